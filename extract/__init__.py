@@ -1,0 +1,1 @@
+"""Sources: each fetches documents from a provider and parses them into observations."""

@@ -1,0 +1,68 @@
+"""What a source is: a value with a name, its scopes, and two functions, `fetch` (I/O) and `parse` (pure)."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Protocol
+
+from warehouse.documents import Document, Look
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from extract.web import Web
+
+
+class Landed(Protocol):
+    """Finds a document that was landed before, by its version key; None where there is none."""
+
+    def __call__(self, version_key: str) -> Document | None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What a fetch may use: the web, the settings of its source, the clock, and what was landed before."""
+
+    web: "Web"
+    settings: Mapping[str, object]
+    now: Callable[[], datetime]
+    landed: Landed = lambda version_key: None
+    progress: Callable[[str], None] = lambda message: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parsed:
+    """What a document says: observations, and what was left out and why.
+
+    `rows` has the columns `warehouse.schemas.OBSERVATION`, all text but `commitment_term_hours` (Int64);
+    amounts and counts are the document's own digits, so that nothing is rounded before the row gate.
+    `ignored` counts the rows that are not prices of an accelerator under a known option, by reason.
+    `unknown` names what the source shows and the parser has no rule for, such as a new instance family.
+    """
+
+    rows: "pl.DataFrame"
+    ignored: Mapping[str, int] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One source of prices.
+
+    `scopes` lists what succeeds or fails alone; `fetch` gives one look at one scope and raises a SourceError
+    where there is none to give; `parse` is pure and raises LayoutChanged. `backfill`, where a source has an archive,
+    gives the looks of one scope between two dates (None: open), oldest first; they are archived and never complete.
+    """
+
+    name: str
+    provider: str
+    title: str
+    url: str
+    terms_url: str
+    max_age: timedelta | None
+    precedence: int
+    scopes: Callable[[Context], tuple[str, ...]]
+    fetch: Callable[[Context, str], Look]
+    parse: Callable[[Document], Parsed]
+    backfill: Callable[[Context, str, datetime | None, datetime | None], Iterator[Look]] | None = None
+    kind: str = "live"

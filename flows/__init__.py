@@ -1,0 +1,1 @@
+"""Orchestration: the command line and the Prefect flows. Nothing imports this package."""

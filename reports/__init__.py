@@ -1,0 +1,1 @@
+"""Reports: pages made from the published marts."""

@@ -1,0 +1,1 @@
+"""Marts: one SELECT per file, created in order over the core tables."""

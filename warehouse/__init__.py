@@ -1,0 +1,1 @@
+"""The history: landed documents, the append-only price log, intervals, and the published DuckDB file."""

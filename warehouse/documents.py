@@ -1,0 +1,63 @@
+"""The values that pass from a source to the warehouse: documents, and looks made of them."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """The large file that a kept excerpt was cut from: its size in bytes and SHA-256 after decompression."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """Bytes as received from a source, with where and when they came from.
+
+    `url` is the address, or the operation for an API call, whose `parameters` stand beside it.
+    `version_key` names content that never changes once published (a versioned address); empty where there is none.
+    `published_at` is the provider's own date of the content, if it states one. All times are aware UTC.
+    """
+
+    source: str
+    scope: str
+    url: str
+    body: bytes = field(repr=False)
+    fetched_at: datetime
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    status: int = 200
+    content_type: str = ""
+    version_key: str = ""
+    published_at: datetime | None = None
+    whole: Whole | None = None
+
+    @property
+    def sha256(self) -> str:
+        """Return the address of the document: the SHA-256 of its body, in hex."""
+        return hashlib.sha256(self.body).hexdigest()
+
+    def seen_again(self, at: datetime) -> "Document":
+        """Return the same content as fetched at a later time."""
+        return replace(self, fetched_at=at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """One look at one scope of a source: the documents it gave, and whether they are the whole answer.
+
+    Only a complete look allows to say that an offer is gone; archives and imports are never complete.
+    `observed_at` is the moment the prices were true of: the time of the fetch for a live look,
+    the provider's date of publication for an archived one.
+    """
+
+    source: str
+    scope: str
+    observed_at: datetime
+    complete: bool
+    documents: tuple[Document, ...]
+    archived: bool = False
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,77 @@
+"""Errors that a person has to act on: each says where, which field, which value, and what to do."""
+
+
+class ChipledgerError(Exception):
+    """A refusal with its cause.
+
+    `source` is the source, file or setting concerned; `field` and `value` what was wrong in it;
+    `hint` what the reader can do. All but the message may be empty.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str = "",
+        field: str = "",
+        value: object = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.source = source
+        self.field = field
+        self.value = value
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.source}: {self.message}" if self.source else self.message
+        if self.field:
+            text += f" (field {self.field}, value {_short(self.value)})"
+        if self.hint:
+            text += f". {self.hint}"
+        return text
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the error as the object that `--json` prints: error, source, field, value, hint."""
+        return {
+            "error": self.message,
+            "source": self.source,
+            "field": self.field,
+            "value": "" if self.value is None else _short(self.value),
+            "hint": self.hint,
+        }
+
+
+class WriterBusy(ChipledgerError):
+    """Another process holds the writer's lock."""
+
+
+class SettingsError(ChipledgerError):
+    """A setting is unknown or out of its range."""
+
+
+class SourceError(ChipledgerError):
+    """A source gave no usable answer; the scope it was asked for is not covered."""
+
+
+class Unavailable(SourceError):
+    """The source could not be reached or answered with a passing error; trying again may help.
+
+    `retry_after` is the pause in seconds that the server asked for, if it did.
+    """
+
+    retry_after: float | None = None
+
+
+class LayoutChanged(SourceError):
+    """The answer does not have the documented form; the bytes are kept and nothing is published from them."""
+
+
+class CredentialsMissing(SourceError):
+    """The call needs credentials that are absent or were refused."""
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 120 else text[:117] + "..."

@@ -1,0 +1,224 @@
+"""The one place for schemas: every column with its type, unit and meaning; every table as a list of columns.
+
+DDL checks, COMMENTs, the data dictionary and the row gate are derived from here. A column means the same
+wherever its name stands. Names are FOCUS 1.4 columns (and of the SkuPrice dataset of the 1.5 draft) in snake_case
+where the meaning is FOCUS's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+PURCHASE_OPTIONS = ("on_demand", "reserved", "savings_plan", "spot", "capacity_block")
+PAYMENT_MODELS = ("No Upfront", "Partial Upfront", "All Upfront")
+OFFERING_CLASSES = ("standard", "convertible")
+CAPACITY_UNITS = ("instance", "UltraServer", "GPU")
+STATISTICS = ("price", "p25", "median")
+UNIT_PRICE_TYPES = ("List", "Contracted")
+CURRENCIES = ("USD", "CNY", "EUR", "GBP")
+HOURS_PER_YEAR = 8760
+"""AWS's own convention for spreading an upfront fee: 365 days, no leap day."""
+
+FOCUS_PRICING_CATEGORY = {
+    "on_demand": "Standard",
+    "capacity_block": "Standard",
+    "reserved": "Committed",
+    "savings_plan": "Committed",
+    "spot": "Dynamic",
+}
+"""FOCUS PricingCategory of each purchase option."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name, DuckDB type, meaning, and unit (empty where it has none)."""
+
+    name: str
+    type: str
+    meaning: str
+    unit: str = ""
+
+    @property
+    def comment(self) -> str:
+        """Return the text of the column's COMMENT: the meaning and, in brackets, the unit."""
+        return f"{self.meaning} [{self.unit}]" if self.unit else self.meaning
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table or view: schema, name, what a row is, and its column names in order."""
+
+    schema: str
+    name: str
+    row: str
+    columns: tuple[str, ...]
+
+    @property
+    def qualified(self) -> str:
+        """Return schema and name joined by a dot."""
+        return f"{self.schema}.{self.name}"
+
+
+MONEY = "DECIMAL(18,10)"
+
+# fmt: off
+_COLUMNS = (
+    # identity of a price
+    Column("offer_id", "BIGINT", "Hash of the identity columns of core.offer, 52 bits, exact in a double"),
+    Column("service_provider_name", "VARCHAR", "Who sells it (FOCUS ServiceProviderName)"),
+    Column("instance_type", "VARCHAR", "The provider's name of the machine; NULL where the chip itself is sold"),
+    Column("accelerator_name", "VARCHAR", "Chip, such as H100 or Trainium2; NULL where unknown"),
+    Column("accelerator_count", "DECIMAL(10,4)", "Chips in one capacity unit; fractions exist", "chips"),
+    Column("capacity_unit", "VARCHAR", "What one price buys: " + ", ".join(CAPACITY_UNITS)),
+    Column("minimum_quantity", "DECIMAL(10,4)", "Least number of capacity units sold; NULL where none is stated", "units"),
+    Column("region_id", "VARCHAR", "Region in the provider's own code; for AWS the price list's Region Code"),
+    Column("availability_zone_id", "VARCHAR", "Zone id, the same for every account (use1-az1); NULL where the price is regional"),
+    Column("availability_zone", "VARCHAR", "Zone name, for captures that carry no zone id; it differs between accounts"),
+    Column("purchase_option", "VARCHAR", "How it is bought: " + ", ".join(PURCHASE_OPTIONS)),
+    Column("commitment_discount_type", "VARCHAR", "Kind of plan (Compute, EC2Instance, SageMaker); NULL outside plans"),
+    Column("commitment_term_hours", "INTEGER", "Length of the commitment, a year being 8760", "hours"),
+    Column("purchase_payment_model", "VARCHAR", "How a commitment is paid: " + ", ".join(PAYMENT_MODELS)),
+    Column("offering_class", "VARCHAR", "Reserved offering class: " + ", ".join(OFFERING_CLASSES)),
+    Column("tier", "VARCHAR", "The provider's tier, in its own words; NULL where it has none"),
+    Column("statistic", "VARCHAR", "What the amount is of several offers: " + ", ".join(STATISTICS)),
+    Column("conditions", "VARCHAR", "What else the price depends on; NULL means Linux/UNIX, shared tenancy, no software"),
+    Column("pricing_currency", "VARCHAR", "ISO 4217 code of the amounts (FOCUS PricingCurrency)"),
+    Column("unit_price_type", "VARCHAR", "List or Contracted (FOCUS UnitPriceType)"),
+    Column("contract_id", "VARCHAR", "The contract of a contracted price; NULL for list prices"),
+    # attributes of an offer
+    Column("sku_id", "VARCHAR", "The provider's product code (FOCUS SkuId); NULL where not stated"),
+    Column("sku_price_id", "VARCHAR", "The provider's code of the recurring rate (FOCUS SkuPriceId); NULL where not stated"),
+    # amounts
+    Column("unit_price", MONEY, "Recurring price of one capacity unit", "pricing currency per hour"),
+    Column("upfront_price", MONEY, "Price paid once for the term; 0 where none is paid, NULL where the option has no such notion", "pricing currency"),
+    # the log
+    Column("source", "VARCHAR", "Short name of the source, as in core.source"),
+    Column("scope", "VARCHAR", "The part of the source that succeeds or fails alone, such as a region"),
+    Column("valid_from", "TIMESTAMP", "First moment at which the price was seen", "UTC"),
+    Column("valid_to", "TIMESTAMP", "First moment at which it was seen no more; NULL while it holds", "UTC"),
+    Column("last_observed_at", "TIMESTAMP", "Last moment at which the source confirmed it", "UTC"),
+    Column("observed_at", "TIMESTAMP", "Moment at which the source was looked at, or the date its archive states", "UTC"),
+    Column("recorded_at", "TIMESTAMP", "Moment at which we learnt it", "UTC"),
+    Column("retracts_recorded_at", "TIMESTAMP", "Set on a retraction: recorded_at of the event of this offer, source and valid_from that no longer counts", "UTC"),
+    Column("document_sha256", "VARCHAR", "SHA-256 of the document that says so, as in core.document"),
+    Column("run_id", "VARCHAR", "The run that did it, named by its start in UTC"),
+    Column("complete", "BOOLEAN", "Whether the answer covered the whole scope, so that absence means gone"),
+    Column("status", "VARCHAR", "What became of it"),
+    Column("n_rows", "INTEGER", "Prices accepted", "rows"),
+    Column("n_refused", "INTEGER", "Prices refused", "rows"),
+    Column("error", "VARCHAR", "Why it failed; NULL where it did not"),
+    Column("archived", "BOOLEAN", "Whether the prices are of a past date: from an archive or an import"),
+    # documents and sources
+    Column("url", "VARCHAR", "Address, or operation of the API"),
+    Column("parameters", "VARCHAR", "Parameters of the call, as JSON"),
+    Column("fetched_at", "TIMESTAMP", "When the bytes came", "UTC"),
+    Column("published_at", "TIMESTAMP", "The provider's own date of the content; NULL where it states none", "UTC"),
+    Column("size_bytes", "BIGINT", "Size of the kept bytes", "bytes"),
+    Column("whole_size_bytes", "BIGINT", "Size of the file that the kept excerpt was cut from; NULL where all was kept", "bytes"),
+    Column("whole_sha256", "VARCHAR", "SHA-256 of the file that the kept excerpt was cut from; NULL where all was kept"),
+    Column("kind", "VARCHAR", "live, archive or import"),
+    Column("precedence", "INTEGER", "Where sources overlap and differ, the lowest number is believed"),
+    Column("max_age_hours", "INTEGER", "Age beyond which the source's prices are no longer called current; NULL: never current", "hours"),
+    Column("title", "VARCHAR", "What the source is, in words"),
+    # facts of machines
+    Column("accelerator_vendor", "VARCHAR", "Maker of the chip"),
+    Column("accelerator_kind", "VARCHAR", "gpu, neuron, gaudi, inference, fpga or media"),
+    Column("accelerator_memory_gib", "DECIMAL(10,4)", "Memory of one chip, or of the fraction sold; NULL where unknown", "GiB"),
+    Column("neuron_cores_per_accelerator", "INTEGER", "NeuronCores of one chip; NULL where it has none or it is unknown", "cores"),
+    Column("form_factor", "VARCHAR", "SXM, PCIe, NVL and the like; NULL where the provider is silent"),
+    Column("known_from", "DATE", "First day on which the fact is held to be true; NULL: always", "UTC"),
+    Column("override_reason", "VARCHAR", "Why the value differs from what the provider's API says; NULL where it does not"),
+    Column("source_url", "VARCHAR", "Where the fact stands"),
+    Column("accessed_on", "DATE", "When it was read there", "UTC"),
+    # quarantine
+    Column("quarantine_id", "BIGINT", "Hash of source, scope, moment, offer and reason, 52 bits"),
+    Column("gate", "VARCHAR", "Which gate refused it: row, batch or history"),
+    Column("reason", "VARCHAR", "Why, in words"),
+    Column("field", "VARCHAR", "The field concerned"),
+    Column("value", "VARCHAR", "The value that was refused"),
+    Column("row_json", "VARCHAR", "The refused row, as JSON"),
+    Column("decision", "VARCHAR", "accept or refuse, once somebody or a confirmation settled it; NULL while open"),
+    Column("decided_at", "TIMESTAMP", "When it was settled", "UTC"),
+    Column("decided_by", "VARCHAR", "Who or what settled it"),
+    # marts
+    Column("commitment_term_years", "DOUBLE", "Length of the commitment", "years of 8760 hours"),
+    Column("effective_hourly_price", "DOUBLE", "unit_price plus upfront_price spread over the term: hourly + upfront / commitment_term_hours", "pricing currency per hour"),
+    Column("price_per_accelerator_hour", "DOUBLE", "effective_hourly_price / accelerator_count", "pricing currency per chip-hour"),
+    Column("price_per_neuron_core_hour", "DOUBLE", "price_per_accelerator_hour / neuron_cores_per_accelerator; NULL where there are none", "pricing currency per core-hour"),
+    Column("price_per_accelerator_hour_usd", "DOUBLE", "price_per_accelerator_hour where the currency is USD; NULL otherwise, as no reference rate is kept yet", "USD per chip-hour"),
+    Column("is_current", "BOOLEAN", "Whether the source confirmed it within its max_age before the file was built"),
+    Column("age_days", "DOUBLE", "Time from last_observed_at to the building of the file", "days"),
+    Column("unit_price_before", MONEY, "Recurring price before the change; NULL: not offered", "pricing currency per hour"),
+    Column("unit_price_after", MONEY, "Recurring price after the change; NULL: not offered", "pricing currency per hour"),
+    Column("upfront_price_before", MONEY, "Upfront price before the change", "pricing currency"),
+    Column("upfront_price_after", MONEY, "Upfront price after the change", "pricing currency"),
+    Column("change_ratio", "DOUBLE", "Effective hourly price after / before, minus 1; NULL for new and gone offers", "ratio"),
+    Column("effective_at", "TIMESTAMP", "When the provider says it took effect; NULL: it does not say", "UTC"),
+    Column("last_observed_before_at", "TIMESTAMP", "Start of the observation window: last time the old price was seen", "UTC"),
+    Column("change_kind", "VARCHAR", "list_change, spot_move, new_offer, gone_offer or correction"),
+    Column("source_before", "VARCHAR", "Source that last showed the old price; differs from source where histories are spliced"),
+    Column("scopes_failed", "INTEGER", "Scopes whose last look failed", "scopes"),
+    Column("last_good_at", "TIMESTAMP", "Last look that gave accepted prices", "UTC"),
+    Column("last_tried_at", "TIMESTAMP", "Last look, whatever became of it", "UTC"),
+    Column("n_disagreements", "BIGINT", "Offers for which this source and another differ about the same moment", "offers"),
+    Column("n_without_accelerator", "BIGINT", "Instance types of this source with no entry in core.instance_type", "types"),
+    Column("n_types", "BIGINT", "Instance types or chips priced", "types"),
+    Column("n_offers", "BIGINT", "Offers priced", "offers"),
+)
+# fmt: on
+
+COLUMNS: dict[str, Column] = {column.name: column for column in _COLUMNS}
+
+IDENTITY = (
+    "service_provider_name", "instance_type", "accelerator_name", "accelerator_count", "capacity_unit",
+    "minimum_quantity", "region_id", "availability_zone_id", "availability_zone", "purchase_option",
+    "commitment_discount_type", "commitment_term_hours", "purchase_payment_model", "offering_class", "tier",
+    "statistic", "conditions", "pricing_currency", "unit_price_type", "contract_id",
+)  # fmt: skip
+"""What makes a price the same price over time, whoever reports it.
+
+`accelerator_name` and `accelerator_count` are part of it only where the chip itself is sold (no instance type).
+"""
+
+OBSERVATION = (*IDENTITY, "sku_id", "sku_price_id", "unit_price", "upfront_price")
+"""Columns of the frame that a source's `parse` returns. Amounts are the document's own text until the row gate."""
+
+TABLES = (
+    Table("core", "source", "One source of prices and how far it is believed",
+          ("source", "service_provider_name", "title", "kind", "precedence", "max_age_hours", "url")),
+    Table("core", "document", "One document as received; its bytes lie in the landing folder under its hash",
+          ("document_sha256", "source", "scope", "url", "parameters", "fetched_at", "published_at", "size_bytes",
+           "whole_size_bytes", "whole_sha256", "recorded_at")),
+    Table("core", "offer", "One thing that can be bought: what makes a price the same price over time",
+          ("offer_id", *IDENTITY, "sku_id", "sku_price_id", "recorded_at")),
+    Table("core", "price_event", "One change of an offer's price as one source tells it, or a retraction of one; append-only. Both amounts NULL: not offered from here",
+          ("offer_id", "source", "scope", "valid_from", "unit_price", "upfront_price", "document_sha256",
+           "recorded_at", "retracts_recorded_at")),
+    Table("core", "scope_run", "One look at one scope, successful or not; append-only",
+          ("run_id", "source", "scope", "observed_at", "complete", "archived", "status", "n_rows", "n_refused",
+           "document_sha256", "error", "recorded_at")),
+    Table("core", "sighting", "One offer seen by a look that did not cover its whole scope; append-only",
+          ("offer_id", "source", "observed_at", "document_sha256", "recorded_at")),
+    Table("core", "instance_type", "Accelerators of one instance type; one row per dated fact",
+          ("instance_type", "accelerator_name", "accelerator_vendor", "accelerator_kind", "accelerator_count",
+           "capacity_unit", "accelerator_memory_gib", "neuron_cores_per_accelerator", "known_from",
+           "override_reason", "source_url", "accessed_on")),
+    Table("raw", "quarantine", "One refused row or batch, kept with its reason; append-only, the last row of an id counts",
+          ("quarantine_id", "run_id", "source", "scope", "observed_at", "gate", "reason", "field", "value",
+           "offer_id", "row_json", "document_sha256", "decision", "decided_at", "decided_by", "recorded_at")),
+)  # fmt: skip
+"""Tables of the writer's file, in order of creation."""
+
+DERIVED_TABLES = (
+    Table("core", "sku_price", "One interval in which one source gives one offer one price",
+          ("offer_id", "source", "scope", "valid_from", "valid_to", "last_observed_at", "unit_price",
+           "upfront_price", "document_sha256", "recorded_at")),
+    Table("core", "current_price", "Prices in force and confirmed within their source's max_age when the file was built",
+          ("offer_id", "source", "scope", "valid_from", "last_observed_at", "unit_price", "upfront_price",
+           "document_sha256")),
+)  # fmt: skip
+"""Tables and views of the published file that follow from the log by a pure function."""
+
+
+def columns_of(table: Table) -> Sequence[Column]:
+    """Return the columns of a table, in order."""
+    return [COLUMNS[name] for name in table.columns]
