@@ -1,0 +1,72 @@
+# `make run` and `make test` each work alone on a fresh clone that has Python 3.11, pip, make and git.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+UV_VERSION := 0.13.8
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# The uv on PATH when it is at least the pinned version, otherwise our own in .tools/.
+UV := $(shell \
+	found=$$(uv --version 2>/dev/null | cut -d' ' -f2 || true); \
+	if [ -n "$$found" ] && [ "$$(printf '%s\n' $(UV_VERSION) "$$found" | sort -V | head -n1)" = $(UV_VERSION) ]; \
+	then command -v uv; else echo .tools/bin/uv; fi)
+UV_RUN := $(UV) run --locked --no-sync
+PACKAGES := flows extract transform reports warehouse
+
+# Interpreters come from the machine and packages from the registry; nothing is fetched from anywhere else.
+export UV_PYTHON_DOWNLOADS := never
+export UV_HTTP_TIMEOUT ?= 120
+unexport VIRTUAL_ENV
+# The project's own Prefect: its server lives as long as the command and reports to nobody.
+unexport PREFECT_API_URL PREFECT_API_KEY PREFECT_PROFILE
+export PREFECT_SERVER_EPHEMERAL_ENABLED := true
+export PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS := 120
+export PREFECT_SERVER_ANALYTICS_ENABLED := false
+export DO_NOT_TRACK := 1
+
+.PHONY: help run test lint format prove bench setup clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+run: export PREFECT_HOME := $(abspath $(or $(CHIPLEDGER_DATA_DIR),data))/prefect
+run: setup  ## run the daily flow once over the offline archive; it prints where the file and the report are
+	$(UV_RUN) python flows/daily.py --offline
+
+test: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
+test: lint  ## lint and run every test but the long proofs
+	$(UV_RUN) pytest -n 2
+
+lint: setup  ## check format, rules, types and SQL; change nothing
+	$(UV_RUN) ruff format --check .
+	$(UV_RUN) ruff check .
+	$(UV_RUN) mypy
+	$(UV_RUN) sqlfluff lint --processes 2 $(PACKAGES)
+
+format: setup  ## put Python and SQL into the house format
+	$(UV_RUN) ruff check --fix-only .
+	$(UV_RUN) ruff format .
+	$(UV_RUN) sqlfluff fix --processes 2 $(PACKAGES)
+
+prove: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
+prove: setup  ## run the long proofs (minutes)
+	$(UV_RUN) pytest -m prove --timeout 3600
+
+bench: setup  ## measure every budget against its peer
+	$(UV) sync --locked --inexact --group bench
+	for file in bench/[!_]*.py; do $(UV_RUN) python "$$file"; done
+
+setup: $(if $(filter .tools/%,$(UV)),.tools/uv-$(UV_VERSION))
+	$(UV) sync --locked
+
+# Some distributions ship Python without ensurepip: then pip puts uv beside, without a virtual environment.
+.tools/uv-$(UV_VERSION):
+	if $(PYTHON) -m venv .tools; \
+	then .tools/bin/python -m pip install --quiet uv==$(UV_VERSION); \
+	else $(PYTHON) -m pip install --quiet --upgrade --target .tools/lib-uv uv==$(UV_VERSION) \
+		&& mkdir -p .tools/bin && ln -sf ../lib-uv/bin/uv .tools/bin/uv; fi
+	touch $@
+
+clean:  ## remove caches and built files; data and environments stay
+	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .tools/prefect-tests
+	find $(PACKAGES) tests bench -name __pycache__ -prune -exec rm -rf {} +
