@@ -1,0 +1,191 @@
+"""Documents under test: what they name exists, and what exists is named."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob(".github/**/*.md")})
+
+CHANGELOG_SECTIONS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Data"}
+
+needs_cli = pytest.mark.skipif(find_spec("flows.cli") is None, reason="the command line is not written yet")
+
+
+def broken_links(document: Path) -> list[str]:
+    """Return the relative links of a document that lead to no file."""
+    text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    return [
+        target
+        for target in targets
+        if not re.match(r"[a-z]+:|#", target) and not (document.parent / target.partition("#")[0]).exists()
+    ]
+
+
+def code(text: str) -> Iterator[str]:
+    """Yield the code of a document: each line of its fenced blocks, continuations joined, and each inline span."""
+    fences = re.compile(r"^```(\w*)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+    for fence in fences.finditer(text):
+        if fence[1] in {"", "sh", "bash", "console"}:
+            yield from (line.strip() for line in fence[2].replace("\\\n", " ").splitlines())
+    yield from (span.replace("\n", " ") for span in re.findall(r"`([^`]+)`", fences.sub("", text)))
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Yield the words after `chipledger` of every command line that a document shows."""
+    for line in code(text):
+        if match := re.match(r"(?:\$ )?(?:uv run (?:--locked )?)?chipledger ([a-z-].*)", line):
+            lexer = shlex.shlex(match[1], posix=True, punctuation_chars="|;&<>")
+            lexer.whitespace_split = True
+            words = []
+            for word in lexer:
+                if set(word) <= set("|;&<>"):
+                    break
+                words.append(word)
+            yield words
+
+
+def unknown_command(main: click.Group, words: list[str]) -> str | None:
+    """Return what the command line does not know of a documented call, None if it knows all."""
+    command: click.Command = main
+    for word in words:
+        name = word.partition("=")[0]
+        if name.startswith("-"):
+            known = {option for parameter in (main, command) for p in parameter.params for option in p.opts}
+            known |= {option for p in command.params for option in p.secondary_opts}
+            if name not in known | {"--help", "--version"}:
+                return f"{command.name} {name}"
+        elif isinstance(command, click.Group):
+            for alternative in word.split("|"):
+                if alternative not in command.commands:
+                    return f"{command.name} {alternative}"
+            command = command.commands[word.split("|")[0]]
+    return None
+
+
+def make_targets(makefile: str) -> set[str]:
+    """Return the targets of a Makefile that are for people: those with a line of help."""
+    return set(re.findall(r"^([a-z]+):[^#\n]*## ", makefile, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document: Path) -> None:
+    """Every relative link of a document leads to a file of the repository."""
+    assert broken_links(document) == []
+
+
+def test_a_broken_link_is_seen(tmp_path: Path) -> None:
+    """A link to a file that is not there is found; addresses, anchors and code are no such links."""
+    page = tmp_path / "page.md"
+    page.write_text(
+        "[a](gone.md) [b](page.md#x) [c](https://example.com) [d](#y)\n```\n[e](f)\n```\n", encoding="utf-8"
+    )
+
+    assert broken_links(page) == ["gone.md"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_make_targets_exist(document: Path) -> None:
+    """A `make` command in a document is a target of the Makefile."""
+    named = {m[1] for line in code(document.read_text(encoding="utf-8")) if (m := re.match(r"make ([a-z]+)$", line))}
+
+    assert named - make_targets((ROOT / "Makefile").read_text()) - {"setup"} == set()
+
+
+def test_make_targets_are_documented() -> None:
+    """Every target with a line of help stands in CONTRIBUTING.md."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+    assert {
+        target for target in make_targets((ROOT / "Makefile").read_text()) if f"`make {target}`" not in text
+    } == set()
+
+
+@pytest.mark.skipif(not (ROOT / "README.md").read_text(encoding="utf-8"), reason="the README is not written yet")
+def test_readme_names_the_commands_that_ci_runs() -> None:
+    """What the README tells people to run is what CI runs."""
+    shown = set(code((ROOT / "README.md").read_text(encoding="utf-8")))
+
+    assert {"make run", "make test"} <= shown
+
+
+def test_ci_runs_the_one_check_command() -> None:
+    """CI calls .ci/run, and that ends in `make test`."""
+    assert (ROOT / ".ci/run").read_text().rstrip().endswith("\nmake test")
+    assert "- run: .ci/run\n" in (ROOT / ".github/workflows/ci.yml").read_text()
+
+
+def test_changelog_keeps_its_form() -> None:
+    """The changelog starts with Unreleased; releases are CalVer with their date; sections have known names."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    releases = re.findall(r"^## (.+)$", text, flags=re.MULTILINE)
+
+    assert releases[0] == "[Unreleased]"
+    assert [r for r in releases[1:] if not re.fullmatch(r"\[\d{4}\.\d{1,2}\.\d+\] - \d{4}-\d\d-\d\d", r)] == []
+    assert set(re.findall(r"^### (.+)$", text, flags=re.MULTILINE)) <= CHANGELOG_SECTIONS
+
+
+@needs_cli
+def test_every_command_is_documented() -> None:
+    """Each command of the command line is shown in the README or under docs/."""
+    from flows.cli import main
+
+    text = "\n".join(d.read_text(encoding="utf-8") for d in DOCUMENTS if d.name == "README.md" or "docs" in d.parts)
+    shown = {words[0] for words in commands(text)}
+
+    assert {name for name, command in main.commands.items() if not command.hidden} - shown == set()
+
+
+@needs_cli
+def test_every_command_explains_itself() -> None:
+    """Each command has a sentence of help, and so has each of its options."""
+    from flows.cli import main
+
+    silent = [name for name, command in main.commands.items() if not command.get_short_help_str()]
+    silent += [
+        f"{name} {option.opts[0]}"
+        for name, command in main.commands.items()
+        for option in command.params
+        if isinstance(option, click.Option) and not option.help
+    ]
+
+    assert silent == []
+
+
+@needs_cli
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_documented_commands_exist(document: Path) -> None:
+    """Each command line in a document has a command and options that exist."""
+    from flows.cli import main
+
+    text = document.read_text(encoding="utf-8")
+
+    assert [unknown for words in commands(text) if (unknown := unknown_command(main, words))] == []
+
+
+def test_a_wrong_command_is_seen() -> None:
+    """A command or option that does not exist is named; what exists passes, pipes and all."""
+
+    @click.group()
+    @click.option("--data-dir")
+    def main(data_dir: str) -> None: ...
+
+    @main.command()
+    @click.option("--offline/--live")
+    def collect(offline: bool) -> None: ...
+
+    text = (
+        "```sh\n$ chipledger collect --offline | jq .x\nchipledger --data-dir=x collect\nchipledger colect\n"
+        "uv run chipledger collect \\\n  --oflline\n```\n`chipledger collect --live` and `chipledger` alone\n"
+        "```python\nchipledger nothing\n```\n"
+    )
+
+    assert [unknown_command(main, words) for words in commands(text)] == [
+        None, None, "main colect", "collect --oflline", None,
+    ]  # fmt: skip
