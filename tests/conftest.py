@@ -1,0 +1,49 @@
+"""What all tests share: no network but loopback, the folder of reference data, and the stand-in for AWS."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from standin import aws, world
+from standin.catalogue import Catalogue
+
+LOOPBACK = ["127.0.0.1", "::1", "localhost"]
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let every test connect to loopback only, unless it says otherwise itself."""
+    for item in items:
+        if item.get_closest_marker("allow_hosts") is None:
+            item.add_marker(pytest.mark.allow_hosts(LOOPBACK))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Return the folder of reference data beside the repository."""
+    if not SHARED.is_dir():
+        message = f"no folder {SHARED}"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def catalogues() -> tuple[Catalogue, Catalogue]:
+    """Return the stand-in's catalogues, AWS's and China's, built once; they are values and never change."""
+    return world.aws(), world.china()
+
+
+@pytest.fixture
+def standin(
+    catalogues: tuple[Catalogue, Catalogue], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[aws.StandIn]:
+    """Return a running stand-in for AWS, and let boto3 find it and nothing of this machine's own settings."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-aws-config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-aws-credentials"))
+    with aws.StandIn(*catalogues) as running:
+        for name, value in running.environment().items():
+            monkeypatch.setenv(name, value)
+        yield running
