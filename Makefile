@@ -17,7 +17,8 @@ PACKAGES := flows extract transform reports warehouse
 export UV_PYTHON_DOWNLOADS := never
 export UV_HTTP_TIMEOUT ?= 120
 unexport VIRTUAL_ENV
-# The project's own Prefect: its server lives as long as the command and reports to nobody.
+# The project's own Prefect: its server lives as long as the command and reports to nobody. It makes its home, but not
+# the folders above, and without one it fails only after the whole timeout.
 unexport PREFECT_API_URL PREFECT_API_KEY PREFECT_PROFILE
 export PREFECT_SERVER_EPHEMERAL_ENABLED := true
 export PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS := 120
@@ -31,10 +32,12 @@ help:  ## list the targets
 
 run: export PREFECT_HOME := $(abspath $(or $(CHIPLEDGER_DATA_DIR),data))/prefect
 run: setup  ## run the daily flow once over the offline archive; it prints where the file and the report are
+	@mkdir -p "$$PREFECT_HOME"
 	$(UV_RUN) python flows/daily.py --offline
 
 test: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
 test: lint  ## lint and run every test but the long proofs
+	@mkdir -p "$$PREFECT_HOME"
 	$(UV_RUN) pytest -n 2
 
 lint: setup  ## check format, rules, types and SQL; change nothing
@@ -50,11 +53,12 @@ format: setup  ## put Python and SQL into the house format
 
 prove: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
 prove: setup  ## run the long proofs (minutes)
+	@mkdir -p "$$PREFECT_HOME"
 	$(UV_RUN) pytest -m prove --timeout 3600
 
 bench: setup  ## measure every budget against its peer
 	$(UV) sync --locked --inexact --group bench
-	for file in bench/[!_]*.py; do $(UV_RUN) python "$$file"; done
+	shopt -s nullglob; for file in bench/[!_]*.py; do $(UV_RUN) python "$$file"; done
 
 setup: $(if $(filter .tools/%,$(UV)),.tools/uv-$(UV_VERSION))
 	$(UV) sync --locked
