@@ -110,6 +110,7 @@ _COLUMNS = (
     # documents and sources
     Column("url", "VARCHAR", "Address, or operation of the API"),
     Column("parameters", "VARCHAR", "Parameters of the call, as JSON"),
+    Column("version_key", "VARCHAR", "Address of content that never changes; NULL where the address is reused"),
     Column("fetched_at", "TIMESTAMP", "When the bytes came", "UTC"),
     Column("published_at", "TIMESTAMP", "The provider's own date of the content; NULL where it states none", "UTC"),
     Column("size_bytes", "BIGINT", "Size of the kept bytes", "bytes"),
@@ -186,7 +187,7 @@ TABLES = (
     Table("core", "source", "One source of prices and how far it is believed",
           ("source", "service_provider_name", "title", "kind", "precedence", "max_age_hours", "url")),
     Table("core", "document", "One document as received; its bytes lie in the landing folder under its hash",
-          ("document_sha256", "source", "scope", "url", "parameters", "fetched_at", "published_at", "size_bytes",
+          ("document_sha256", "source", "scope", "url", "parameters", "version_key", "fetched_at", "published_at", "size_bytes",
            "whole_size_bytes", "whole_sha256", "recorded_at")),
     Table("core", "offer", "One thing that can be bought: what makes a price the same price over time",
           ("offer_id", *IDENTITY, "sku_id", "sku_price_id", "recorded_at")),
@@ -202,7 +203,7 @@ TABLES = (
           ("instance_type", "accelerator_name", "accelerator_vendor", "accelerator_kind", "accelerator_count",
            "capacity_unit", "accelerator_memory_gib", "neuron_cores_per_accelerator", "known_from",
            "override_reason", "source_url", "accessed_on")),
-    Table("raw", "quarantine", "One refused row or batch, kept with its reason; append-only, the last row of an id counts",
+    Table("core", "quarantine", "One refused row or batch, kept with its reason; append-only, the last row of an id counts",
           ("quarantine_id", "run_id", "source", "scope", "observed_at", "gate", "reason", "field", "value",
            "offer_id", "row_json", "document_sha256", "decision", "decided_at", "decided_by", "recorded_at")),
 )  # fmt: skip

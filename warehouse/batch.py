@@ -1,0 +1,250 @@
+"""A batch of looks on its way to the log, and the gates that compare its rows with each other and with the log.
+
+The batch gate refuses contradictory rows, answers cut short, and prices that moved by a unit's factor together.
+The history gate lets a live list price outside [0.5, 2] times its last value wait until it is confirmed.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from warehouse import schemas
+from warehouse.db import sql
+from warehouse.events import naive, plain_amount, stage_rows
+from warehouse.gates import row_gate, row_json
+from warehouse.quarantine import Quarantined, open_holds
+
+LEAST_SHARE = 0.7
+"""A complete live look with fewer rows than this share of the last one is refused: a cut answer looks like removal."""
+
+UNIT_FACTORS = (2, 4, 8, 16, 24, 60, 72, 100, 720, 730, 744, 1000)
+"""Factors that a wrong unit gives: chips of a node, cents, minutes, hours of a day or month."""
+
+CONFIRMED_AFTER = timedelta(hours=20)
+"""A jump is believed when another document repeats it, or when the same one still holds after this time."""
+
+BOUNDS = (0.5, 2.0)
+"""A list price outside these multiples of its last value waits; AWS's largest real cut so far is to 0.56."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParsedLook:
+    """A look with what its documents say. `rows` has the columns `schemas.OBSERVATION` and `document_sha256`.
+
+    Rows of an import bring an `observed_at` (naive UTC) of their own; all others share the look's.
+    `error` is set, and `rows` empty, where the look failed or could not be parsed. `trusted` looks, which a person
+    accepted, pass the batch and history gates.
+    """
+
+    run_id: str
+    source: str
+    scope: str
+    observed_at: datetime
+    complete: bool
+    archived: bool
+    document_sha256: str | None
+    rows: pl.DataFrame
+    error: str | None = None
+    trusted: bool = False
+
+
+@dataclass
+class Batch:
+    """Looks that can be loaded at once, and what the gates found: rows refused, whole looks refused, gaps in looks."""
+
+    looks: list[ParsedLook]
+    refusals: list[Quarantined] = field(default_factory=list)
+    refused_looks: dict[int, str] = field(default_factory=dict)
+    incomplete: set[int] = field(default_factory=set)
+
+
+def stage(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    """Pass the rows of every look through all gates; what is accepted stands in `observed_row` afterwards."""
+    _gate_rows(con, batch)
+    _gate_looks(con, batch)
+    _gate_jumps(con, batch)
+    _stage_looks(con, batch)
+
+
+def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    frames = []
+    for number, look in enumerate(batch.looks):
+        accepted, refused = row_gate(look.rows)
+        frames.append(_placed(accepted, look, number))
+        if look.complete and not look.error and accepted.is_empty():
+            batch.refused_looks[number] = "no price in the whole answer"
+        for refusal in refused:
+            quarantined = Quarantined.of(
+                look, number, gate="row", reason=refusal.reason, field=refusal.field, value=refusal.value,
+                row_json=refusal.row_json,
+            )  # fmt: skip
+            batch.refusals.append(quarantined)
+            if refusal.field in ("unit_price", "upfront_price"):
+                # The offer is known, only its price is not: the look says nothing of this offer, and all of the others.
+                bare = look.rows[refusal.row].with_columns(
+                    pl.lit(None, pl.String).alias("unit_price"), pl.lit(None, pl.String).alias("upfront_price")
+                )
+                typed, _ = row_gate(bare.with_columns(pl.lit("No Upfront").alias("purchase_payment_model")))
+                typed = typed.with_columns(bare["purchase_payment_model"])
+                frames.append(_placed(typed, look, number, refusal_number=len(batch.refusals) - 1))
+            else:
+                # Nobody can say which offer the row spoke of, so this look does not say of any that it is gone.
+                batch.incomplete.add(number)
+    stage_rows(con, pl.concat(frames))
+    for refusal_number, offer_id in con.execute(
+        "select refusal_number, offer_id from observed_row where refusal_number is not null"
+    ).fetchall():
+        batch.refusals[refusal_number] = batch.refusals[refusal_number].about(offer_id)
+    con.execute("delete from observed_row where refusal_number is not null")
+
+
+def _placed(rows: pl.DataFrame, look: ParsedLook, number: int, refusal_number: int | None = None) -> pl.DataFrame:
+    return rows.with_columns(
+        pl.lit(look.source).alias("source"),
+        pl.lit(look.scope).alias("scope"),
+        (pl.col("observed_at") if "observed_at" in rows.columns else pl.lit(naive(look.observed_at))).alias(
+            "observed_at"
+        ),
+        pl.lit(look.archived or look.trusted).alias("is_past_gates"),
+        pl.lit(number, pl.Int64).alias("look_number"),
+        pl.lit(refusal_number, pl.Int64).alias("refusal_number"),
+    )
+
+
+def _gate_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    """Refuse contradictory and repeated rows one by one, and whole looks that are cut short or out by one factor."""
+    for row_number, n_prices, copy in con.execute(sql("load/contradiction.sql")).fetchall():
+        if n_prices > 1:
+            _refuse_row(con, batch, row_number, "batch", "the same offer stands in the answer with different prices")
+        elif copy > 1:
+            _refuse_row(con, batch, row_number, "batch", "the same offer stands in the answer twice; one is kept")
+            batch.refusals[-1] = batch.refusals[-1].about(None)
+    for number, look in enumerate(batch.looks):
+        if look.error or look.archived or look.trusted or number in batch.refused_looks:
+            continue
+        reason = _cut_short(con, batch, number, look) or _constant_factor(con, number)
+        if reason:
+            batch.refused_looks[number] = reason
+    for number, reason in batch.refused_looks.items():
+        con.execute("delete from observed_row where look_number = ?", [number])
+        batch.refusals.append(Quarantined.of(batch.looks[number], number, gate="batch", reason=reason))
+
+
+def _cut_short(con: duckdb.DuckDBPyConnection, batch: Batch, number: int, look: ParsedLook) -> str | None:
+    if not look.complete:
+        return None
+    last = con.execute(
+        "select arg_max(n_rows, observed_at) from core.scope_run where source = ? and scope = ? and complete "
+        "and status = 'ok' and observed_at < ?",
+        [look.source, look.scope, naive(look.observed_at)],
+    ).fetchone()
+    refused = sum(1 for refusal in batch.refusals if refusal.look == number)
+    if last is None or last[0] is None or len(look.rows) - refused >= LEAST_SHARE * last[0]:
+        return None
+    return f"{len(look.rows) - refused} prices where the last complete answer had {last[0]}"
+
+
+def _constant_factor(con: duckdb.DuckDBPyConnection, number: int) -> str | None:
+    """Name the factor by which at least half of the prices moved together, where it is one that a wrong unit gives."""
+    rows = con.execute(f"{sql('load/common_factor.sql')}", [number]).fetchall()
+    for factor, n_moved, n_all in rows:
+        larger = factor if factor >= 1 else 1 / factor if factor else 0.0
+        if n_moved >= 5 and n_moved * 2 >= n_all and any(abs(larger / unit - 1) < 0.02 for unit in UNIT_FACTORS):
+            return f"{n_moved} of {n_all} prices moved by one factor, {factor:g}"
+    return None
+
+
+def _gate_jumps(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    """Hold live list prices that jumped until they are confirmed; release or refuse those held before."""
+    holds = open_holds(con)
+    if holds:
+        _settle_holds(con, batch, holds)
+    for row_number, unit_ratio, upfront_ratio, unit_before, upfront_before in con.execute(
+        sql("load/jump.sql"), [*BOUNDS, *BOUNDS]
+    ).fetchall():
+        is_unit = unit_ratio is not None and not BOUNDS[0] <= unit_ratio <= BOUNDS[1]
+        name, ratio, before = (
+            ("unit_price", unit_ratio, unit_before) if is_unit else ("upfront_price", upfront_ratio, upfront_before)
+        )
+        reason = f"{ratio:.3g} times the last price, {plain_amount(before)}; waits for confirmation"
+        _refuse_row(con, batch, row_number, "history", reason, name)
+
+
+def _settle_holds(
+    con: duckdb.DuckDBPyConnection, batch: Batch, holds: Mapping[tuple[str, int], list[Quarantined]]
+) -> None:
+    con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
+    con.executemany("insert into held_key values (?, ?)", [list(key) for key in holds])
+    rows = con.execute(
+        "select row_number, look_number, source, offer_id, observed_at, unit_price, upfront_price, document_sha256 "
+        "from observed_row semi join held_key using (source, offer_id) where not is_past_gates"
+    ).fetchall()
+    for row_number, look_number, source, offer_id, observed_at, unit_price, upfront_price, sha256 in rows:
+        waiting = holds[source, offer_id]
+        hold = waiting[0]
+        if observed_at <= hold.observed_at:
+            continue
+        held = json.loads(hold.row_json)
+        if (plain_amount(unit_price), plain_amount(upfront_price)) != (
+            plain_amount(held.get("unit_price")),
+            plain_amount(held.get("upfront_price")),
+        ):
+            batch.refusals += [row.decided("refuse", by="the next observation differs") for row in waiting]
+        elif sha256 == hold.document_sha256 and observed_at - hold.observed_at < CONFIRMED_AFTER:
+            con.execute("delete from observed_row where row_number = ?", [row_number])
+            batch.refusals.append(hold.waits_at(look_number, observed_at))
+        else:
+            batch.refusals += [row.decided("accept", by="confirmed by a later observation") for row in waiting]
+            con.execute("update observed_row set is_past_gates = true where row_number = ?", [row_number])
+            # The jump counts from when it was first seen.
+            con.execute(
+                "insert into observed_row by name select * replace (?::TIMESTAMP as observed_at, "
+                "? as document_sha256, -1 as look_number, -row_number - 1 as row_number) "
+                "from observed_row where row_number = ?",
+                [hold.observed_at, hold.document_sha256, row_number],
+            )
+
+
+def _refuse_row(
+    con: duckdb.DuckDBPyConnection, batch: Batch, row_number: int, gate: str, reason: str, name: str = "unit_price"
+) -> None:
+    cursor = con.execute("select * from observed_row where row_number = ?", [row_number])
+    columns = [column[0] for column in cursor.description or ()]
+    row: dict[str, Any] = dict(zip(columns, cursor.fetchone() or (), strict=True))
+    con.execute("delete from observed_row where row_number = ?", [row_number])
+    number = row["look_number"]
+    batch.refusals.append(
+        Quarantined.of(
+            batch.looks[number], number, gate=gate, reason=reason, field=name, value=plain_amount(row[name]) or "",
+            row_json=row_json({key: row[key] for key in schemas.OBSERVATION}), offer_id=row["offer_id"],
+            document_sha256=row["document_sha256"],
+        )
+    )  # fmt: skip
+
+
+def _stage_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    con.execute(
+        "create or replace temp table new_look "
+        "(source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, complete BOOLEAN, document_sha256 VARCHAR)"
+    )
+    looks = [
+        [look.source, look.scope, naive(look.observed_at), look.complete and number not in batch.incomplete,
+         look.document_sha256]
+        for number, look in enumerate(batch.looks)
+        if not look.error and number not in batch.refused_looks
+    ]  # fmt: skip
+    if looks:
+        con.executemany("insert into new_look values (?, ?, ?, ?, ?)", looks)
+    con.execute("create or replace temp table new_refusal (offer_id BIGINT, source VARCHAR, observed_at TIMESTAMP)")
+    refused = [
+        [refusal.offer_id, refusal.source, refusal.observed_at]
+        for refusal in batch.refusals
+        if refusal.offer_id is not None and refusal.decision is None
+    ]
+    if refused:
+        con.executemany("insert into new_refusal values (?, ?, ?)", refused)

@@ -1,0 +1,168 @@
+"""The writer's file: its lock, its migrations, its macros. One process writes; readers have the published file."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+
+import duckdb
+
+from warehouse import instance_types
+from warehouse.errors import ChipledgerError, WriterBusy
+from warehouse.schemas import COLUMNS, TABLES
+
+MIGRATIONS = files("warehouse") / "migrations"
+SQL = files("warehouse") / "sql"
+
+
+def sql(name: str) -> str:
+    """Return the text of one of the package's SQL files."""
+    return (SQL / name).read_text()
+
+
+@contextmanager
+def writer(data_dir: Path, *, wait_seconds: float = 0.0) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Hold the writer's lock and yield a connection to `build.duckdb`, migrated to the newest shape.
+
+    Raises WriterBusy, naming the holder, where another process has the lock.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with _lock(data_dir / "writer.lock", wait_seconds), open_build(data_dir / "build.duckdb") as con:
+        yield con
+
+
+@contextmanager
+def open_build(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open or make the writer's file; the caller holds the lock."""
+    try:
+        con = duckdb.connect(str(path))
+    except duckdb.Error as error:
+        raise ChipledgerError(
+            "the writer's file cannot be opened",
+            source=str(path),
+            field="duckdb",
+            value=str(error).splitlines()[0],
+            hint="Move it aside and run `chipledger build --rebuild`: the landing folder holds all it held",
+        ) from error
+    try:
+        con.execute("set timezone = 'UTC'")
+        migrate(con)
+        yield con
+    finally:
+        con.close()
+
+
+def migrate(con: duckdb.DuckDBPyConnection) -> None:
+    """Apply the migrations that the file lacks, each in its own transaction, and renew macros, facts and comments."""
+    con.execute("create schema if not exists meta")
+    con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
+    done = {row[0] for row in con.execute("select name from meta.migration").fetchall()}
+    steps = sorted((step for step in MIGRATIONS.iterdir() if step.name.endswith(".sql")), key=lambda step: step.name)
+    unknown = done - {step.name for step in steps}
+    if unknown:
+        raise ChipledgerError(
+            "the writer's file was made by a newer chipledger",
+            source="build.duckdb",
+            field="migration",
+            value=", ".join(sorted(unknown)),
+            hint="Update chipledger, or use another data directory",
+        )
+    for step in steps:
+        if step.name in done:
+            continue
+        con.begin()
+        try:
+            con.execute(step.read_text())
+            con.execute("insert into meta.migration values (?, ?)", [step.name, datetime.now(UTC).replace(tzinfo=None)])
+            con.commit()
+        except BaseException:
+            con.rollback()
+            raise
+    create_macros(con)
+    load_instance_types(con)
+
+
+def create_macros(con: duckdb.DuckDBPyConnection, catalog: str = "") -> None:
+    """Create the views and macros that derive intervals from the log, in the open file or an attached one."""
+    prefix = f"{catalog}." if catalog else ""
+    for name in ("price_point", "price_known_at"):
+        con.execute(f"create or replace macro {prefix}core.{name}(moment) as table {sql(name + '.sql')}")
+
+
+def load_instance_types(con: duckdb.DuckDBPyConnection) -> None:
+    """Make core.instance_type equal to the dated table in the package."""
+    rows = instance_types.read_table()
+    con.begin()
+    con.execute("delete from core.instance_type")
+    con.executemany(f"insert into core.instance_type values ({', '.join('?' * len(rows[0]))})", rows)
+    con.commit()
+
+
+def comment_tables(con: duckdb.DuckDBPyConnection, catalog: str) -> None:
+    """Put a COMMENT on every table, view and column of the attached file `catalog`.
+
+    Raises where a column is not declared in `warehouse.schemas`, so that none goes without its meaning and unit.
+    """
+    rows = con.execute(
+        "select c.schema_name, c.table_name, c.column_name, v.view_name is not null from duckdb_columns() as c "
+        "left join duckdb_views() as v on v.database_name = c.database_name and v.schema_name = c.schema_name "
+        "and v.view_name = c.table_name where c.database_name = ? and c.schema_name in ('core', 'mart') "
+        "order by all",
+        [catalog],
+    ).fetchall()
+    for schema, table, column, _ in rows:
+        known = COLUMNS.get(column)
+        if known is None:
+            raise ChipledgerError(
+                "a column has no entry in warehouse/schemas.py",
+                source=f"{schema}.{table}",
+                field="column",
+                value=column,
+            )
+        con.execute(f"comment on column {catalog}.{schema}.{table}.{column} is {quote(known.comment)}")
+
+
+def quote(text: str) -> str:
+    """Return a text of our own as an SQL literal (COMMENT takes no bound values)."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def declared_tables() -> dict[str, tuple[str, ...]]:
+    """Return the columns that each table of the writer's file must have, by qualified name."""
+    return {table.qualified: table.columns for table in TABLES}
+
+
+@contextmanager
+def _lock(path: Path, wait_seconds: float) -> Iterator[None]:
+    deadline = datetime.now(UTC).timestamp() + wait_seconds
+    with path.open("a+") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if datetime.now(UTC).timestamp() >= deadline:
+                    file.seek(0)
+                    holder = file.read().strip() or "an unknown process"
+                    raise WriterBusy(
+                        f"another run is writing: {holder}",
+                        source=str(path),
+                        hint="Wait for it to end, or pass --wait SECONDS",
+                    ) from None
+                _pause()
+        file.truncate(0)
+        file.write(f"process {os.getpid()} since {datetime.now(UTC).isoformat(timespec='seconds')}\n")
+        file.flush()
+        try:
+            yield
+        finally:
+            file.truncate(0)
+
+
+def _pause() -> None:
+    import time
+
+    time.sleep(0.1)

@@ -1,0 +1,92 @@
+"""From accepted rows to the log: offers, price events, sightings. The caller holds the transaction.
+
+Rows are staged in the temporary table `observed_row`; the SELECTs under `sql/load/` do the rest, each into a temporary
+table of its file's name, so that every step can be looked at.
+"""
+
+from datetime import UTC, datetime
+
+import duckdb
+import polars as pl
+
+from warehouse import schemas
+from warehouse.db import sql
+from warehouse.errors import ChipledgerError
+
+STEPS = ("old_point", "confirmation", "fresh_point", "held_point", "new_event")
+
+IDENTITY_TYPES = {name: schemas.COLUMNS[name].type for name in schemas.IDENTITY}
+
+
+def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:
+    """Put typed rows into `observed_row`, numbered and with the ids of their offers.
+
+    Beside `schemas.OBSERVATION` they have `source`, `scope`, `observed_at`, `document_sha256`, `archived`,
+    `look_number`, and `refusal_number`: set where a gate refused the amounts, so that only the id is wanted.
+    """
+    con.register("accepted_row", rows.with_row_index("row_number").to_arrow())
+    con.execute(f"create or replace temp table observed_row as {sql('load/observed_row.sql')}")
+    con.unregister("accepted_row")
+
+
+def append_events(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> dict[tuple[str, str], int]:
+    """Append what `observed_row` and `new_look` say to the log; return the number of events by source and scope.
+
+    `new_look` holds the looks that count (source, scope, observed_at, complete, document_sha256), `new_refusal` what
+    a gate refused of them. `recorded_at` is naive UTC. Raises ChipledgerError where two offers share an id.
+    """
+    identity = ", ".join(schemas.IDENTITY)
+    con.execute(
+        f"insert into core.offer by name select offer_id, {identity}, min(sku_id) as sku_id, "
+        "min(sku_price_id) as sku_price_id, ?::TIMESTAMP as recorded_at from observed_row as r "
+        f"where not exists (select 1 from core.offer as o where o.offer_id = r.offer_id) group by offer_id, {identity}",
+        [recorded_at],
+    )
+    _refuse_shared_ids(con)
+    con.execute(
+        "create or replace temp table new_observation as select offer_id, source, scope, observed_at, unit_price, "
+        "upfront_price, document_sha256 from observed_row"
+    )
+    con.execute(f"insert into new_observation {sql('load/absence.sql')}")
+    for name in STEPS:
+        con.execute(f"create or replace temp table {name} as {sql(f'load/{name}.sql')}")
+    con.execute(
+        "insert into core.price_event by name select *, ?::TIMESTAMP as recorded_at, "
+        "null::TIMESTAMP as retracts_recorded_at from new_event order by offer_id, valid_from",
+        [recorded_at],
+    )
+    con.execute(
+        "insert into core.sighting by name select distinct r.offer_id, r.source, r.observed_at, r.document_sha256, "
+        "?::TIMESTAMP as recorded_at from observed_row as r "
+        "anti join new_look as l on r.source = l.source and r.scope = l.scope and r.observed_at = l.observed_at "
+        "and l.complete "
+        "anti join core.sighting as s on r.offer_id = s.offer_id and r.source = s.source "
+        "and r.observed_at = s.observed_at and r.document_sha256 = s.document_sha256",
+        [recorded_at],
+    )
+    rows = con.execute("select source, scope, count(*) from new_event group by all").fetchall()
+    return {(source, scope): count for source, scope, count in rows}
+
+
+def _refuse_shared_ids(con: duckdb.DuckDBPyConnection) -> None:
+    """Raise where one id stands for two offers: with 52 bits that is a matter of luck, so it is looked at."""
+    same = " and ".join(f"o.{name} is not distinct from r.{name}" for name in schemas.IDENTITY)
+    clash = con.execute(
+        f"select r.offer_id from observed_row as r inner join core.offer as o using (offer_id) "
+        f"where not ({same}) limit 1"
+    ).fetchone()
+    if clash:
+        raise ChipledgerError("two offers have one id", source="core.offer", field="offer_id", value=str(clash[0]))
+
+
+def plain_amount(value: object) -> str | None:
+    """Return an amount as plain text without needless zeros, so that equal amounts are equal texts."""
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def naive(moment: datetime) -> datetime:
+    """Return an aware moment as DuckDB's TIMESTAMP holds it: UTC without a zone."""
+    return moment.astimezone(UTC).replace(tzinfo=None)

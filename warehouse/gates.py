@@ -1,0 +1,150 @@
+"""The row gate: what a single observation must be, and why it is refused where it is not.
+
+The batch and history gates, which compare rows with each other and with the log, are in `warehouse.load`.
+"""
+
+import json
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import pandera.polars as pa
+import polars as pl
+
+from warehouse import schemas
+
+AMOUNT = r"^\d{1,8}(\.\d{1,10})?$"
+"""Text that fits DECIMAL(18,10) without rounding; more digits are refused, not cut."""
+
+_COUNT = r"^\d{1,6}(\.\d{1,4})?$"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """One refused row: the gate and reason, the field and its value, and the whole row as JSON."""
+
+    row: int
+    reason: str
+    field: str
+    value: str
+    row_json: str
+
+
+def _is(name: str) -> pl.Expr:
+    return pl.col("purchase_option") == name
+
+
+def _has(name: str) -> pl.Expr:
+    return pl.col(name).is_not_null()
+
+
+def _zero(name: str) -> pl.Expr:
+    return pl.col(name).str.contains(r"^0*(\.0*)?$")
+
+
+def _one_of(name: str, values: tuple[str, ...]) -> pl.Expr:
+    return pl.col(name).is_in(values)
+
+
+_AWS_COMMITMENT = (_is("reserved") | _is("savings_plan")) & (pl.col("service_provider_name") == "AWS")
+
+RULES: tuple[tuple[str, str, pl.Expr], ...] = (
+    ("service_provider_name", "the provider is missing", _has("service_provider_name")),
+    (
+        "instance_type",
+        "neither an instance type nor an accelerator with its count is named",
+        _has("instance_type") | (_has("accelerator_name") & _has("accelerator_count")),
+    ),
+    ("accelerator_count", "not a count of at most four decimals", pl.col("accelerator_count").str.contains(_COUNT)),
+    ("capacity_unit", "unknown capacity unit", _one_of("capacity_unit", schemas.CAPACITY_UNITS)),
+    ("region_id", "the region is missing", _has("region_id") | (pl.col("service_provider_name") != "AWS")),
+    ("purchase_option", "unknown purchase option", _one_of("purchase_option", schemas.PURCHASE_OPTIONS)),
+    ("statistic", "unknown statistic", _one_of("statistic", schemas.STATISTICS)),
+    ("unit_price_type", "unknown kind of price", _one_of("unit_price_type", schemas.UNIT_PRICE_TYPES)),
+    ("pricing_currency", "unknown currency", _one_of("pricing_currency", schemas.CURRENCIES).fill_null(value=False)),
+    ("unit_price", "not an amount of at most ten decimals", pl.col("unit_price").str.contains(AMOUNT)),
+    ("upfront_price", "not an amount of at most ten decimals", pl.col("upfront_price").str.contains(AMOUNT)),
+    (
+        "unit_price",
+        "a price of zero, which no accelerator is sold for",
+        ~_zero("unit_price") | (pl.col("purchase_payment_model") == "All Upfront").fill_null(value=False),
+    ),
+    (
+        "unit_price",
+        "the recurring price is missing",
+        _has("unit_price") | ~_has("upfront_price"),
+    ),
+    (
+        "commitment_term_hours",
+        "an AWS commitment lasts one or three years",
+        ~_AWS_COMMITMENT | pl.col("commitment_term_hours").is_in([8760, 26280]).fill_null(value=False),
+    ),
+    (
+        "purchase_payment_model",
+        "unknown payment model",
+        _one_of("purchase_payment_model", schemas.PAYMENT_MODELS).fill_null(~_AWS_COMMITMENT),
+    ),
+    ("offering_class", "unknown offering class", _one_of("offering_class", schemas.OFFERING_CLASSES)),
+    (
+        "upfront_price",
+        "the upfront fee of a Partial or All Upfront term is missing or zero",
+        ~_is("reserved")
+        | ~_one_of("purchase_payment_model", ("Partial Upfront", "All Upfront")).fill_null(value=False)
+        | (_has("upfront_price") & ~_zero("upfront_price").fill_null(value=False)),
+    ),
+    (
+        "upfront_price",
+        "an upfront fee beside No Upfront",
+        (pl.col("purchase_payment_model") != "No Upfront") | _zero("upfront_price"),
+    ),
+)  # fmt: skip
+"""Field, reason and rule of the row gate; a rule that gives NULL does not apply to the row."""
+
+
+def _check(rule: pl.Expr) -> Any:
+    return lambda data: data.lazyframe.select(rule.fill_null(value=True))
+
+
+SCHEMA = pa.DataFrameSchema(
+    columns={
+        name: pa.Column(pl.Int64 if name == "commitment_term_hours" else pl.String, nullable=True)
+        for name in schemas.OBSERVATION
+    },
+    checks=[pa.Check(_check(rule), name=str(number)) for number, (_, _, rule) in enumerate(RULES)],
+)
+
+
+def row_gate(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[Refusal]]:
+    """Return the accepted rows with typed amounts and counts, and one refusal for each row that broke a rule.
+
+    `rows` has the columns `schemas.OBSERVATION`, text but for the term, and any others, which are passed through.
+    """
+    broken: dict[int, int] = {}
+    try:
+        SCHEMA.validate(rows, lazy=True)
+    except pa.errors.SchemaErrors as errors:
+        for case in errors.failure_cases.iter_rows(named=True):
+            if case["index"] is None:
+                raise TypeError(f"the frame itself is not of the declared shape: {case}") from errors
+            number = int(case["check"])
+            broken[case["index"]] = min(number, broken.get(case["index"], number))
+    refusals = []
+    for index, number in sorted(broken.items()):
+        field, reason, _ = RULES[number]
+        row = rows.row(index, named=True)
+        refusals.append(Refusal(row=index, reason=reason, field=field, value=str(row[field]), row_json=row_json(row)))
+    kept = rows.with_row_index("_index").filter(~pl.col("_index").is_in(list(broken))).drop("_index")
+    return kept.with_columns(
+        pl.col("unit_price", "upfront_price").cast(pl.Decimal(18, 10)),
+        pl.col("accelerator_count", "minimum_quantity").cast(pl.Decimal(10, 4)),
+        pl.col("commitment_term_hours").cast(pl.Int32),
+    ), refusals
+
+
+def row_json(row: dict[str, Any]) -> str:
+    """Return a row as JSON, without its empty fields; amounts keep their digits as text."""
+    return json.dumps(
+        {k: format(v, "f") if isinstance(v, Decimal) else v for k, v in row.items() if v is not None},
+        ensure_ascii=False,
+        default=str,
+    )

@@ -1,0 +1,198 @@
+"""The landing folder: every document as received, by hash, and the journal of what was looked at and decided.
+
+`landing/ab/ab12....gz` holds a body, compressed; its name is the SHA-256 of the body itself. `landing/journal.jsonl`
+holds one JSON object a line, appended and flushed to disk before anything is loaded, so that the warehouse can be
+rebuilt from this folder alone. A line cut short by a crash is recognised by its missing newline and ignored.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from warehouse.documents import Document, Look, Whole
+from warehouse.errors import ChipledgerError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One line of the journal: its kind (look, failure or decision), content, and the position after it in bytes."""
+
+    kind: str
+    recorded_at: datetime
+    content: Mapping[str, Any]
+    end: int
+
+
+class Landing:
+    """The landing folder at `path`; it is made when it does not exist."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.journal = path / "journal.jsonl"
+        path.mkdir(parents=True, exist_ok=True)
+
+    def keep(self, document: Document) -> str:
+        """Store the body under its hash, unless it is there, and return the hash."""
+        sha256 = document.sha256
+        target = self._place(sha256)
+        if not target.exists():
+            target.parent.mkdir(exist_ok=True)
+            part = target.with_suffix(f".{os.getpid()}.part")
+            with part.open("wb") as file:
+                # mtime 0: the same body gives the same file
+                with gzip.GzipFile(fileobj=file, mode="wb", mtime=0, compresslevel=6) as packed:
+                    packed.write(document.body)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(target)
+        return sha256
+
+    def body(self, sha256: str) -> bytes:
+        """Return a stored body; raise where it is absent or no longer what its name says."""
+        target = self._place(sha256)
+        try:
+            body = gzip.decompress(target.read_bytes())
+        except (FileNotFoundError, EOFError, gzip.BadGzipFile) as error:
+            raise ChipledgerError(
+                "a landed document is missing or damaged",
+                source=str(target),
+                field="sha256",
+                value=sha256,
+                hint="Restore the landing folder from a backup, or fetch the scope again",
+            ) from error
+        if hashlib.sha256(body).hexdigest() != sha256:
+            raise ChipledgerError(
+                "a landed document does not match its hash", source=str(target), field="sha256", value=sha256
+            )
+        return body
+
+    def record_look(self, look: Look, *, run_id: str, recorded_at: datetime) -> None:
+        """Keep the documents of a look and write the look to the journal."""
+        documents = []
+        for document in look.documents:
+            documents.append(
+                {
+                    "sha256": self.keep(document),
+                    "url": document.url,
+                    "parameters": dict(document.parameters),
+                    "fetched_at": stamp(document.fetched_at),
+                    "status": document.status,
+                    "content_type": document.content_type,
+                    "version_key": document.version_key,
+                    "published_at": stamp(document.published_at) if document.published_at else None,
+                    "size": len(document.body),
+                    "whole": [document.whole.size, document.whole.sha256] if document.whole else None,
+                }
+            )
+        self._append(
+            "look",
+            recorded_at,
+            run_id=run_id,
+            source=look.source,
+            scope=look.scope,
+            observed_at=stamp(look.observed_at),
+            complete=look.complete,
+            archived=look.archived,
+            documents=documents,
+            notes=list(look.notes),
+        )
+
+    def record_failure(
+        self, *, source: str, scope: str, observed_at: datetime, error: str, run_id: str, recorded_at: datetime
+    ) -> None:
+        """Write to the journal that a look was tried and gave nothing."""
+        self._append(
+            "failure",
+            recorded_at,
+            run_id=run_id,
+            source=source,
+            scope=scope,
+            observed_at=stamp(observed_at),
+            error=error,
+        )
+
+    def record_decision(self, *, quarantine_id: int, decision: str, decided_by: str, recorded_at: datetime) -> None:
+        """Write a decision on a quarantined row to the journal."""
+        self._append("decision", recorded_at, quarantine_id=quarantine_id, decision=decision, decided_by=decided_by)
+
+    def entries(self, start: int = 0) -> Iterator[Entry]:
+        """Yield the journal's complete lines from byte `start` on."""
+        if not self.journal.exists():
+            return
+        with self.journal.open("rb") as file:
+            file.seek(start)
+            for line in file:
+                start += len(line)
+                if not line.endswith(b"\n"):
+                    return
+                if not line.strip():
+                    continue
+                try:
+                    content = json.loads(line)
+                    kind, recorded_at = content.pop("kind"), unstamp(content.pop("recorded_at"))
+                except (ValueError, KeyError) as error:
+                    raise ChipledgerError(
+                        "the journal has an unreadable line",
+                        source=str(self.journal),
+                        field="line ending at byte",
+                        value=str(start),
+                        hint="Restore the journal from a backup; the documents beside it are intact",
+                    ) from error
+                yield Entry(kind=kind, recorded_at=recorded_at, content=content, end=start)
+
+    def document(self, look: Mapping[str, Any], index: int) -> Document:
+        """Return the document at `index` of a journalled look, with its body."""
+        entry = look["documents"][index]
+        return Document(
+            source=look["source"],
+            scope=look["scope"],
+            url=entry["url"],
+            parameters=entry["parameters"],
+            body=self.body(entry["sha256"]),
+            fetched_at=unstamp(entry["fetched_at"]),
+            status=entry["status"],
+            content_type=entry["content_type"],
+            version_key=entry["version_key"],
+            published_at=unstamp(entry["published_at"]) if entry["published_at"] else None,
+            whole=Whole(size=entry["whole"][0], sha256=entry["whole"][1]) if entry["whole"] else None,
+        )
+
+    def _append(self, kind: str, recorded_at: datetime, **content: object) -> None:
+        line = json.dumps({"kind": kind, "recorded_at": stamp(recorded_at), **content}, ensure_ascii=False)
+        with self.journal.open("ab") as file:
+            self._close_torn_line(file.tell())
+            file.write(line.encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _close_torn_line(self, size: int) -> None:
+        """Cut off what a crash left of a line, so that the next one starts clean."""
+        if not size:
+            return
+        with self.journal.open("rb+") as file:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) == b"\n":
+                return
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+
+    def _place(self, sha256: str) -> Path:
+        return self.path / sha256[:2] / f"{sha256}.gz"
+
+
+def stamp(moment: datetime) -> str:
+    """Return an aware moment as UTC text with microseconds; naive moments are refused."""
+    if moment.tzinfo is None:
+        raise ValueError(f"a time without a zone: {moment!r}")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def unstamp(text: str) -> datetime:
+    """Return the aware UTC moment of a text made by `stamp`."""
+    return datetime.fromisoformat(text).astimezone(UTC)

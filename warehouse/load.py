@@ -1,0 +1,198 @@
+"""From parsed looks to the log, in one transaction: the gates, then events, sightings and coverage.
+
+The same looks in any order, split in any way, give the same intervals; the history gate alone minds the order,
+as it waits for what comes next.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+import duckdb
+import polars as pl
+
+from warehouse import schemas
+from warehouse.batch import Batch, ParsedLook, stage
+from warehouse.errors import ChipledgerError
+from warehouse.events import append_events, naive, stage_rows
+from warehouse.gates import row_gate
+from warehouse.quarantine import Quarantined, find, settle
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookResult:
+    """What became of one look: status ok, failed, refused or known (loaded before); rows, refusals, events, error."""
+
+    source: str
+    scope: str
+    observed_at: datetime
+    status: str
+    n_rows: int = 0
+    n_refused: int = 0
+    n_events: int = 0
+    error: str | None = None
+
+
+def load(con: duckdb.DuckDBPyConnection, looks: Iterable[ParsedLook], *, recorded_at: datetime) -> list[LookResult]:
+    """Append what the looks say to the log; one transaction. Looks that were loaded before are left out.
+
+    `recorded_at` is the aware moment at which we learnt it. Raises ChipledgerError where two offers share an id.
+    """
+    results: list[LookResult] = []
+    con.begin()
+    try:
+        for batch in _rounds(looks):
+            results += _load_round(con, batch, naive(recorded_at))
+        con.commit()
+    except BaseException:
+        con.rollback()
+        raise
+    return results
+
+
+def decide(
+    con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str, *, decided_by: str, recorded_at: datetime
+) -> Quarantined:
+    """Settle one open row of the quarantine: `accept` puts its price into the log, `refuse` leaves it out for good.
+
+    Raises ChipledgerError where there is no such open row, or where the row breaks a rule of the row gate, which
+    nobody can overrule. A refused look is not handled here: it is loaded again as trusted.
+    """
+    row = find(con, quarantine_id)
+    at = naive(recorded_at)
+    con.begin()
+    try:
+        if decision == "accept" and row.row_json != "{}":
+            _accept_row(con, row, at)
+        settle(con, [row.decided(decision, by=decided_by)], recorded_at=at)
+        con.commit()
+    except BaseException:
+        con.rollback()
+        raise
+    return row
+
+
+def _accept_row(con: duckdb.DuckDBPyConnection, row: Quarantined, recorded_at: datetime) -> None:
+    content = json.loads(row.row_json)
+    text = {
+        name: None
+        if content.get(name) is None
+        else content[name]
+        if name == "commitment_term_hours"
+        else str(content[name])
+        for name in schemas.OBSERVATION
+    }
+    frame = pl.DataFrame([text], schema=observation_schema()).with_columns(document_sha256=pl.lit(row.document_sha256))
+    accepted, refused = row_gate(frame)
+    if refused:
+        raise ChipledgerError(
+            f"it cannot be accepted: {refused[0].reason}",
+            source=row.source,
+            field=refused[0].field,
+            value=refused[0].value,
+            hint="Refuse it, and correct it at its source",
+        )
+    stage_rows(
+        con,
+        accepted.with_columns(
+            source=pl.lit(row.source), scope=pl.lit(row.scope), observed_at=pl.lit(row.observed_at),
+            is_past_gates=pl.lit(value=True), look_number=pl.lit(0, pl.Int64), refusal_number=pl.lit(None, pl.Int64),
+        ),
+    )  # fmt: skip
+    con.execute(
+        "create or replace temp table new_look "
+        "(source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, complete BOOLEAN, document_sha256 VARCHAR)"
+    )
+    con.execute("create or replace temp table new_refusal (offer_id BIGINT, source VARCHAR, observed_at TIMESTAMP)")
+    append_events(con, recorded_at=recorded_at)
+
+
+def observation_schema() -> dict[str, type[pl.DataType]]:
+    """Return the types of the columns `schemas.OBSERVATION` before the row gate."""
+    return {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in schemas.OBSERVATION}
+
+
+def no_rows() -> pl.DataFrame:
+    """Return the empty frame of a look that gave nothing."""
+    return pl.DataFrame(schema={**observation_schema(), "document_sha256": pl.String})
+
+
+def _rounds(looks: Iterable[ParsedLook]) -> Iterator[list[ParsedLook]]:
+    """Split looks into rounds that can be loaded at once: archived ones together, live ones one per scope, by time."""
+    rounds: dict[int, list[ParsedLook]] = {}
+    turn: dict[tuple[str, str], int] = {}
+    once = {_key(look): look for look in looks}.values()
+    for look in sorted(once, key=lambda look: (look.observed_at, look.source, look.scope)):
+        key = (look.source, look.scope)
+        if not look.archived:
+            turn[key] = turn.get(key, 0) + 1
+        rounds.setdefault(0 if look.archived else turn[key], []).append(look)
+    for number in sorted(rounds):
+        yield rounds[number]
+
+
+def _load_round(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook], recorded_at: datetime) -> list[LookResult]:
+    known = _known_looks(con, looks)
+    results = [
+        LookResult(source=look.source, scope=look.scope, observed_at=look.observed_at, status="known")
+        for look in looks
+        if _key(look) in known
+    ]
+    batch = Batch([look for look in looks if _key(look) not in known])
+    if not batch.looks:
+        return results
+    stage(con, batch)
+    events = append_events(con, recorded_at=recorded_at)
+    settle(con, batch.refusals, recorded_at=recorded_at)
+    counts = dict(con.execute("select look_number, count(*) from observed_row group by all").fetchall())
+    for number, look in enumerate(batch.looks):
+        result = _result(batch, number, n_rows=counts.get(number, 0), n_events=events.get((look.source, look.scope), 0))
+        _record(con, batch, number, result, recorded_at)
+        results.append(result)
+    return results
+
+
+def _result(batch: Batch, number: int, *, n_rows: int, n_events: int) -> LookResult:
+    look = batch.looks[number]
+    return LookResult(
+        source=look.source,
+        scope=look.scope,
+        observed_at=look.observed_at,
+        status="failed" if look.error else "refused" if number in batch.refused_looks else "ok",
+        n_rows=n_rows,
+        n_refused=sum(1 for refusal in batch.refusals if refusal.look == number and refusal.decision is None),
+        n_events=n_events,
+        error=look.error or batch.refused_looks.get(number),
+    )
+
+
+def _record(
+    con: duckdb.DuckDBPyConnection, batch: Batch, number: int, result: LookResult, recorded_at: datetime
+) -> None:
+    look = batch.looks[number]
+    complete = look.complete and result.status == "ok" and number not in batch.incomplete
+    con.execute(
+        "insert into core.scope_run by name select ? as run_id, ? as source, ? as scope, ?::TIMESTAMP as observed_at, "
+        "? as complete, ? as archived, ? as status, ? as n_rows, ? as n_refused, ? as document_sha256, "
+        "? as error, ?::TIMESTAMP as recorded_at",
+        [
+            look.run_id, look.source, look.scope, naive(look.observed_at), complete, look.archived, result.status,
+            result.n_rows, result.n_refused, look.document_sha256, result.error, recorded_at,
+        ],
+    )  # fmt: skip
+
+
+def _known_looks(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook]) -> set[tuple[object, ...]]:
+    rows = con.execute(
+        "select source, scope, observed_at, document_sha256, false from core.scope_run "
+        "where source in (select unnest(?)) union all "
+        "select source, scope, observed_at, document_sha256, true from core.scope_run where status = 'ok'",
+        [sorted({look.source for look in looks})],
+    ).fetchall()
+    return {tuple(row) for row in rows}
+
+
+def _key(look: ParsedLook) -> tuple[object, ...]:
+    """A trusted look is known only where it was loaded in full; any other where it was tried."""
+    return (look.source, look.scope, naive(look.observed_at), look.document_sha256, look.trusted)

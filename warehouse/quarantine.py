@@ -1,0 +1,146 @@
+"""What was refused: kept with its reason, listed, and settled by a person or by a later confirmation."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from warehouse.errors import ChipledgerError
+
+if TYPE_CHECKING:
+    from warehouse.batch import ParsedLook
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quarantined:
+    """One refused row or look, or a decision on one. `look` is its place in the batch; times are naive UTC."""
+
+    quarantine_id: int
+    look: int
+    run_id: str
+    source: str
+    scope: str
+    observed_at: datetime
+    gate: str
+    reason: str
+    field: str = ""
+    value: str = ""
+    offer_id: int | None = None
+    row_json: str = "{}"
+    document_sha256: str | None = None
+    decision: str | None = None
+    decided_by: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        look: "ParsedLook",
+        number: int,
+        *,
+        gate: str,
+        reason: str,
+        field: str = "",
+        value: str = "",
+        row_json: str = "{}",
+        offer_id: int | None = None,
+        document_sha256: str | None = None,
+    ) -> "Quarantined":
+        """Return the refusal of a row of a look (or of the look itself, without a row)."""
+        observed_at = look.observed_at.astimezone(UTC).replace(tzinfo=None)
+        key = "\x1f".join([look.source, look.scope, observed_at.isoformat(), gate, field, value, row_json])
+        return cls(
+            quarantine_id=int(hashlib.sha256(key.encode()).hexdigest()[:13], 16),
+            look=number,
+            run_id=look.run_id,
+            source=look.source,
+            scope=look.scope,
+            observed_at=observed_at,
+            gate=gate,
+            reason=reason,
+            field=field,
+            value=value,
+            offer_id=offer_id,
+            row_json=row_json,
+            document_sha256=document_sha256 or look.document_sha256,
+        )
+
+    def decided(self, decision: str, *, by: str) -> "Quarantined":
+        """Return the decision that settles this row."""
+        return replace(self, decision=decision, decided_by=by)
+
+    def about(self, offer_id: int | None) -> "Quarantined":
+        """Return the same refusal with the offer that it leaves without a price at this moment; None for none."""
+        return replace(self, offer_id=offer_id)
+
+    def waits_at(self, look: int, observed_at: datetime) -> "Quarantined":
+        """Return the same held price, seen once more but not yet confirmed."""
+        key = f"{self.quarantine_id}\x1f{observed_at.isoformat()}"
+        return replace(
+            self,
+            quarantine_id=int(hashlib.sha256(key.encode()).hexdigest()[:13], 16),
+            look=look,
+            observed_at=observed_at,
+        )
+
+
+_COLUMNS = (
+    "quarantine_id", "run_id", "source", "scope", "observed_at", "gate", "reason", "field", "value", "offer_id",
+    "row_json", "document_sha256", "decision", "decided_by",
+)  # fmt: skip
+
+
+def settle(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recorded_at: datetime) -> None:
+    """Append refusals and decisions; `recorded_at` is naive UTC."""
+    values = [
+        [*(getattr(row, name) for name in _COLUMNS), recorded_at if row.decision else None, recorded_at] for row in rows
+    ]
+    if values:
+        con.executemany(
+            f"insert into core.quarantine ({', '.join(_COLUMNS)}, decided_at, recorded_at) "
+            f"values ({', '.join('?' * (len(_COLUMNS) + 2))})",
+            values,
+        )
+
+
+def listed(con: duckdb.DuckDBPyConnection, *, everything: bool = False) -> list[Quarantined]:
+    """Return the refused rows that nobody settled, oldest first; with `everything` the settled ones too."""
+    rows = con.execute(
+        f"select {', '.join(_COLUMNS)} from core.quarantine "
+        "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1 "
+        "order by observed_at, source, scope, quarantine_id"
+    ).fetchall()
+    found = [Quarantined(look=-1, **dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+    return found if everything else [row for row in found if row.decision is None]
+
+
+def open_holds(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], list[Quarantined]]:
+    """Return the prices that wait for confirmation, oldest first, by source and offer."""
+    holds: dict[tuple[str, int], list[Quarantined]] = {}
+    for row in listed(con):
+        if row.gate == "history" and row.offer_id is not None:
+            holds.setdefault((row.source, row.offer_id), []).append(row)
+    return holds
+
+
+def find(con: duckdb.DuckDBPyConnection, quarantine_id: int) -> Quarantined:
+    """Return one open row of the quarantine; raise where there is none of that id or it was settled."""
+    for row in listed(con, everything=True):
+        if row.quarantine_id == quarantine_id:
+            if row.decision is not None:
+                raise ChipledgerError(
+                    f"already settled: {row.decision}, by {row.decided_by}",
+                    source="quarantine",
+                    field="quarantine_id",
+                    value=str(quarantine_id),
+                )
+            return row
+    raise ChipledgerError(
+        "no such row",
+        source="quarantine",
+        field="quarantine_id",
+        value=str(quarantine_id),
+        hint="`chipledger quarantine list` shows what is open",
+    )

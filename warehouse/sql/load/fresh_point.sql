@@ -1,0 +1,70 @@
+-- The new observations that the log does not hold yet, one row per offer, source and moment.
+-- A moment is void where two prices were seen at it: then nothing is known of it.
+with unlogged as (
+    select n.*
+    from new_observation as n
+    anti join core.price_event as e
+        on n.offer_id = e.offer_id
+        and n.source = e.source
+        and n.observed_at = e.valid_from
+        and n.unit_price is not distinct from e.unit_price
+        and n.upfront_price is not distinct from e.upfront_price
+        and e.retracts_recorded_at is null
+),
+
+new_point as (
+    select
+        offer_id,
+        source,
+        observed_at,
+        any_value(scope) as scope,
+        max(unit_price) as unit_price,
+        max(upfront_price) as upfront_price,
+        min(document_sha256) as document_sha256,
+        coalesce(min(unit_price) < max(unit_price), false)
+        or coalesce(min(upfront_price) < max(upfront_price), false) as is_void
+    from unlogged
+    group by offer_id, source, observed_at
+),
+
+-- What the log says of the same moment, where the offer was confirmed at just that moment.
+beside_old as (
+    select
+        n.*,
+        c.document_sha256 as document_sha256_old,
+        case when c.offer_id is not null then o.unit_price end as unit_price_old,
+        case when c.offer_id is not null then o.upfront_price end as upfront_price_old,
+        v.offer_id is not null as was_void
+    from new_point as n
+    left join (
+        select
+            offer_id,
+            source,
+            observed_at,
+            min(document_sha256) as document_sha256
+        from confirmation
+        group by offer_id, source, observed_at
+    ) as c on n.offer_id = c.offer_id and n.source = c.source and n.observed_at = c.observed_at
+    left join (select * from old_point where is_void) as v
+        on n.offer_id = v.offer_id and n.source = v.source and n.observed_at = v.valid_from
+    asof left join (select * from old_point where not is_void) as o
+        on n.offer_id = o.offer_id and n.source = o.source and n.observed_at >= o.valid_from
+)
+
+select
+    * exclude (is_void, was_void),
+    is_void
+    or was_void
+    or (
+        (unit_price_old is not null or upfront_price_old is not null)
+        and (
+            unit_price is distinct from unit_price_old
+            or upfront_price is distinct from upfront_price_old
+        )
+    ) as is_void
+from beside_old
+where
+    -- a price seen at that moment beats its absence from another answer
+    unit_price is not null
+    or upfront_price is not null
+    or (unit_price_old is null and upfront_price_old is null)

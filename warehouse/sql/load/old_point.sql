@@ -1,0 +1,4 @@
+-- What the log says so far of the offers that were observed anew.
+select p.*
+from core.price_point(TIMESTAMP '9999-01-01') as p
+semi join new_observation as n on p.offer_id = n.offer_id and p.source = n.source
