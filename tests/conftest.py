@@ -3,10 +3,13 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import urllib3
 from standin import aws, world
 from standin.catalogue import Catalogue
+from standin.reading import pricing_client
 
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -47,3 +50,16 @@ def standin(
         for name, value in running.environment().items():
             monkeypatch.setenv(name, value)
         yield running
+
+
+@pytest.fixture
+def web(standin: aws.StandIn) -> Iterator[urllib3.PoolManager]:
+    """Return a plain HTTP client for the stand-in, without retries, so that faults show."""
+    with urllib3.PoolManager(retries=False, timeout=5) as pool:
+        yield pool
+
+
+@pytest.fixture
+def pricing(standin: aws.StandIn) -> Any:
+    """Return boto3's own pricing client for the stand-in, without retries, so that faults show."""
+    return pricing_client()

@@ -37,6 +37,11 @@ PLACES = {
 }
 
 
+def place_of(region: str) -> Place:
+    """Return a region's place; an invented one for a region that we do not know, for worlds of any size."""
+    return PLACES.get(region) or Place(location=f"Invented ({region})", prefix=f"{region.upper()}-")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Machine:
     """What the price list says of an instance type, in its own words."""

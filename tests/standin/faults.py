@@ -240,7 +240,7 @@ def currency(instance_type: str, code: str) -> OtherFacts:
 
 
 def twice(instance_type: str) -> OtherFacts:
-    """The row is listed twice: the same SKU, the same price."""
+    """The row is listed twice: the same SKU, the same price. The bulk JSON, keyed by SKU, still has one."""
     return OtherFacts(instance_type=instance_type, instead=lambda product: (product, product))
 
 

@@ -1,5 +1,6 @@
 """One set of facts, two forms: the documents of GetProducts, and the bulk files with their indexes."""
 
+import functools
 import json
 from collections.abc import Iterable, Mapping
 
@@ -47,6 +48,7 @@ ALL_LOWER = {
 """Attributes that the API writes without capitals; the others are in camel case."""
 
 
+@functools.cache
 def attribute_of(column: str) -> str:
     """Return the API's name of the attribute that a CSV column holds."""
     words = column.replace("S/W", "Sw").replace("IOPS", "Iops").replace("/", "").replace("-", " ").split()

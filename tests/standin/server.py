@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 from standin.exchange import Answer
 
@@ -25,6 +26,14 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True  # head and body are two writes; their pause would be 40 ms a request
     wbufsize = -1
     server: "LoopbackServer"
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections.add(self.connection)
+
+    def finish(self) -> None:
+        self.server.connections.discard(self.connection)
+        super().finish()
 
     def do_GET(self) -> None:
         self._exchange(b"")
@@ -97,7 +106,7 @@ class LoopbackServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.handle = handle
         self.stopping = threading.Event()
-        self._open: set[socket.socket] = set()
+        self.connections: set[socket.socket] = set()
         self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
     @property
@@ -112,22 +121,14 @@ class LoopbackServer(ThreadingHTTPServer):
         self.stopping.set()
         self.shutdown()
         self._thread.join()
-        for connection in tuple(self._open):
+        for connection in tuple(self.connections):
             try:
                 connection.shutdown(socket.SHUT_RDWR)
             except OSError:  # closed in the meantime
                 continue
         self.server_close()
 
-    def process_request(self, request: socket.socket, client_address: object) -> None:
-        self._open.add(request)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: socket.socket) -> None:
-        self._open.discard(request)
-        super().shutdown_request(request)
-
-    def handle_error(self, request: object, client_address: object) -> None:
+    def handle_error(self, request: Any, client_address: Any) -> None:
         """Pass over clients that hang up; show anything else, as the library does."""
-        if not isinstance(sys.exc_info()[1], OSError | ValueError):
+        if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)

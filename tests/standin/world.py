@@ -31,9 +31,9 @@ from standin.facts import (
     MACHINES,
     NOT_YET_IN_2025,
     ONE_YEAR_STANDARD_NO_UPFRONT,
-    PLACES,
     PRICES,
     RESERVATIONS,
+    place_of,
 )
 
 # --- terms
@@ -131,7 +131,7 @@ CAPACITY_BLOCKS = (
 
 
 def _attributes(region: str, instance_type: str, variant: Variant) -> dict[str, str]:
-    place, machine = PLACES[region], MACHINES[instance_type]
+    place, machine = place_of(region), MACHINES[instance_type]
     linux = sku_of(region, instance_type, LINUX.words)
     attributes = {
         "availabilityzone": "NA",
@@ -189,7 +189,7 @@ def instances(region: str, prices: Mapping[str, str]) -> Iterator[Product]:
     """Yield all rows of the instance types of a region."""
     for instance_type, price in prices.items():
         sold_on_demand = price != CAPACITY_BLOCK_ONLY
-        variants = VARIANTS if sold_on_demand else ()
+        variants: tuple[Variant, ...] = VARIANTS if sold_on_demand else ()
         if MACHINES[instance_type].capacity_block:
             variants += CAPACITY_BLOCKS
         for variant in variants:
@@ -198,7 +198,7 @@ def instances(region: str, prices: Mapping[str, str]) -> Iterator[Product]:
 
 def traffic(region: str) -> Product:
     """Return a product that is no machine and has another unit."""
-    place = PLACES[region]
+    place = place_of(region)
     attributes = {
         "fromLocation": place.location,
         "fromRegionCode": region,
