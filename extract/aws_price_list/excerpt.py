@@ -8,6 +8,7 @@ rules themselves, whatever its family is called, and the result is the same as t
 
 import csv
 import hashlib
+import io
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -24,8 +25,10 @@ MARKERS = (f'"{OPERATION}"'.encode(), f'"{CAPACITY_BLOCK_OPERATION}"'.encode())
 MAX_HEAD_BYTES = 1 << 20
 MAX_LINE_BYTES = 1 << 20
 """A line is below 1 KB; a megabyte without a line end is no price list."""
-BLOCKS_AHEAD = 4
+BLOCKS_AHEAD = 8
 """Blocks of about 1 MiB that may wait to be hashed."""
+HASHED_TOGETHER = 4
+"""Blocks hashed in one go: each go waits for the interpreter's lock before and after."""
 
 PRODUCT_COLUMNS = ("Instance Type", "Instance Family", "GPU", "Tenancy", "Operating System", "operation")
 """What `rules.matters` looks at."""
@@ -106,7 +109,7 @@ class _Selector:
             return
         if not self._quoted or block[start : start + 1] != b'"':
             # Nothing to search for: every line is read.
-            yield from (line for line in block[start:end].splitlines(keepends=True) if self._keep(line))
+            yield from (line for line in io.BytesIO(block[start:end]) if self._keep(line))
             return
         found = [at for marker in MARKERS for at in _positions(block, marker, start, end)]
         line_end = start
@@ -167,8 +170,13 @@ class _Digest:
 
     def _work(self) -> None:
         digest = hashlib.sha256()
+        blocks: list[bytes] = []
         while (block := self._waiting.get()) is not None:
-            digest.update(block)
+            blocks.append(block)
+            if len(blocks) == HASHED_TOGETHER:
+                digest.update(b"".join(blocks))
+                blocks.clear()
+        digest.update(b"".join(blocks))
         self.hex = digest.hexdigest()
 
     def __enter__(self) -> Self:
