@@ -1,0 +1,151 @@
+"""The offline archive: past list prices of AWS, shipped in the package as documents in AWS's own formats.
+
+What: on-demand prices (Linux, shared tenancy) of accelerator types in a few regions at 25 moments from 2022-06-22 to
+2026-09-10. The documents are rendered by tools/make_archive.py from tables of public facts, each with its address;
+they are no documents of AWS. Url, terms and limits of the sources: docs/offline-archive.md.
+
+Quirks:
+
+1. It has no present: `fetch` raises, and its prices are never called current.
+2. It goes the way of the live price list: the same backfill and the same parser over `ArchiveWeb`.
+3. Its SKUs are placeholders (NOTAWS...), as the facts come without: `parse` gives NULL for both codes.
+4. A version stands for the moment at which AWS was asked, which is its `observed_at`. Only 20260910195514 is a version
+   of AWS too, and here it has a few types only; so addresses and version keys carry the mark `archive:`.
+5. What a version lacks was not asked for, or not listed: a look at it is never complete, and nothing is ever gone.
+6. Bare metal stands under tenancy Dedicated, as its source asked for it, and is therefore ignored.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from importlib import resources
+from importlib.resources.abc import Traversable
+from urllib.parse import urlsplit
+
+from extract.base import Context, Landed, Parsed, Source
+from extract.web import Response
+from warehouse.documents import Document, Look
+from warehouse.errors import SourceError
+
+NAME = "offline_archive"
+ARCHIVE = resources.files("extract") / "archive"
+MARK = "archive:"
+BLOCK_BYTES = 1 << 16
+REGION_INDEX = "/offers/v1.0/aws/AmazonEC2/current/region_index.json"
+VERSION_FILE = "/offers/v1.0/aws/AmazonEC2/{at:%Y%m%d%H%M%S}/{region}/index.csv"
+
+
+class ArchiveWeb:
+    """The web, as far as it lies in the package: an address leads to a file by its path, whatever its host."""
+
+    def __init__(self, root: Traversable = ARCHIVE) -> None:
+        self._root = root
+
+    def get(self, url: str, *, accept: str = "application/json") -> Response:
+        """Return a document whole. Raises SourceError, as for a 404, where the archive has none."""
+        body = self._read(url)
+        kind = "text/csv" if urlsplit(url).path.endswith(".csv") else "application/json"
+        return Response(url=url, body=body, status=200, content_type=kind)
+
+    @contextmanager
+    def stream(self, url: str) -> Iterator[Iterator[bytes]]:
+        """Give a document in blocks. Raises SourceError, as for a 404, where the archive has none."""
+        body = self._read(url)
+        yield (body[start : start + BLOCK_BYTES] for start in range(0, len(body), BLOCK_BYTES))
+
+    def has(self, url: str) -> bool:
+        """Return whether the archive has a document."""
+        return self._file(url) is not None
+
+    def _read(self, url: str) -> bytes:
+        file = self._file(url)
+        if file is None:
+            hint = "docs/offline-archive.md says what it holds"
+            raise SourceError("HTTP 404: not in the offline archive", source=url, field="status", value=404, hint=hint)
+        body = file.read_bytes()
+        return gzip.decompress(body) if file.name.endswith(".gz") else body
+
+    def _file(self, url: str) -> Traversable | None:
+        """Return the file of an address, as it is or compressed; None where there is none."""
+        *folders, name = urlsplit(url).path.lstrip("/").split("/")
+        if folders[:1] != ["offers"] or {"", ".", ".."}.intersection((*folders, name)):
+            return None
+        folder = self._root.joinpath(*folders)
+        return next((file for file in (folder / name, folder / f"{name}.gz") if file.is_file()), None)
+
+
+def regions(ctx: Context) -> tuple[str, ...]:
+    """Return the regions that the archive has prices of."""
+    index = json.loads(ArchiveWeb().get(REGION_INDEX).body)
+    return tuple(sorted(index["regions"]))
+
+
+def fetch(ctx: Context, scope: str) -> Look:
+    """Raise SourceError: the archive knows the past only."""
+    raise SourceError(
+        "the offline archive has no present prices",
+        source=NAME,
+        field="scope",
+        value=scope,
+        hint="Read it as past prices (backfill), or ask aws_price_list for the present ones",
+    )
+
+
+def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+    """Yield the looks of one region between two dates, oldest first, as those of this source."""
+    from extract.aws_price_list import versions
+
+    # No settings: an address meant for the live price list does not concern the archive.
+    web = ArchiveWeb()
+    offline = replace(ctx, web=web, landed=_landed(ctx.landed), settings={})
+    for look in versions.backfill(offline, scope, since, until):
+        if not look.documents and not web.has(VERSION_FILE.format(at=look.observed_at, region=scope)):
+            continue  # nobody looked at this region then
+        documents = tuple(_marked(document) for document in look.documents)
+        yield replace(look, source=NAME, scope=scope, complete=False, archived=True, documents=documents)
+
+
+def parse(document: Document) -> Parsed:
+    """Return what a document says, without the placeholders that stand for its SKUs. Raises LayoutChanged."""
+    import polars as pl
+
+    from extract import aws_price_list
+
+    parsed = aws_price_list.SOURCE.parse(document)
+    unknown = pl.lit(None, pl.String)
+    return replace(parsed, rows=parsed.rows.with_columns(sku_id=unknown, sku_price_id=unknown))
+
+
+def _marked(document: Document) -> Document:
+    """Return a document under addresses that nobody takes for AWS's."""
+    key = MARK + document.version_key if document.version_key else ""
+    return replace(document, source=NAME, url=MARK + urlsplit(document.url).path, version_key=key)
+
+
+def _landed(landed: Landed) -> Landed:
+    """Return the search among landed documents, so that it finds those of the archive and no document of AWS."""
+
+    def find(version_key: str) -> Document | None:
+        document = landed(MARK + version_key)
+        return None if document is None else replace(document, version_key=version_key)
+
+    return find
+
+
+SOURCE = Source(
+    name=NAME,
+    provider="AWS",
+    title="AWS on-demand prices of the past, from the package",
+    url="https://github.com/aws/karpenter-provider-aws",
+    terms_url="https://github.com/aws/karpenter-provider-aws/blob/main/LICENSE",
+    max_age=None,
+    precedence=50,
+    scopes=regions,
+    fetch=fetch,
+    parse=parse,
+    backfill=backfill,
+    kind="archive",
+)
