@@ -1,0 +1,295 @@
+"""HTTP: what is retried, what is refused, and that a body cut short never passes for a whole one."""
+
+import gzip
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from extract.http import BLOCK_BYTES, BrokenOff, HttpWeb, Retries, read_stream
+from warehouse.errors import SourceError, Unavailable
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)
+BODY = b"".join(b"%d,line\n" % number for number in range(300_000))
+
+
+class Site:
+    """A web site in this process: answers by path, in turn, the last one for ever; remembers what was asked."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, list[Answer]] = {}
+        self.asked: list[BaseHTTPRequestHandler] = []
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                site.asked.append(self)
+                turns = site.answers[self.path]
+                (turns.pop(0) if len(turns) > 1 else turns[0])(self)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    site = Site()
+    thread = threading.Thread(target=site.server.serve_forever, args=(0.01,))
+    thread.start()
+    yield site
+    site.server.shutdown()
+    thread.join()
+    site.server.server_close()
+
+
+def send(body: bytes = b"", *, status: int = 200, length: int | None = None, **headers: str) -> Answer:
+    """Return an answer; `length` is the Content-Length announced, the true one by default."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        handler.send_header("Content-Length", str(len(body) if length is None else length))
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(body)
+        if length is not None and length != len(body):
+            handler.close_connection = True
+
+    return answer
+
+
+def chunked(*chunks: bytes, end: bool = True) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        for chunk in chunks:
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+        if end:
+            handler.wfile.write(b"0\r\n\r\n")
+        handler.close_connection = not end
+
+    return answer
+
+
+def web(**settings: int) -> HttpWeb:
+    return HttpWeb(retries=QUICK, **settings)
+
+
+def whole(site: Site, path: str = "/file") -> bytes:
+    with web().stream(site.url + path) as blocks:
+        return b"".join(blocks)
+
+
+def test_we_say_who_we_are(site: Site) -> None:
+    """The User-Agent names us, our version and where to complain; gzip is asked for, and nothing else."""
+    site.answers["/file"] = [send(b"{}", Content_Type="application/json")]
+
+    response = web().get(site.url + "/file")
+
+    assert (response.body, response.status, response.content_type) == (b"{}", 200, "application/json")
+    (asked,) = site.asked
+    assert asked.headers["User-Agent"].startswith("chipledger/2026.")
+    assert "(+https://github.com/chipledger/chipledger)" in asked.headers["User-Agent"]
+    assert asked.headers["Accept-Encoding"] == "gzip"
+    assert asked.headers["Accept"] == "application/json"
+
+
+@pytest.mark.parametrize("encoding", ["plain", "gzip", "two members", "chunked"])
+def test_a_stream_is_decoded(site: Site, encoding: str) -> None:
+    """Plain, gzip, gzip of several members and chunked bodies give the same bytes, in blocks of at most 1 MiB."""
+    half = len(BODY) // 2
+    site.answers["/file"] = [
+        {
+            "plain": send(BODY),
+            "gzip": send(gzip.compress(BODY), Content_Encoding="gzip"),
+            "two members": send(gzip.compress(BODY[:half]) + gzip.compress(BODY[half:]), Content_Encoding="gzip"),
+            "chunked": chunked(BODY[:half], BODY[half:]),
+        }[encoding]
+    ]
+
+    with web().stream(site.url + "/file") as blocks:
+        read = list(blocks)
+
+    assert b"".join(read) == BODY
+    assert max(map(len, read)) <= BLOCK_BYTES
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        send(BODY[: len(BODY) // 2], length=len(BODY)),
+        send(gzip.compress(BODY)[:-4], Content_Encoding="gzip"),
+        send(gzip.compress(BODY)[:5000], Content_Encoding="gzip"),
+        send(b"", Content_Encoding="gzip"),
+        send(b"no gzip at all", Content_Encoding="gzip"),
+        chunked(BODY[:100], end=False),
+    ],
+    ids=["short body", "no gzip trailer", "half the gzip", "empty gzip", "not gzip", "no last chunk"],
+)
+def test_a_body_cut_short_is_an_error(site: Site, answer: Answer) -> None:
+    """Less than was announced is BrokenOff, which says whose body it was and how much of it came."""
+    site.answers["/file"] = [answer]
+
+    with pytest.raises(BrokenOff) as caught:
+        whole(site)
+
+    assert caught.value.source == f"{site.url}/file"
+    assert caught.value.field == "body"
+    assert "received" in str(caught.value) or "damaged" in str(caught.value)
+    assert len(site.asked) == 1  # beginning again is the reader's business
+
+
+def test_a_short_body_names_expected_and_received(site: Site) -> None:
+    """The two sizes stand in the message."""
+    site.answers["/file"] = [send(b"12345", length=9)]
+
+    with pytest.raises(BrokenOff, match="expected 9 bytes, received 5 bytes"):
+        whole(site)
+
+
+def test_a_broken_stream_is_begun_again_as_a_whole(site: Site) -> None:
+    """What a reader made of the first half is thrown away with it."""
+    site.answers["/file"] = [send(BODY[:9999], length=len(BODY)), send(BODY)]
+
+    read = read_stream(lambda: web().stream(site.url + "/file"), lambda blocks: b"".join(blocks), QUICK)
+
+    assert read == BODY
+    assert len(site.asked) == 2
+
+
+def test_passing_errors_are_retried(site: Site) -> None:
+    """500, 503 and a short body are asked again, and the answer after them counts."""
+    site.answers["/file"] = [send(status=500), send(b"12", length=3), send(b"123")]
+
+    assert web().get(site.url + "/file").body == b"123"
+    assert len(site.asked) == 3
+
+
+def test_retries_end(site: Site) -> None:
+    """After the last attempt the error is raised with its status."""
+    site.answers["/file"] = [send(status=503)]
+
+    with pytest.raises(Unavailable) as caught:
+        web().get(site.url + "/file")
+
+    assert (caught.value.field, caught.value.value) == ("status", 503)
+    assert len(site.asked) == 3
+
+
+def test_retry_after_is_obeyed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pause before the next attempt is the one that the server asked for."""
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    site.answers["/file"] = [send(status=429, Retry_After="2"), send(b"{}")]
+
+    assert web().get(site.url + "/file").body == b"{}"
+    assert 2.0 in pauses
+
+
+def test_too_long_a_pause_is_not_waited_for(site: Site) -> None:
+    """A server that asks for an hour is left to the next run; the error keeps what it asked for."""
+    site.answers["/file"] = [send(status=429, Retry_After="3600")]
+
+    with pytest.raises(Unavailable) as caught:
+        web().get(site.url + "/file")
+
+    assert caught.value.retry_after == 3600.0
+    assert len(site.asked) == 1
+
+
+def test_retry_after_may_be_a_date(site: Site) -> None:
+    """A date in the past means: at once."""
+    site.answers["/file"] = [send(status=503, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"), send(b"{}")]
+
+    assert web().get(site.url + "/file").body == b"{}"
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 410])
+def test_other_statuses_are_final(site: Site, status: int) -> None:
+    """What will not pass by itself is asked once, and the error names the status."""
+    site.answers["/file"] = [send(b"<Error/>", status=status)]
+
+    with pytest.raises(SourceError) as caught:
+        whole(site)
+
+    assert not isinstance(caught.value, Unavailable)
+    assert (caught.value.field, caught.value.value) == ("status", status)
+    assert len(site.asked) == 1
+
+
+def test_nobody_there_is_unavailable(site: Site) -> None:
+    """A refused connection is Unavailable and names the address."""
+    with pytest.raises(Unavailable) as caught:
+        web().get("http://127.0.0.1:9/index.json")
+
+    assert caught.value.source == "http://127.0.0.1:9/index.json"
+
+
+@pytest.mark.parametrize("body", [b"x" * 5000, gzip.compress(b"\0" * 5000), gzip.compress(b"\0" * (50 << 20))])
+def test_get_has_a_limit(site: Site, body: bytes) -> None:
+    """More than the limit is refused, also when a few bytes swell to it."""
+    encoding = {"Content_Encoding": "gzip"} if body.startswith(b"\x1f\x8b") else {}
+    site.answers["/file"] = [send(body, **encoding)]
+
+    with pytest.raises(SourceError, match="exceeds 4999 bytes"):
+        web(get_limit_bytes=4999).get(site.url + "/file")
+
+    assert len(site.asked) == 1
+
+
+def test_a_stream_has_a_limit_too(site: Site) -> None:
+    """A bomb is left at its limit, not followed to its end."""
+    site.answers["/file"] = [send(gzip.compress(b"\0" * (50 << 20)), Content_Encoding="gzip")]
+
+    with (
+        pytest.raises(SourceError, match="decompression bomb"),
+        web(stream_limit_bytes=4 << 20).stream(site.url + "/file") as blocks,
+    ):
+        assert sum(map(len, blocks)) <= 4 << 20
+
+
+def test_an_unknown_encoding_is_refused(site: Site) -> None:
+    """Bytes that we did not ask for and cannot read are an error, not a document."""
+    site.answers["/file"] = [send(b"x", Content_Encoding="br")]
+
+    with pytest.raises(SourceError, match="unknown encoding"):
+        web().get(site.url + "/file")
+
+
+def test_redirects_within_the_host_are_followed(site: Site) -> None:
+    """The answer at the end of a short chain counts."""
+    site.answers["/file"] = [send(status=302, Location="/moved")]
+    site.answers["/moved"] = [send(b"here", status=200)]
+
+    assert whole(site) == b"here"
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["http://127.0.0.2/file", "https://127.0.0.1/file", "http://evil.example/file", "file:///etc/passwd", ""],
+)
+def test_redirects_elsewhere_are_refused(site: Site, location: str) -> None:
+    """Another host, port or scheme is not followed, and nobody there is asked."""
+    site.answers["/file"] = [send(status=301, Location=location)]
+
+    with pytest.raises(SourceError, match="redirected elsewhere"):
+        whole(site)
+
+
+def test_redirects_in_a_circle_end(site: Site) -> None:
+    """A few redirects are followed, no more."""
+    site.answers["/file"] = [send(status=302, Location="/file")]
+
+    with pytest.raises(SourceError, match="more than 3 redirects"):
+        whole(site)
+
+    assert len(site.asked) == 4
