@@ -74,7 +74,7 @@ def stage(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
 def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     frames = []
     for number, look in enumerate(batch.looks):
-        accepted, refused = row_gate(look.rows)
+        accepted, refused = row_gate(look.rows, latest=naive(look.observed_at))
         frames.append(_placed(accepted, look, number))
         if look.complete and not look.error and accepted.is_empty():
             batch.refused_looks[number] = "no price in the whole answer"

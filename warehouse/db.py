@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ import duckdb
 
 from warehouse import instance_types
 from warehouse.errors import ChipledgerError, WriterBusy
-from warehouse.schemas import COLUMNS, TABLES
+from warehouse.schemas import TABLES
 
 MIGRATIONS = files("warehouse") / "migrations"
 SQL = files("warehouse") / "sql"
@@ -85,11 +86,10 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
     load_instance_types(con)
 
 
-def create_macros(con: duckdb.DuckDBPyConnection, catalog: str = "") -> None:
-    """Create the views and macros that derive intervals from the log, in the open file or an attached one."""
-    prefix = f"{catalog}." if catalog else ""
+def create_macros(con: duckdb.DuckDBPyConnection) -> None:
+    """Create, in the database in use, the table macros that derive points and intervals from the log."""
     for name in ("price_point", "price_known_at"):
-        con.execute(f"create or replace macro {prefix}core.{name}(moment) as table {sql(name + '.sql')}")
+        con.execute(f"create or replace macro core.{name}(moment) as table {sql(name + '.sql')}")
 
 
 def load_instance_types(con: duckdb.DuckDBPyConnection) -> None:
@@ -99,30 +99,6 @@ def load_instance_types(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("delete from core.instance_type")
     con.executemany(f"insert into core.instance_type values ({', '.join('?' * len(rows[0]))})", rows)
     con.commit()
-
-
-def comment_tables(con: duckdb.DuckDBPyConnection, catalog: str) -> None:
-    """Put a COMMENT on every table, view and column of the attached file `catalog`.
-
-    Raises where a column is not declared in `warehouse.schemas`, so that none goes without its meaning and unit.
-    """
-    rows = con.execute(
-        "select c.schema_name, c.table_name, c.column_name, v.view_name is not null from duckdb_columns() as c "
-        "left join duckdb_views() as v on v.database_name = c.database_name and v.schema_name = c.schema_name "
-        "and v.view_name = c.table_name where c.database_name = ? and c.schema_name in ('core', 'mart') "
-        "order by all",
-        [catalog],
-    ).fetchall()
-    for schema, table, column, _ in rows:
-        known = COLUMNS.get(column)
-        if known is None:
-            raise ChipledgerError(
-                "a column has no entry in warehouse/schemas.py",
-                source=f"{schema}.{table}",
-                field="column",
-                value=column,
-            )
-        con.execute(f"comment on column {catalog}.{schema}.{table}.{column} is {quote(known.comment)}")
 
 
 def quote(text: str) -> str:
@@ -152,7 +128,7 @@ def _lock(path: Path, wait_seconds: float) -> Iterator[None]:
                         source=str(path),
                         hint="Wait for it to end, or pass --wait SECONDS",
                     ) from None
-                _pause()
+                time.sleep(0.1)
         file.truncate(0)
         file.write(f"process {os.getpid()} since {datetime.now(UTC).isoformat(timespec='seconds')}\n")
         file.flush()
@@ -160,9 +136,3 @@ def _lock(path: Path, wait_seconds: float) -> Iterator[None]:
             yield
         finally:
             file.truncate(0)
-
-
-def _pause() -> None:
-    import time
-
-    time.sleep(0.1)

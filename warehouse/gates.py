@@ -4,7 +4,8 @@ The batch and history gates, which compare rows with each other and with the log
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -114,11 +115,14 @@ SCHEMA = pa.DataFrameSchema(
 )
 
 
-def row_gate(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[Refusal]]:
+def row_gate(rows: pl.DataFrame, *, latest: datetime | None = None) -> tuple[pl.DataFrame, list[Refusal]]:
     """Return the accepted rows with typed amounts and counts, and one refusal for each row that broke a rule.
 
     `rows` has the columns `schemas.OBSERVATION`, text but for the term, and any others, which are passed through.
+    Rows with a time of their own (`observed_at`, its text in `observed_at_utc`) must have one not after `latest`.
     """
+    if "observed_at" in rows.columns:
+        return _timed_row_gate(rows, latest)
     broken: dict[int, int] = {}
     try:
         SCHEMA.validate(rows, lazy=True)
@@ -139,6 +143,32 @@ def row_gate(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[Refusal]]:
         pl.col("accelerator_count", "minimum_quantity").cast(pl.Decimal(10, 4)),
         pl.col("commitment_term_hours").cast(pl.Int32),
     ), refusals
+
+
+def _timed_row_gate(rows: pl.DataFrame, latest: datetime | None) -> tuple[pl.DataFrame, list[Refusal]]:
+    """Pass rows with times of their own through the row gate, after their times."""
+    unread, future = pl.col("observed_at").is_null(), pl.col("observed_at") > pl.lit(latest, pl.Datetime("us"))
+    reasons = (
+        rows.select(pl.when(unread).then(pl.lit("not a time")).when(future).then(pl.lit("a time in the future")))
+        .to_series()
+        .to_list()
+    )
+    refusals = [
+        Refusal(
+            row=index, reason=reason, field="observed_at_utc", value=str(rows["observed_at_utc"][index]),
+            row_json=row_json(rows.row(index, named=True)),
+        )
+        for index, reason in enumerate(reasons)
+        if reason is not None
+    ]  # fmt: skip
+    timely = rows.with_row_index("_place").filter(
+        ~pl.Series([reason is not None for reason in reasons], dtype=pl.Boolean)
+    )
+    times = timely.select("_place", "observed_at", "observed_at_utc")
+    kept, others = row_gate(timely.drop("observed_at"))
+    refusals += [replace(refusal, row=int(times["_place"][refusal.row])) for refusal in others]
+    accepted = kept.join(times.select("_place", "observed_at"), on="_place", how="left", maintain_order="left")
+    return accepted.drop("_place", "observed_at_utc"), refusals
 
 
 def row_json(row: dict[str, Any]) -> str:

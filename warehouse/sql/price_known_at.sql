@@ -18,7 +18,6 @@ spell as (
     from changed
 ),
 
--- Moments at which a complete look says nothing of an offer: its row was refused, or two prices contradicted each other.
 unsaid as (
     select
         offer_id,
@@ -48,7 +47,6 @@ covered as (
     where complete and status = 'ok' and recorded_at <= moment
 ),
 
--- Sightings of single offers; for an offer with unsaid moments, the complete looks that do speak of it too.
 seen as (
     select
         s.offer_id,
@@ -62,10 +60,20 @@ seen as (
         u.offer_id,
         c.source,
         c.observed_at
-    from (select distinct offer_id, source, scope from unsaid) as u
+    from (select distinct
+        offer_id,
+        source,
+        scope
+    from unsaid) as u
     inner join covered as c on u.source = c.source and u.scope = c.scope
     anti join unsaid as x
         on u.offer_id = x.offer_id and u.source = x.source and c.observed_at = x.observed_at
+),
+
+q as (select distinct
+    offer_id,
+    source
+from unsaid
 )
 
 select
@@ -84,14 +92,16 @@ select
     s.document_sha256,
     s.recorded_at
 from spell as s
-left join (select distinct offer_id, source from unsaid) as q
+left join q
     on s.offer_id = q.offer_id and s.source = q.source
 asof left join covered as c
-    on s.source = c.source
-    and s.scope = c.scope
-    and coalesce(s.valid_to, TIMESTAMP '9999-01-01') > c.observed_at
+    on
+        s.source = c.source
+        and s.scope = c.scope
+        and coalesce(s.valid_to, TIMESTAMP '9999-01-01') > c.observed_at
 asof left join seen as n
-    on s.offer_id = n.offer_id
-    and s.source = n.source
-    and coalesce(s.valid_to, TIMESTAMP '9999-01-01') > n.observed_at
+    on
+        s.offer_id = n.offer_id
+        and s.source = n.source
+        and coalesce(s.valid_to, TIMESTAMP '9999-01-01') > n.observed_at
 where s.unit_price is not null or s.upfront_price is not null

@@ -24,5 +24,5 @@ select
 from ratio
 where factor <> 1
 group by factor
-order by n_moved desc, factor
+order by n_moved desc, factor asc
 limit 1

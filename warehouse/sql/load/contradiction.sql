@@ -1,9 +1,19 @@
 -- Rows of one look that name the same offer twice: with different amounts none can be believed; with equal amounts
 -- one is kept and its copies are refused as duplicates.
+with priced as (
+    select
+        row_number,
+        offer_id,
+        look_number,
+        observed_at,
+        concat_ws(' and ', coalesce(unit_price::VARCHAR, '-'), coalesce(upfront_price::VARCHAR, '-')) as amounts
+    from observed_row
+)
+
 select
     row_number,
-    count(distinct (coalesce(unit_price, -1), coalesce(upfront_price, -1))) over w as n_prices,
+    count(distinct amounts) over w as n_prices,
     row_number() over (w order by row_number) as copy
-from observed_row
+from priced
 window w as (partition by offer_id, look_number, observed_at)
 qualify count(*) over w > 1

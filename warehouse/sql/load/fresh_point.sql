@@ -4,12 +4,13 @@ with unlogged as (
     select n.*
     from new_observation as n
     anti join core.price_event as e
-        on n.offer_id = e.offer_id
-        and n.source = e.source
-        and n.observed_at = e.valid_from
-        and n.unit_price is not distinct from e.unit_price
-        and n.upfront_price is not distinct from e.upfront_price
-        and e.retracts_recorded_at is null
+        on
+            n.offer_id = e.offer_id
+            and n.source = e.source
+            and n.observed_at = e.valid_from
+            and n.unit_price is not distinct from e.unit_price
+            and n.upfront_price is not distinct from e.upfront_price
+            and e.retracts_recorded_at is null
 ),
 
 new_point as (
@@ -27,7 +28,24 @@ new_point as (
     group by offer_id, source, observed_at
 ),
 
--- What the log says of the same moment, where the offer was confirmed at just that moment.
+c as (
+    select
+        offer_id,
+        source,
+        observed_at,
+        min(document_sha256) as document_sha256
+    from confirmation
+    group by offer_id, source, observed_at
+),
+
+v as (select * from old_point
+where is_void
+),
+
+o as (select * from old_point
+where not is_void
+),
+
 beside_old as (
     select
         n.*,
@@ -36,18 +54,10 @@ beside_old as (
         case when c.offer_id is not null then o.upfront_price end as upfront_price_old,
         v.offer_id is not null as was_void
     from new_point as n
-    left join (
-        select
-            offer_id,
-            source,
-            observed_at,
-            min(document_sha256) as document_sha256
-        from confirmation
-        group by offer_id, source, observed_at
-    ) as c on n.offer_id = c.offer_id and n.source = c.source and n.observed_at = c.observed_at
-    left join (select * from old_point where is_void) as v
+    left join c on n.offer_id = c.offer_id and n.source = c.source and n.observed_at = c.observed_at
+    left join v
         on n.offer_id = v.offer_id and n.source = v.source and n.observed_at = v.valid_from
-    asof left join (select * from old_point where not is_void) as o
+    asof left join o
         on n.offer_id = o.offer_id and n.source = o.source and n.observed_at >= o.valid_from
 )
 

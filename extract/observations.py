@@ -1,0 +1,116 @@
+"""Past prices from a CSV of observations: what somebody else saw, when, and where they say it.
+
+The header has `observed_at_utc, provider, region, pricing, usd_per_hour` and either `instance_type` or `gpu` and
+`gpu_count`; `term, payment, currency, source, tier_raw, gpu_raw, flags` are read when present, others are ignored.
+An empty price means "not offered from here on". Each origin named in `source` becomes a source of its own, called
+`import:<origin>`, so that two origins can say different things of one offer without contradiction.
+
+Quirks:
+
+1. A `source` of the form `repository@commit` differs in every row of one history: the origin is the part before "@".
+2. One collector's tiers and raw names of a chip often hold different prices at one time, so both are part of the offer:
+   the tier as `tier`, the raw name within `conditions`.
+3. `usd_per_hour` is the price of the whole machine; beside it no other currency is believed.
+"""
+
+from pathlib import PurePath
+
+import polars as pl
+
+from warehouse.documents import Document
+from warehouse.errors import LayoutChanged
+from warehouse.schemas import HOURS_PER_YEAR, OBSERVATION
+
+NAME = "import"
+PREFIX = "import:"
+REQUIRED = ("observed_at_utc", "provider", "region", "pricing", "usd_per_hour")
+OPTIONAL = (
+    "instance_type", "gpu", "gpu_count", "term", "payment", "currency", "source", "tier_raw", "gpu_raw", "flags",
+)  # fmt: skip
+PROVIDERS = {"aws": "AWS", "amazon": "AWS", "amazon web services": "AWS"}
+TERMS = {"1yr": HOURS_PER_YEAR, "1 year": HOURS_PER_YEAR, "3yr": 3 * HOURS_PER_YEAR, "3 years": 3 * HOURS_PER_YEAR}
+
+
+def is_import(source: str) -> bool:
+    """Return whether a journalled look is an import."""
+    return source == NAME
+
+
+def parse(document: Document) -> dict[str, pl.DataFrame]:
+    """Return the observations of a CSV, by origin.
+
+    The columns are `warehouse.schemas.OBSERVATION`, `observed_at` (naive UTC; NULL where the text is no time) and
+    `observed_at_utc` (the text). Raises LayoutChanged where the file is no such CSV.
+    """
+    table = _read(document)
+    rows = table.select(
+        service_provider_name=_text("provider").str.to_lowercase().replace_strict(PROVIDERS, default=_text("provider")),
+        instance_type=_text("instance_type"),
+        accelerator_name=pl.when(_text("instance_type").is_null()).then(_text("gpu")),
+        accelerator_count=pl.when(_text("instance_type").is_null()).then(_text("gpu_count")),
+        capacity_unit=pl.lit("instance"),
+        region_id=_text("region"),
+        purchase_option=_text("pricing").str.to_lowercase().str.replace_all("-", "_"),
+        commitment_term_hours=_text("term")
+        .str.to_lowercase()
+        .replace_strict(TERMS, default=None, return_dtype=pl.Int64),
+        purchase_payment_model=_text("payment"),
+        tier=_text("tier_raw"),
+        conditions=pl.format("listed as {}", _text("gpu_raw")),
+        statistic=pl.when(_text("flags").str.contains("median_of_offers"))
+        .then(pl.lit("median"))
+        .otherwise(pl.lit("price")),
+        pricing_currency=pl.when(_text("currency").fill_null("USD") == "USD")
+        .then(pl.lit("USD"))
+        .otherwise(pl.format("{} beside usd_per_hour", _text("currency"))),
+        unit_price_type=pl.lit("List"),
+        unit_price=_text("usd_per_hour"),
+        observed_at_utc=_text("observed_at_utc"),
+        observed_at=_moment(),
+        origin=_text("source").str.split("@").list.first().fill_null(PurePath(document.scope).stem),
+    )
+    missing = [name for name in OBSERVATION if name not in rows.columns]
+    rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
+    return {
+        str(origin): group.select(*OBSERVATION, "observed_at", "observed_at_utc")
+        for (origin,), group in rows.group_by("origin", maintain_order=True)
+    }
+
+
+def _read(document: Document) -> pl.DataFrame:
+    try:
+        table = pl.read_csv(document.body, infer_schema=False, encoding="utf8", truncate_ragged_lines=False)
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0]
+        raise LayoutChanged(
+            "not a CSV of observations", source=document.scope, field="file", value=reason,
+            hint="Check that it is whole and saved as UTF-8 text with commas",
+        ) from error  # fmt: skip
+    missing = [name for name in REQUIRED if name not in table.columns]
+    if "instance_type" not in table.columns:
+        missing += [name for name in ("gpu", "gpu_count") if name not in table.columns]
+    if missing:
+        raise LayoutChanged(
+            f"the header lacks {', '.join(missing)}", source=document.scope, field="header",
+            value=",".join(table.columns), hint="docs/importing.md lists the columns",
+        )  # fmt: skip
+    absent = [name for name in OPTIONAL if name not in table.columns]
+    return table.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
+
+
+def _text(name: str) -> pl.Expr:
+    """Return a column's text without blanks around it; NULL where it is empty."""
+    stripped = pl.col(name).str.strip_chars()
+    return pl.when(stripped != "").then(stripped)
+
+
+def _moment() -> pl.Expr:
+    """Return the time of observation as naive UTC; a text without a zone is UTC, as the column's name says."""
+    text = _text("observed_at_utc").str.replace("Z$", "+00:00").str.replace(" ", "T")
+    zoned = pl.when(text.str.contains(r"[+-]\d\d:?\d\d$")).then(text).otherwise(text + "+00:00")
+    full = (
+        pl.when(zoned.str.contains(r"^\d{4}-\d\d-\d\d[+-]"))
+        .then(zoned.str.slice(0, 10) + "T00:00:00" + zoned.str.slice(10))
+        .otherwise(zoned)
+    )
+    return full.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="us").dt.replace_time_zone(None)

@@ -1,0 +1,140 @@
+"""From the journal to the log: what was landed and not yet loaded is parsed and loaded, in the order it was learnt.
+
+A daily run, the repair after a kill, and the rebuilding of the whole warehouse from the landing folder are all this.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from extract import observations, source_named
+from warehouse.batch import ParsedLook
+from warehouse.errors import ChipledgerError
+from warehouse.events import naive
+from warehouse.landing import Entry, Landing, unstamp
+from warehouse.load import LookResult, decide, load, no_rows
+
+LOG = logging.getLogger(__name__)
+
+
+def catch_up(con: duckdb.DuckDBPyConnection, landing: Landing) -> tuple[list[LookResult], list[str]]:
+    """Load the journal's entries beyond the last one loaded; return what became of the looks, and notes on them."""
+    position = con.execute("select coalesce(max(position), 0) from core.journal_position").fetchone()
+    start = int(position[0]) if position else 0
+    results: list[LookResult] = []
+    notes: list[str] = []
+    end = start
+    for (kind, recorded_at), group in groupby(
+        landing.entries(start), key=lambda entry: (entry.kind, entry.recorded_at)
+    ):
+        entries = list(group)
+        end = entries[-1].end
+        if kind == "decision":
+            for entry in entries:
+                _decide(con, landing, entry.content, recorded_at)
+        else:
+            looks = [look for entry in entries for look in _parsed(con, landing, entry, notes)]
+            for _, of_source in groupby(sorted(looks, key=lambda look: look.source), key=lambda look: look.source):
+                results += load(con, of_source, recorded_at=recorded_at)
+    if end > start:
+        con.execute("insert into core.journal_position values (?, ?)", [end, naive(recorded_at)])
+    return results, sorted(set(notes))
+
+
+def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, notes: list[str]) -> list[ParsedLook]:
+    content = entry.content
+    if entry.kind == "failure":
+        return [_look(content, error=content["error"])]
+    _remember_documents(con, content, entry.recorded_at)
+    if observations.is_import(content["source"]):
+        return _imported(landing, content)
+    source = source_named(content["source"])
+    frames = []
+    try:
+        for index, document in enumerate(content["documents"]):
+            parsed = source.parse(landing.document(content, index))
+            frames.append(parsed.rows.with_columns(document_sha256=pl.lit(document["sha256"])))
+            notes += [f"{content['source']} {content['scope']}: {text}" for text in parsed.unknown]
+    except ChipledgerError as error:
+        return [_look(content, error=str(error))]
+    return [_look(content, rows=pl.concat(frames) if frames else no_rows())]
+
+
+def _imported(landing: Landing, content: Mapping[str, Any]) -> list[ParsedLook]:
+    document = landing.document(content, 0)
+    try:
+        by_origin = observations.parse(document)
+    except ChipledgerError as error:
+        return [_look(content, error=str(error))]
+    return [
+        _look(
+            {**content, "source": f"{observations.PREFIX}{origin}"},
+            rows=rows.with_columns(document_sha256=pl.lit(content["documents"][0]["sha256"])),
+        )
+        for origin, rows in by_origin.items()
+    ]
+
+
+def _look(
+    content: Mapping[str, Any], *, rows: pl.DataFrame | None = None, error: str | None = None, trusted: bool = False
+) -> ParsedLook:
+    documents = content.get("documents") or [{"sha256": None}]
+    return ParsedLook(
+        run_id=content["run_id"],
+        source=content["source"],
+        scope=content["scope"],
+        observed_at=unstamp(content["observed_at"]),
+        complete=bool(content.get("complete")),
+        archived=bool(content.get("archived")),
+        document_sha256=documents[0]["sha256"],
+        rows=no_rows() if rows is None else rows,
+        error=error,
+        trusted=trusted,
+    )
+
+
+def _remember_documents(con: duckdb.DuckDBPyConnection, content: Mapping[str, Any], recorded_at: datetime) -> None:
+    for document in content["documents"]:
+        whole = document["whole"] or [None, None]
+        published = document["published_at"]
+        con.execute(
+            "insert into core.document by name select ? as document_sha256, ? as source, ? as scope, ? as url, "
+            "? as parameters, ? as version_key, ?::TIMESTAMP as fetched_at, ?::TIMESTAMP as published_at, "
+            "? as size_bytes, ? as whole_size_bytes, ? as whole_sha256, ?::TIMESTAMP as recorded_at "
+            "where not exists (select 1 from core.document where document_sha256 = ? and url = ?)",
+            [
+                document["sha256"], content["source"], content["scope"], document["url"],
+                json.dumps(document["parameters"], sort_keys=True) if document["parameters"] else None,
+                document["version_key"] or None, naive(unstamp(document["fetched_at"])),
+                naive(unstamp(published)) if published else None, document["size"], whole[0], whole[1],
+                naive(recorded_at), document["sha256"], document["url"],
+            ],
+        )  # fmt: skip
+
+
+def _decide(
+    con: duckdb.DuckDBPyConnection, landing: Landing, content: Mapping[str, Any], recorded_at: datetime
+) -> None:
+    """Carry out a decision of the journal; a refused look that was accepted is loaded again, as trusted."""
+    row = decide(
+        con,
+        content["quarantine_id"],
+        content["decision"],
+        decided_by=content["decided_by"],
+        recorded_at=recorded_at,
+    )
+    if content["decision"] != "accept" or row.row_json != "{}":
+        return
+    for entry in landing.entries():
+        look = entry.content
+        if entry.kind == "look" and (look["source"], look["scope"]) == (row.source, row.scope):
+            if naive(unstamp(look["observed_at"])) != row.observed_at:
+                continue
+            again = [ParsedLook(**{**vars(parsed), "trusted": True}) for parsed in _parsed(con, landing, entry, [])]
+            load(con, again, recorded_at=recorded_at)

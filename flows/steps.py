@@ -1,0 +1,300 @@
+"""The steps of a run as plain functions and one value, so that they run and are tested without Prefect.
+
+A run holds the writer's lock from its beginning to its end. Fetching may go on in many threads; landing, loading and
+publishing happen in the thread that made the run.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from extract import SOURCES, source_named
+from extract.base import Context, Source
+from flows import replay
+from flows.settings import Settings
+from transform.models import MARTS
+from warehouse import db
+from warehouse.documents import Document, Look, Whole
+from warehouse.errors import SourceError
+from warehouse.events import naive
+from warehouse.landing import Landing
+from warehouse.load import LookResult
+from warehouse.publish import publish
+
+LOG = logging.getLogger(__name__)
+WHOLE_SOURCE = "all"
+"""The scope of a failure to list a source's scopes."""
+
+Clock = Callable[[], datetime]
+Progress = Callable[[str], None]
+
+
+def utc_now() -> datetime:
+    """Return the present moment, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetched:
+    """What fetching one scope gave: looks, or an error that says why there are none."""
+
+    source: str
+    scope: str
+    looks: tuple[Look, ...] = ()
+    error: SourceError | None = None
+
+
+@dataclass(kw_only=True)
+class Summary:
+    """What a run did, as printed, stored and shown: looks by status, events, the published file and report."""
+
+    run_id: str
+    started_at: datetime
+    finished_at: datetime | None = None
+    results: list[LookResult] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    file: Path | None = None
+    report: Path | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Return whether any look gave prices, or was known already."""
+        return any(result.status in ("ok", "known") for result in self.results)
+
+    @property
+    def failed(self) -> list[LookResult]:
+        """Return the looks that gave nothing."""
+        return [result for result in self.results if result.status in ("failed", "refused")]
+
+    @property
+    def n_events(self) -> int:
+        """Return the number of price events appended."""
+        counted = {(result.source, result.scope): result.n_events for result in self.results}
+        return sum(counted.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary as the object that `--json` prints."""
+        return {
+            "run_id": self.run_id,
+            "started_at": self.started_at.isoformat(),
+            "finished_at": self.finished_at.isoformat() if self.finished_at else None,
+            "looks": [asdict(result) | {"observed_at": result.observed_at.isoformat()} for result in self.results],
+            "events": self.n_events,
+            "refused_rows": sum(result.n_refused for result in self.results),
+            "notes": self.notes,
+            "file": str(self.file) if self.file else None,
+            "report": str(self.report) if self.report else None,
+        }
+
+
+class Run:
+    """One run over one data directory; made by `open_run`, which holds the lock."""
+
+    def __init__(self, settings: Settings, con: duckdb.DuckDBPyConnection, clock: Clock, progress: Progress) -> None:
+        self.settings = settings
+        self.con = con
+        self.clock = clock
+        self.progress = progress
+        self.landing = Landing(settings.data_dir / "landing")
+        self.started_at = clock()
+        self.summary = Summary(run_id=self.started_at.strftime("%Y%m%dT%H%M%S.%fZ"), started_at=self.started_at)
+        self._landed = self._landed_versions()
+
+    def sources(self, names: Iterable[str] = (), *, offline: bool = False) -> tuple[Source, ...]:
+        """Return the sources of this run: those named, or all that are enabled and fit (offline: the archive)."""
+        wanted = [source_named(name) for name in names] or [
+            source for source in SOURCES if self.settings.source(source.name).get("enabled", True)
+        ]
+        return tuple(source for source in wanted if (source.kind == "archive") == offline)
+
+    def plan(self, sources: Iterable[Source], scopes: Iterable[str] = ()) -> list[tuple[Source, str]]:
+        """Return the scopes to fetch; a source whose scopes cannot be listed is recorded as failed."""
+        chosen = tuple(scopes)
+        planned: list[tuple[Source, str]] = []
+        for source in sources:
+            try:
+                listed = chosen or source.scopes(self._context(source))
+            except SourceError as error:
+                self.land(Fetched(source=source.name, scope=WHOLE_SOURCE, error=error))
+                continue
+            planned += [(source, scope) for scope in listed]
+        return planned
+
+    def fetch(self, source: Source, scope: str) -> tuple[Look, ...]:
+        """Return the looks at one scope. Raises SourceError. Safe to call from several threads."""
+        ctx = self._context(source)
+        if source.kind == "archive":
+            if source.backfill is None:
+                raise SourceError("an archive without a way to read it", source=source.name)
+            return tuple(source.backfill(ctx, scope, None, None))
+        return (source.fetch(ctx, scope),)
+
+    def fetch_all(self, planned: list[tuple[Source, str]]) -> None:
+        """Fetch scopes side by side and land what comes; one that fails fails alone."""
+        with ThreadPoolExecutor(max_workers=self.settings.workers) as pool:
+            futures = {pool.submit(self.fetch, source, scope): (source, scope) for source, scope in planned}
+            for done in as_completed(futures):
+                source, scope = futures[done]
+                try:
+                    fetched = Fetched(source=source.name, scope=scope, looks=done.result())
+                except SourceError as error:
+                    fetched = Fetched(source=source.name, scope=scope, error=error)
+                self.land(fetched)
+
+    def land(self, fetched: Fetched) -> None:
+        """Keep the documents of what was fetched and write it to the journal; looks loaded before are left out."""
+        if fetched.error is not None:
+            LOG.warning("%s", fetched.error)
+            self.progress(f"{fetched.source} {fetched.scope}: failed")
+            self.landing.record_failure(
+                source=fetched.source,
+                scope=fetched.scope,
+                observed_at=self.started_at,
+                error=str(fetched.error),
+                run_id=self.summary.run_id,
+                recorded_at=self.started_at,
+            )
+            return
+        for look in fetched.looks:
+            self.summary.notes += [f"{look.source} {look.scope}: {note}" for note in look.notes]
+            if not look.documents:
+                continue
+            if self._is_loaded(look):
+                self.summary.results.append(
+                    LookResult(source=look.source, scope=look.scope, observed_at=look.observed_at, status="known")
+                )
+                continue
+            self.landing.record_look(look, run_id=self.summary.run_id, recorded_at=self.started_at)
+        self.progress(f"{fetched.source} {fetched.scope}: {len(fetched.looks)} looked at")
+
+    def load(self) -> None:
+        """Load what the journal holds beyond what was loaded before: this run's looks, and those of a killed one."""
+        results, notes = replay.catch_up(self.con, self.landing)
+        self.summary.results += results
+        self.summary.notes += notes
+
+    def publish(self) -> Path:
+        """Build, verify and put in place the published file; return its path."""
+        self.summary.file = publish(
+            self.con,
+            self.settings.data_dir,
+            models=MARTS,
+            sources=source_rows(self.con),
+            built_at=self.clock(),
+            version=version("chipledger"),
+        )
+        return self.summary.file
+
+    def report(self) -> Path:
+        """Write the report of the published file; return its path."""
+        from reports import daily
+
+        if self.summary.file is None:
+            raise ValueError("nothing was published")
+        self.summary.report = daily.write(self.summary.file, self.settings.data_dir / "reports")
+        return self.summary.report
+
+    def finish(self) -> Summary:
+        """Publish and report where anything is fresh; return the summary. Nothing fresh leaves the last file alone."""
+        self.load()
+        if self.summary.fresh:
+            self.publish()
+            self.report()
+        self.summary.finished_at = self.clock()
+        return self.summary
+
+    def _context(self, source: Source) -> Context:
+        from extract.http import HttpWeb
+
+        return Context(
+            web=HttpWeb(),
+            settings=self.settings.source(source.name),
+            now=self.clock,
+            landed=lambda key: self._landed_document(source.name, key),
+            progress=self.progress,
+        )
+
+    def _landed_versions(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Read, once and in this thread, which versions are landed: fetches look them up from theirs."""
+        cursor = self.con.execute("select * from core.document where version_key is not null")
+        names = [column[0] for column in cursor.description or ()]
+        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return {(row["source"], row["version_key"]): row for row in rows}
+
+    def _landed_document(self, source: str, key: str) -> Document | None:
+        row = self._landed.get((source, key))
+        if row is None:
+            return None
+        published = row["published_at"]
+        return Document(
+            source=source,
+            scope=row["scope"],
+            url=row["url"],
+            body=self.landing.body(row["document_sha256"]),
+            fetched_at=row["fetched_at"].replace(tzinfo=UTC),
+            version_key=key,
+            published_at=published.replace(tzinfo=UTC) if published else None,
+            whole=Whole(size=row["whole_size_bytes"], sha256=row["whole_sha256"]) if row["whole_sha256"] else None,
+        )
+
+    def _is_loaded(self, look: Look) -> bool:
+        row = self.con.execute(
+            "select 1 from core.scope_run where source = ? and scope = ? and observed_at = ? and status = 'ok' "
+            "and document_sha256 = ?",
+            [look.source, look.scope, naive(look.observed_at), look.documents[0].sha256],
+        ).fetchone()
+        return row is not None
+
+
+@contextmanager
+def open_run(settings: Settings, *, clock: Clock = utc_now, progress: Progress = lambda message: None) -> Iterator[Run]:
+    """Take the writer's lock and yield a run. Raises WriterBusy where another process writes."""
+    with db.writer(settings.data_dir, wait_seconds=settings.wait_seconds) as con:
+        yield Run(settings, con, clock, progress)
+
+
+def run(
+    settings: Settings,
+    *,
+    offline: bool = False,
+    source_names: Iterable[str] = (),
+    scopes: Iterable[str] = (),
+    clock: Clock = utc_now,
+    progress: Progress = lambda message: None,
+) -> Summary:
+    """Do the whole daily job once: collect, load, publish, report."""
+    with open_run(settings, clock=clock, progress=progress) as one:
+        one.fetch_all(one.plan(one.sources(source_names, offline=offline), scopes))
+        return one.finish()
+
+
+def source_rows(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, str, int, int | None, str]]:
+    """Return the rows of core.source: the registered sources, and one for each origin that was imported."""
+    rows: list[tuple[str, str, str, str, int, int | None, str]] = [
+        (
+            source.name,
+            source.provider,
+            source.title,
+            source.kind,
+            source.precedence,
+            int(source.max_age.total_seconds() // 3600) if source.max_age else None,
+            source.url,
+        )
+        for source in SOURCES
+    ]
+    imported = con.execute(
+        "select distinct source from core.scope_run where source like 'import:%' order by source"
+    ).fetchall()
+    rows += [
+        (name, "several", f"Imported observations of {name.removeprefix('import:')}", "import", 70, None, "")
+        for (name,) in imported
+    ]
+    return rows

@@ -1,0 +1,34 @@
+"""The marts, in order of creation: which SELECT makes each, and whether it is kept as a table or as a view.
+
+A table where computing takes long or where a published file must answer at once; a view otherwise. The text of each
+SELECT stands in the published file too, in `meta.model`, so that a reader can see and change it.
+"""
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+SQL = files("transform") / "sql"
+
+
+@dataclass(frozen=True)
+class Mart:
+    """One mart: its name, what a row of it is, and whether it is materialised."""
+
+    name: str
+    row: str
+    is_table: bool = False
+
+    @property
+    def sql(self) -> str:
+        """Return the mart's SELECT."""
+        return (SQL / f"{self.name}.sql").read_text()
+
+
+MARTS = (
+    Mart("price_history", "One price of one offer from one moment to another, spliced from all sources", is_table=True),
+    Mart("accelerator_hour_price", "The last known price of one offer, per chip-hour", is_table=True),
+    Mart("price_change", "One change of one offer's price, with the window in which it happened", is_table=True),
+    Mart("source_health", "One scope of one source: when it was last looked at, and what came of it", is_table=True),
+    Mart("unknown_accelerator", "One priced instance type with no entry in core.instance_type"),
+    Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
+)

@@ -1,0 +1,151 @@
+-- The history of each offer, spliced from all sources that speak of it.
+-- At any moment the source of the lowest precedence number that was then confirmed is believed; where none was, the
+-- last price is held. So the earliest source dates a change, unless a better one still confirmed the old price then.
+-- Amounts of two sources within a ten-thousandth of each other are one amount, differently rounded.
+with gone as (
+    select
+        s.offer_id,
+        s.source,
+        s.scope,
+        s.valid_to as valid_from,
+        lead(s.valid_from) over (partition by s.offer_id, s.source order by s.valid_from) as next_from,
+        s.document_sha256
+    from core.sku_price as s
+    where s.valid_to is not null
+    qualify next_from is distinct from s.valid_to
+),
+
+c as (select * from core.scope_run
+where complete and status = 'ok'
+),
+
+span as (
+    select
+        offer_id,
+        source,
+        valid_from,
+        last_observed_at,
+        unit_price,
+        upfront_price,
+        document_sha256
+    from core.sku_price
+    union all
+    select
+        g.offer_id,
+        g.source,
+        g.valid_from,
+        greatest(g.valid_from, c.observed_at) as last_observed_at,
+        null as unit_price,
+        null as upfront_price,
+        c.document_sha256
+    from gone as g
+    asof left join c
+        on
+            g.source = c.source
+            and g.scope = c.scope
+            and coalesce(g.next_from, TIMESTAMP '9999-01-01') > c.observed_at
+),
+
+believed as (
+    select
+        s.*,
+        o.precedence,
+        count(distinct s.source) over (partition by s.offer_id) > 1 as is_shared
+    from span as s
+    inner join core.source as o on s.source = o.source
+),
+
+boundary as (
+    select
+        offer_id,
+        valid_from as at
+    from believed
+    where is_shared
+    union
+    select
+        offer_id,
+        last_observed_at + interval 1 microsecond
+    from believed
+    where is_shared
+),
+
+spliced as (
+    select
+        b.offer_id,
+        b.at as valid_from,
+        arg_min(s, (s.precedence, s.source)) as s
+    from boundary as b
+    inner join believed as s
+        on b.offer_id = s.offer_id and b.at >= s.valid_from and b.at <= s.last_observed_at
+    group by b.offer_id, b.at
+),
+
+told as (
+    select
+        offer_id,
+        source,
+        valid_from,
+        last_observed_at,
+        unit_price,
+        upfront_price,
+        document_sha256
+    from believed
+    where not is_shared
+    union all
+    select
+        offer_id,
+        s.source,
+        valid_from,
+        s.last_observed_at,
+        s.unit_price,
+        s.upfront_price,
+        s.document_sha256
+    from spliced
+),
+
+compared as (
+    select
+        *,
+        row_number() over w = 1
+        or (unit_price is null) <> (lag(unit_price) over w is null)
+        or (upfront_price is null) <> (lag(upfront_price) over w is null)
+        or abs(unit_price - lag(unit_price) over w)
+        > case when source = lag(source) over w then 0 else unit_price / 10000 end
+        or abs(upfront_price - lag(upfront_price) over w)
+        > case when source = lag(source) over w then 0 else upfront_price / 10000 end as is_change
+    from told
+    window w as (partition by offer_id order by valid_from)
+),
+
+numbered as (
+    select
+        *,
+        count(*) filter (where is_change) over (partition by offer_id order by valid_from) as spell
+    from compared
+),
+
+spell as (
+    select
+        offer_id,
+        min(valid_from) as valid_from,
+        max(last_observed_at) as last_observed_at,
+        arg_min(unit_price, valid_from) as unit_price,
+        arg_min(upfront_price, valid_from) as upfront_price,
+        arg_min(source, valid_from) as source,
+        arg_max(source, last_observed_at) as last_source,
+        arg_min(document_sha256, valid_from) as document_sha256
+    from numbered
+    group by offer_id, spell
+)
+
+select
+    offer_id,
+    valid_from,
+    lead(valid_from) over (partition by offer_id order by valid_from) as valid_to,
+    last_observed_at,
+    unit_price,
+    upfront_price,
+    source,
+    last_source,
+    document_sha256
+from spell

@@ -1,0 +1,68 @@
+-- Each scope of each source: the last look, the last good one, what it gave, and where the source disagrees with others.
+with run as (
+    select
+        source,
+        scope,
+        max(observed_at) as last_tried_at,
+        max(observed_at) filter (where status = 'ok') as last_good_at,
+        arg_max(status, (observed_at, recorded_at)) as status,
+        arg_max(coalesce(error, ''), (observed_at, recorded_at)) as error,
+        arg_max(n_rows, (observed_at, recorded_at)) filter (where status = 'ok') as n_rows,
+        sum(n_refused) filter (where observed_at >= b.built_at - interval 30 days or archived) as n_refused
+    from core.scope_run
+    cross join meta.build as b
+    group by source, scope
+),
+
+-- Offers for which two sources confirmed different prices about the same time.
+disagreement as (
+    select
+        p.source,
+        p.scope,
+        count(distinct p.offer_id) as n_disagreements
+    from core.sku_price as p
+    inner join core.sku_price as q
+        on
+            p.offer_id = q.offer_id
+            and p.source <> q.source
+            and p.valid_from <= q.last_observed_at
+            and p.last_observed_at >= q.valid_from
+    where
+        abs(p.unit_price - q.unit_price) > q.unit_price / 10000
+        or abs(p.upfront_price - q.upfront_price) > q.upfront_price / 10000
+    group by p.source, p.scope
+),
+
+unknown as (
+    select
+        p.source,
+        p.scope,
+        count(distinct o.instance_type) as n_without_accelerator
+    from core.sku_price as p
+    inner join core.offer as o on p.offer_id = o.offer_id
+    left join core.current_instance_type as t on o.instance_type = t.instance_type
+    where p.valid_to is null and o.instance_type is not null and o.accelerator_name is null and t.instance_type is null
+    group by p.source, p.scope
+)
+
+select
+    s.service_provider_name,
+    r.source,
+    s.kind,
+    r.scope,
+    r.status,
+    r.last_tried_at,
+    r.last_good_at,
+    epoch(b.built_at - r.last_good_at) / 86400 as age_days,
+    coalesce(epoch(b.built_at - r.last_good_at) / 3600 <= s.max_age_hours, false) as is_current,
+    r.n_rows,
+    coalesce(r.n_refused, 0)::INTEGER as n_refused,
+    coalesce(d.n_disagreements, 0) as n_disagreements,
+    coalesce(u.n_without_accelerator, 0) as n_without_accelerator,
+    nullif(r.error, '') as error
+from run as r
+inner join core.source as s on r.source = s.source
+left join disagreement as d on r.source = d.source and r.scope = d.scope
+left join unknown as u on r.source = u.source and r.scope = u.scope
+cross join meta.build as b
+order by all

@@ -1,0 +1,238 @@
+"""The published file: built fresh from the log, verified, and renamed into place.
+
+Readers may keep the old file open all the while; they see the old data until they open it again. An open DuckDB file
+is never copied, and never opened a second time by the process that has it open: both drop DuckDB's lock.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+import duckdb
+
+from warehouse.db import create_macros, quote, sql
+from warehouse.errors import ChipledgerError
+from warehouse.events import naive
+from warehouse.schemas import COLUMNS, DERIVED_TABLES, FOCUS_COLUMNS, TABLES
+
+FILE_NAME = "prices.duckdb"
+
+
+class Model(Protocol):
+    """What publishing needs of a mart: its name, what a row is, its SELECT, and whether to keep its rows."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def row(self) -> str: ...
+    @property
+    def is_table(self) -> bool: ...
+    @property
+    def sql(self) -> str: ...
+
+
+SourceRow = tuple[str, str, str, str, int, int | None, str]
+"""A row of core.source: source, provider, title, kind, precedence, max_age_hours (None: never current), url."""
+
+
+def publish(
+    con: duckdb.DuckDBPyConnection,
+    data_dir: Path,
+    *,
+    models: Sequence[Model],
+    sources: Iterable[SourceRow],
+    built_at: datetime,
+    version: str,
+) -> Path:
+    """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
+
+    The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
+    """
+    target = data_dir / FILE_NAME
+    part = data_dir / f"{FILE_NAME}.{os.getpid()}.part"
+    _remove_parts(data_dir)
+    try:
+        _build(con, part, models=models, sources=sources, built_at=built_at, version=version)
+        _verify(part)
+        _put_in_place(part, target)
+    finally:
+        part.unlink(missing_ok=True)
+    return target
+
+
+def _build(
+    con: duckdb.DuckDBPyConnection,
+    part: Path,
+    *,
+    models: Sequence[Model],
+    sources: Iterable[SourceRow],
+    built_at: datetime,
+    version: str,
+) -> None:
+    build = con.execute("select current_database()").fetchone()
+    if build is None:
+        raise ChipledgerError("the writer's file has no name", source="build.duckdb")
+    con.execute(f"attach {quote(str(part))} as published")
+    try:
+        con.execute("use published")
+        for schema in ("core", "meta", "mart"):
+            con.execute(f"create schema {schema}")
+        con.execute(
+            "create table meta.build as select ?::TIMESTAMP as built_at, ? as version",
+            [naive(built_at), version],
+        )
+        _copy_log(con, build[0])
+        con.executemany("insert into core.source values (?, ?, ?, ?, ?, ?, ?)", list(sources))
+        _refuse_unknown_sources(con)
+        create_macros(con)
+        con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
+        con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
+        con.execute(f"create view core.current_price as {sql('current_price.sql')}")
+        con.execute("create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR)")
+        for model in models:
+            kind = "table" if model.is_table else "view"
+            con.execute(f"create {kind} mart.{model.name} as {model.sql}")
+            con.execute(
+                "insert into meta.model values (?, ?, ?, ?)", [model.name, model.row, model.is_table, model.sql]
+            )
+        _describe(con, models)
+    finally:
+        con.execute(f"use {build[0]}")
+        con.execute("detach published")
+
+
+def _copy_log(con: duckdb.DuckDBPyConnection, build: str) -> None:
+    """Copy the log, sorted so that it compresses and that one offer's history lies together."""
+    order = {"price_event": "offer_id, valid_from, recorded_at", "sighting": "observed_at, offer_id"}
+    for table in TABLES:
+        keys = order.get(table.name, "all")
+        con.execute(f"create table {table.qualified} as from {build}.{table.qualified} order by {keys}")
+
+
+def _refuse_unknown_sources(con: duckdb.DuckDBPyConnection) -> None:
+    """Raise where a price comes from a source that nothing says how far to believe."""
+    row = con.execute(
+        "select distinct source from core.price_event where source not in (select source from core.source)"
+    ).fetchone()
+    if row:
+        raise ChipledgerError(
+            "prices of a source that is not registered",
+            source="core.price_event",
+            field="source",
+            value=str(row[0]),
+            hint="Register it in extract/__init__.py, or rebuild without it",
+        )
+
+
+def _describe(con: duckdb.DuckDBPyConnection, models: Sequence[Model]) -> None:
+    """Put a COMMENT on every table, view and column, and the same words into mart.data_dictionary."""
+    rows = {table.qualified: table.row for table in (*TABLES, *DERIVED_TABLES)}
+    rows |= {f"mart.{model.name}": model.row for model in models}
+    rows["core.current_instance_type"] = "The fact of core.instance_type in force when the file was built"
+    described = con.execute(
+        "select c.schema_name, c.table_name, c.column_name, c.data_type, v.view_name is not null as is_view "
+        "from duckdb_columns() as c left join duckdb_views() as v on v.database_name = c.database_name "
+        "and v.schema_name = c.schema_name and v.view_name = c.table_name "
+        "where c.database_name = 'published' and c.schema_name in ('core', 'mart') "
+        "order by c.schema_name, c.table_name, c.column_index"
+    ).fetchall()
+    dictionary = []
+    for schema, table, name, data_type, is_view in described:
+        column = COLUMNS.get(name) or FOCUS_COLUMNS.get(name)
+        if column is None:
+            raise ChipledgerError(
+                "a column without an entry in warehouse/schemas.py",
+                source=f"{schema}.{table}",
+                field="column",
+                value=name,
+            )
+        con.execute(f'comment on column {schema}.{table}."{name}" is {quote(column.comment)}')
+        row = rows.pop(f"{schema}.{table}", None)
+        if row:
+            con.execute(f"comment on {'view' if is_view else 'table'} {schema}.{table} is {quote(row)}")
+        dictionary.append((schema, table, name, data_type, column.meaning, column.unit or None))
+    con.execute(
+        "create table mart.data_dictionary (table_schema VARCHAR, table_name VARCHAR, column_name VARCHAR, "
+        "data_type VARCHAR, meaning VARCHAR, unit VARCHAR)"
+    )
+    con.execute("comment on table mart.data_dictionary is 'Every column of core and mart: its type, meaning and unit'")
+    con.executemany("insert into mart.data_dictionary values (?, ?, ?, ?, ?, ?)", dictionary)
+
+
+CHECKS = (
+    (
+        "intervals of one offer and source overlap",
+        "select offer_id from core.sku_price "
+        "qualify valid_from < lag(coalesce(valid_to, TIMESTAMP '9999-01-01')) over "
+        "(partition by offer_id, source order by valid_from)",
+    ),
+    (
+        "an offer has two open intervals from one source",
+        "select offer_id from core.sku_price where valid_to is null group by offer_id, source having count(*) > 1",
+    ),
+    ("an interval ends before it begins", "select offer_id from core.sku_price where valid_to <= valid_from"),
+    (
+        "an interval was last confirmed outside itself",
+        "select offer_id from core.sku_price where last_observed_at < valid_from or last_observed_at >= valid_to",
+    ),
+    (
+        "a price event has no document",
+        "select e.document_sha256 from core.price_event as e anti join core.document as d using (document_sha256)",
+    ),
+    (
+        "a price event has no offer",
+        "select e.offer_id from core.price_event as e anti join core.offer as o using (offer_id)",
+    ),
+    (
+        "a price per chip-hour is not positive",
+        "select offer_id from mart.accelerator_hour_price where price_per_accelerator_hour <= 0",
+    ),
+    (
+        "FOCUS SkuPrice: a record is not unique",
+        'select "SkuPriceId" from mart.focus_sku_price group by "ServiceProviderName", "SkuPriceId", "ContractId", '
+        '"SkuPriceEffectiveStart", "PricingCurrency", "UnitPriceType", "PricingRegionId" having count(*) > 1',
+    ),
+)
+"""What must hold of every published file: each is a name and a SELECT that must give no row."""
+
+
+def _verify(part: Path) -> None:
+    """Open the finished file anew, as a reader would, and run every check and every model."""
+    with duckdb.connect(str(part), read_only=True) as con:
+        for name, query in CHECKS:
+            row = con.execute(f"{query} limit 1").fetchone()
+            if row:
+                raise ChipledgerError(
+                    f"not published: {name}",
+                    source=part.name,
+                    field="check",
+                    value=str(row[0]),
+                    hint="The last published file stands; `chipledger build --rebuild` makes the log anew",
+                )
+        for (name,) in con.execute("select name from meta.model").fetchall():
+            con.execute(f"select * from mart.{name} limit 1").fetchall()
+
+
+def _put_in_place(part: Path, target: Path) -> None:
+    part.chmod(0o444)
+    _flush(part)
+    # A .wal left beside the target would be replayed into the new file.
+    target.with_name(target.name + ".wal").unlink(missing_ok=True)
+    part.replace(target)
+    _flush(target.parent)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove_parts(data_dir: Path) -> None:
+    """Remove what killed runs left; the caller holds the writer's lock, so nobody is writing them."""
+    for left in data_dir.glob(f"{FILE_NAME}.*.part*"):
+        left.unlink(missing_ok=True)
