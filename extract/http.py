@@ -78,7 +78,7 @@ STREAM_RETRIES = Retries(attempts=3, seconds=900.0)
 def read_stream(
     open_stream: Callable[[], AbstractContextManager[Iterator[bytes]]],
     consume: Callable[[Iterator[bytes]], Result],
-    retries: Retries = STREAM_RETRIES,
+    retries: Retries | None = None,
 ) -> Result:
     """Return what `consume` makes of a whole stream; one that breaks off is begun again from its first byte."""
 
@@ -86,7 +86,7 @@ def read_stream(
         with open_stream() as blocks:
             return consume(blocks)
 
-    return retries.run(once, on=BrokenOff)
+    return (retries or STREAM_RETRIES).run(once, on=BrokenOff)
 
 
 @functools.cache

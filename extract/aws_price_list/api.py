@@ -26,8 +26,8 @@ OPERATION = "pricing.GetProducts"
 PRODUCT_FAMILIES = ("Compute Instance", "Compute Instance (bare metal)")
 FILTERS = {"operatingSystem": "Linux", "tenancy": "Shared", "capacitystatus": "Used", "preInstalledSw": "NA"}
 PAGE_SIZE = 100
-MAX_PAGES = 1000
-"""A region has about ten; a hundred times as many is a paging error, not a region."""
+MAX_PAGES = 250
+"""A query has about ten; many times as many is a paging error, and would fill the memory."""
 RETRIES: "_RetryDict" = {"mode": "adaptive", "total_max_attempts": 5}
 """Where AWS_MAX_ATTEMPTS does not say otherwise."""
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10, 60
@@ -149,12 +149,12 @@ def _bounded(pages: Iterable[Any], scope: str) -> Iterator[dict[str, Any]]:
     for page in pages:
         yield page
         token = page.get("NextToken") or ""
-        if token and (token in seen or len(seen) >= MAX_PAGES):
-            hint = "The answer has no end; try again later"
-            raise SourceError(
-                f"{scope}: a page's token came again", source=SOURCE_NAME, field="NextToken", value=token, hint=hint
-            )
-        seen.add(token)
+        if token in seen or len(seen) >= MAX_PAGES:
+            message = f"{scope}: the answer has no end, after {len(seen) + 1} pages"
+            hint = "Try again later"
+            raise SourceError(message, source=SOURCE_NAME, field="NextToken", value=token, hint=hint)
+        if token:
+            seen.add(token)
 
 
 @contextmanager
