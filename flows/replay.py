@@ -18,7 +18,8 @@ from warehouse.batch import ParsedLook
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
 from warehouse.landing import Entry, Landing, unstamp
-from warehouse.load import LookResult, decide, load, no_rows
+from warehouse.load import LookResult, checked_row, decide, load, no_rows
+from warehouse.quarantine import find
 
 LOG = logging.getLogger(__name__)
 
@@ -45,6 +46,13 @@ def catch_up(con: duckdb.DuckDBPyConnection, landing: Landing) -> tuple[list[Loo
     if end > start:
         con.execute("insert into core.journal_position values (?, ?)", [end, naive(recorded_at)])
     return results, sorted(set(notes))
+
+
+def rehearse(con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str) -> None:
+    """Raise ChipledgerError where a decision could not be carried out; the log stays as it is."""
+    row = find(con, quarantine_id)
+    if decision == "accept" and row.row_json != "{}":
+        checked_row(row)
 
 
 def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, notes: list[str]) -> list[ParsedLook]:

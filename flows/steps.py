@@ -5,18 +5,19 @@ publishing happen in the thread that made the run.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from extract import SOURCES, source_named
+from extract import SOURCES, observations, source_named
 from extract.base import Context, Source
 from flows import replay
 from flows.settings import Settings
@@ -28,6 +29,7 @@ from warehouse.events import naive
 from warehouse.landing import Landing
 from warehouse.load import LookResult
 from warehouse.publish import publish
+from warehouse.quarantine import find
 
 LOG = logging.getLogger(__name__)
 WHOLE_SOURCE = "all"
@@ -79,6 +81,25 @@ class Summary:
         """Return the number of price events appended."""
         counted = {(result.source, result.scope): result.n_events for result in self.results}
         return sum(counted.values())
+
+    def lines(self) -> Iterator[str]:
+        """Yield the summary as lines for people: counts, what failed, what to know, and where the results are."""
+        counts = Counter(result.status for result in self.results)
+        looks = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "none"
+        rows = sum(result.n_rows for result in self.results)
+        yield f"looks: {looks}; prices: {rows}; changes: {self.n_events}"
+        refused = sum(result.n_refused for result in self.results)
+        if refused:
+            yield f"refused: {refused} (`chipledger quarantine list` says why)"
+        for result in self.failed:
+            yield f"no fresh prices: {result.source} {result.scope}: {result.error}"
+        for note in self.notes[:20]:
+            yield f"note: {note}"
+        if len(self.notes) > 20:
+            yield f"note: and {len(self.notes) - 20} more"
+        yield f"file: {self.file}" if self.file else "nothing was published; the last file stands"
+        if self.report:
+            yield f"report: {self.report}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the summary as the object that `--json` prints."""
@@ -193,6 +214,47 @@ class Run:
         )
         return self.summary.file
 
+    def decide(self, quarantine_id: int, decision: str) -> None:
+        """Settle one open row of the quarantine: checked first, then written to the journal, then carried out."""
+        self.load()
+        find(self.con, quarantine_id)
+        replay.rehearse(self.con, quarantine_id, decision)
+        self.landing.record_decision(
+            quarantine_id=quarantine_id, decision=decision, decided_by="a person", recorded_at=self.clock()
+        )
+        self.load()
+
+    def land_import(self, file: Path) -> None:
+        """Keep a CSV of observations and write it to the journal, as a look at the past."""
+        now = self.clock()
+        document = Document(
+            source=observations.NAME, scope=file.name, url=file.name, body=file.read_bytes(), fetched_at=now
+        )
+        observations.parse(document)
+        look = Look(
+            source=observations.NAME,
+            scope=file.name,
+            observed_at=now,
+            complete=False,
+            documents=(document,),
+            archived=True,
+        )
+        self.landing.record_look(look, run_id=self.summary.run_id, recorded_at=now)
+
+    def backfill(
+        self, source: Source, scopes: Iterable[str], *, since: datetime | None, until: datetime | None
+    ) -> None:
+        """Land the past looks of scopes, one after the other as they come, so that a break loses none."""
+        if source.backfill is None:
+            raise SourceError("this source has no archive", source=source.name)
+        for scope in scopes:
+            try:
+                for look in source.backfill(self._context(source), scope, _day(since), _day(until, ends=True)):
+                    self.land(Fetched(source=source.name, scope=scope, looks=(look,)))
+                    self.progress(f"{source.name} {scope}: {look.observed_at:%Y-%m-%d}")
+            except SourceError as error:
+                self.land(Fetched(source=source.name, scope=scope, error=error))
+
     def report(self) -> Path:
         """Write the report of the published file; return its path."""
         from reports import daily
@@ -202,12 +264,13 @@ class Run:
         self.summary.report = daily.write(self.summary.file, self.settings.data_dir / "reports")
         return self.summary.report
 
-    def finish(self) -> Summary:
+    def finish(self, *, report: bool = True) -> Summary:
         """Publish and report where anything is fresh; return the summary. Nothing fresh leaves the last file alone."""
         self.load()
         if self.summary.fresh:
             self.publish()
-            self.report()
+            if report:
+                self.report()
         self.summary.finished_at = self.clock()
         return self.summary
 
@@ -255,10 +318,39 @@ class Run:
 
 
 @contextmanager
-def open_run(settings: Settings, *, clock: Clock = utc_now, progress: Progress = lambda message: None) -> Iterator[Run]:
-    """Take the writer's lock and yield a run. Raises WriterBusy where another process writes."""
-    with db.writer(settings.data_dir, wait_seconds=settings.wait_seconds) as con:
+def open_run(
+    settings: Settings,
+    *,
+    rebuild: bool = False,
+    clock: Clock = utc_now,
+    progress: Progress = lambda message: None,
+) -> Iterator[Run]:
+    """Take the writer's lock and yield a run. Raises WriterBusy where another process writes.
+
+    With `rebuild` the log starts empty, so that loading makes it anew from the landing folder.
+    """
+    with db.writer(settings.data_dir, wait_seconds=settings.wait_seconds, rebuild=rebuild) as con:
         yield Run(settings, con, clock, progress)
+
+
+def call_heartbeat(settings: Settings) -> None:
+    """Tell the address in `heartbeat_url` that a run went well; its failure is a warning, as the run was good."""
+    if not settings.heartbeat_url:
+        return
+    from extract.http import HttpWeb
+
+    try:
+        HttpWeb().get(settings.heartbeat_url, accept="*/*")
+    except SourceError as error:
+        LOG.warning("the heartbeat was not taken: %s", error)
+
+
+def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:
+    """Return the first or last moment of a day given without a zone, in UTC."""
+    if moment is None:
+        return None
+    day = moment.replace(tzinfo=UTC)
+    return day + timedelta(days=1) - timedelta(microseconds=1) if ends else day
 
 
 def run(

@@ -25,14 +25,19 @@ def sql(name: str) -> str:
 
 
 @contextmanager
-def writer(data_dir: Path, *, wait_seconds: float = 0.0) -> Iterator[duckdb.DuckDBPyConnection]:
+def writer(data_dir: Path, *, wait_seconds: float = 0.0, rebuild: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
     """Hold the writer's lock and yield a connection to `build.duckdb`, migrated to the newest shape.
 
-    Raises WriterBusy, naming the holder, where another process has the lock.
+    With `rebuild` the file starts empty. Raises WriterBusy, naming the holder, where another process has the lock.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
-    with _lock(data_dir / "writer.lock", wait_seconds), open_build(data_dir / "build.duckdb") as con:
-        yield con
+    with _lock(data_dir / "writer.lock", wait_seconds):
+        file = data_dir / "build.duckdb"
+        if rebuild:
+            file.unlink(missing_ok=True)
+            file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
+        with open_build(file) as con:
+            yield con
 
 
 @contextmanager

@@ -73,7 +73,8 @@ def decide(
     return row
 
 
-def _accept_row(con: duckdb.DuckDBPyConnection, row: Quarantined, recorded_at: datetime) -> None:
+def checked_row(row: Quarantined) -> pl.DataFrame:
+    """Return a quarantined row as the row gate accepts it; raise ChipledgerError where it does not."""
     content = json.loads(row.row_json)
     text = {
         name: None
@@ -93,9 +94,13 @@ def _accept_row(con: duckdb.DuckDBPyConnection, row: Quarantined, recorded_at: d
             value=refused[0].value,
             hint="Refuse it, and correct it at its source",
         )
+    return accepted
+
+
+def _accept_row(con: duckdb.DuckDBPyConnection, row: Quarantined, recorded_at: datetime) -> None:
     stage_rows(
         con,
-        accepted.with_columns(
+        checked_row(row).with_columns(
             source=pl.lit(row.source), scope=pl.lit(row.scope), observed_at=pl.lit(row.observed_at),
             is_past_gates=pl.lit(value=True), look_number=pl.lit(0, pl.Int64), refusal_number=pl.lit(None, pl.Int64),
         ),

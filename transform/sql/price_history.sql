@@ -2,21 +2,34 @@
 -- At any moment the source of the lowest precedence number that was then confirmed is believed; where none was, the
 -- last price is held. So the earliest source dates a change, unless a better one still confirmed the old price then.
 -- Amounts of two sources within a ten-thousandth of each other are one amount, differently rounded.
-with gone as (
+with followed as (
     select
-        s.offer_id,
-        s.source,
-        s.scope,
-        s.valid_to as valid_from,
-        lead(s.valid_from) over (partition by s.offer_id, s.source order by s.valid_from) as next_from,
-        s.document_sha256
-    from core.sku_price as s
-    where s.valid_to is not null
-    qualify next_from is distinct from s.valid_to
+        *,
+        lead(valid_from) over (partition by offer_id, source order by valid_from) as next_from
+    from core.sku_price
 ),
 
-c as (select * from core.scope_run
-where complete and status = 'ok'
+-- Intervals that end without another price beginning: the offer was gone.
+gone as (
+    select
+        offer_id,
+        source,
+        scope,
+        valid_to as valid_from,
+        next_from,
+        document_sha256
+    from followed
+    where valid_to is not null and next_from is distinct from valid_to
+),
+
+covered as (
+    select
+        source,
+        scope,
+        observed_at,
+        document_sha256
+    from core.scope_run
+    where complete and status = 'ok'
 ),
 
 span as (
@@ -39,7 +52,7 @@ span as (
         null as upfront_price,
         c.document_sha256
     from gone as g
-    asof left join c
+    asof left join covered as c
         on
             g.source = c.source
             and g.scope = c.scope
@@ -58,13 +71,13 @@ believed as (
 boundary as (
     select
         offer_id,
-        valid_from as at
+        valid_from as bound_at
     from believed
     where is_shared
     union
     select
         offer_id,
-        last_observed_at + interval 1 microsecond
+        last_observed_at + interval 1 microsecond as bound_at
     from believed
     where is_shared
 ),
@@ -72,12 +85,21 @@ boundary as (
 spliced as (
     select
         b.offer_id,
-        b.at as valid_from,
-        arg_min(s, (s.precedence, s.source)) as s
+        b.bound_at as valid_from,
+        arg_min(
+            {
+                'source': s.source,
+                'last_observed_at': s.last_observed_at,
+                'unit_price': s.unit_price,
+                'upfront_price': s.upfront_price,
+                'document_sha256': s.document_sha256
+            },
+            (s.precedence, s.source)
+        ) as s
     from boundary as b
     inner join believed as s
-        on b.offer_id = s.offer_id and b.at >= s.valid_from and b.at <= s.last_observed_at
-    group by b.offer_id, b.at
+        on b.offer_id = s.offer_id and b.bound_at >= s.valid_from and b.bound_at <= s.last_observed_at
+    group by b.offer_id, b.bound_at
 ),
 
 told as (

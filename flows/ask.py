@@ -1,0 +1,62 @@
+"""Questions to the published file: one SQL statement, read-only, with a time limit."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from flows.output import as_json
+from warehouse.errors import ChipledgerError
+
+TABLES = (
+    "select schema_name || '.' || name as name, comment as row from ("
+    "select schema_name, table_name as name, comment from duckdb_tables() union all "
+    "select schema_name, view_name, comment from duckdb_views() where not internal) "
+    "where schema_name in ('core', 'mart') order by schema_name desc, name"
+)
+"""The question behind `query --list`."""
+
+
+def answer(file: Path, sql: str, *, in_json: bool, timeout: float) -> str:
+    """Return the answer as a table in text, or with `in_json` as an array of objects. Raises ChipledgerError."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        watch = threading.Timer(timeout, con.interrupt)
+        watch.start()
+        try:
+            if in_json:
+                return as_json(_rows(con, sql))
+            relation = con.sql(sql)
+            return "" if relation is None else str(relation).rstrip("\n")
+        except duckdb.InterruptException:
+            raise ChipledgerError(
+                f"stopped after {timeout:g} s", source=str(file), hint="Ask for less, or give --timeout"
+            ) from None
+        except duckdb.Error as error:
+            raise ChipledgerError(
+                str(error).strip(),
+                source=str(file),
+                field="sql",
+                value=sql,
+                hint="`chipledger query --list` names the tables",
+            ) from error
+        finally:
+            watch.cancel()
+
+
+def refused(file: Path, *, everything: bool) -> list[dict[str, Any]]:
+    """Return the refused rows of the published file, oldest first; settled ones only with `everything`."""
+    sql = (
+        "select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json "
+        "from core.quarantine "
+        "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1 "
+        "order by observed_at, source, scope, quarantine_id"
+    )
+    with duckdb.connect(str(file), read_only=True) as con:
+        return [row for row in _rows(con, sql) if everything or row["decision"] is None]
+
+
+def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
+    cursor = con.execute(sql)
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

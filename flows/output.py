@@ -1,0 +1,89 @@
+"""What the command line prints: results on stdout, progress and errors on stderr, and JSON to rely on."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any, NoReturn
+
+import click
+import simplejson
+
+from warehouse.errors import ChipledgerError, SettingsError
+
+USAGE = 2
+FAILED = 1
+
+
+def plain(value: object) -> object:
+    """Return a value as JSON has it: amounts as numbers with their own digits, moments as UTC text ending in Z."""
+    if isinstance(value, Decimal):
+        return Decimal(format(value.normalize(), "f"))
+    if isinstance(value, datetime):
+        moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return str(value)
+
+
+def as_json(value: object, *, indent: int | None = None) -> str:
+    """Return JSON text; NaN and infinities, which JSON has not, become null."""
+    return simplejson.dumps(plain(value), use_decimal=True, ignore_nan=True, ensure_ascii=False, indent=indent)
+
+
+def json_lines(rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print one JSON object a line on stdout."""
+    for row in rows:
+        click.echo(as_json(row))
+
+
+@contextmanager
+def errors(*, in_json: bool) -> Iterator[None]:
+    """Turn an error of ours into a line on stderr (an object with `in_json`) and an exit code."""
+    try:
+        yield
+    except ChipledgerError as error:
+        refuse(error, in_json=in_json)
+
+
+def refuse(error: ChipledgerError, *, in_json: bool) -> NoReturn:
+    """Print an error on stderr and exit: 2 for a wrong setting, 1 otherwise."""
+    click.echo(as_json(error.as_dict()) if in_json else f"error: {error}", err=True)
+    sys.exit(USAGE if isinstance(error, SettingsError) else FAILED)
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows what is going on: a moving line on a terminal, nothing where nobody watches."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda message: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield lambda message: status.update(message)
+
+
+def text_table(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as an aligned plain-text table; "-" where a value is unknown."""
+    if not rows:
+        return ""
+    names = list(rows[0])
+    cells = [names, *([_cell(row[name]) for name in names] for row in rows)]
+    widths = [max(len(line[index]) for line in cells) for index in range(len(names))]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in cells
+    )
+
+
+def _cell(value: object) -> str:
+    text = "-" if value is None or value == "" else str(plain(value))
+    return " ".join(text.split())
