@@ -20,25 +20,27 @@ with step as (
     window w as (partition by h.offer_id order by h.valid_from)
 ),
 
+looked as (
+    select
+        source,
+        scope,
+        observed_at
+    from core.scope_run
+    where status = 'ok'
+    union all
+    select
+        source,
+        scope,
+        valid_from as observed_at
+    from core.sku_price
+),
+
 first_look as (
     select
         source,
         scope,
         min(observed_at) as observed_at
-    from (
-        select
-            source,
-            scope,
-            observed_at
-        from core.scope_run
-        where status = 'ok'
-        union all
-        select
-            source,
-            scope,
-            valid_from
-        from core.sku_price
-    )
+    from looked
     group by source, scope
 ),
 
@@ -84,8 +86,8 @@ select
         when e.hourly_before is null then 'new_offer'
         when e.hourly_after is null then 'gone_offer'
         when
-            e.unit_price_after is not distinct from e.unit_price_two_before
-            and e.upfront_price_after is not distinct from e.upfront_price_two_before
+            (e.unit_price_after is not distinct from e.unit_price_two_before)
+            and (e.upfront_price_after is not distinct from e.upfront_price_two_before)
             and e.observed_at - e.changed_before_at <= interval 7 days
             and e.purchase_option <> 'spot' then 'correction'
         when e.purchase_option = 'spot' then 'spot_move'

@@ -1,17 +1,18 @@
--- Each scope of each source: the last look, the last good one, what it gave, and where the source disagrees with others.
+-- Each scope of each source: the last look, the last good one, what it gave, and where the source disagrees with
+-- others.
 with run as (
     select
-        source,
-        scope,
-        max(observed_at) as last_tried_at,
-        max(observed_at) filter (where status = 'ok') as last_good_at,
-        arg_max(status, (observed_at, recorded_at)) as status,
-        arg_max(coalesce(error, ''), (observed_at, recorded_at)) as error,
-        arg_max(n_rows, (observed_at, recorded_at)) filter (where status = 'ok') as n_rows,
-        sum(n_refused) filter (where observed_at >= b.built_at - interval 30 days or archived) as n_refused
-    from core.scope_run
+        r.source,
+        r.scope,
+        max(r.observed_at) as last_tried_at,
+        max(r.observed_at) filter (where r.status = 'ok') as last_good_at,
+        arg_max(r.status, (r.observed_at, r.recorded_at)) as status,
+        arg_max(coalesce(r.error, ''), (r.observed_at, r.recorded_at)) as error,
+        arg_max(r.n_rows, (r.observed_at, r.recorded_at)) filter (where r.status = 'ok') as n_rows,
+        sum(r.n_refused) filter (where r.observed_at >= b.built_at - interval 30 days or r.archived) as n_refused
+    from core.scope_run as r
     cross join meta.build as b
-    group by source, scope
+    group by r.source, r.scope
 ),
 
 -- Offers for which two sources confirmed different prices about the same time.

@@ -60,20 +60,17 @@ seen as (
         u.offer_id,
         c.source,
         c.observed_at
-    from (select distinct
-        offer_id,
-        source,
-        scope
-    from unsaid) as u
+    from unsaid as u
     inner join covered as c on u.source = c.source and u.scope = c.scope
     anti join unsaid as x
         on u.offer_id = x.offer_id and u.source = x.source and c.observed_at = x.observed_at
 ),
 
-q as (select distinct
-    offer_id,
-    source
-from unsaid
+questioned as (
+    select distinct
+        offer_id,
+        source
+    from unsaid
 )
 
 select
@@ -92,7 +89,7 @@ select
     s.document_sha256,
     s.recorded_at
 from spell as s
-left join q
+left join questioned as q
     on s.offer_id = q.offer_id and s.source = q.source
 asof left join covered as c
     on

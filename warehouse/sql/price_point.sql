@@ -1,6 +1,6 @@
 -- What one source says of one offer at one moment, as known at `moment`. A price beats "not offered"; two prices
 -- contradict each other: then the moment is void, and nothing is known of it.
-with r as (
+with retraction as (
     select
         offer_id,
         source,
@@ -13,7 +13,7 @@ with r as (
 event as (
     select e.*
     from core.price_event as e
-    anti join r
+    anti join retraction as r
         on
             e.offer_id = r.offer_id
             and e.source = r.source

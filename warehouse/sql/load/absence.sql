@@ -9,10 +9,12 @@ with p as (
         unit_price,
         upfront_price
     from core.price_point(TIMESTAMP '9999-01-01')
-    where not is_void and source in (
-        select source from new_look
-        where complete
-    )
+    where
+        not is_void
+        and source in (
+            select k.source from new_look as k
+            where k.complete
+        )
 )
 
 select

@@ -20,9 +20,9 @@ ratio as (
 select
     factor,
     count(*) as n_moved,
-    (select count(*) from ratio) as n_compared
+    sum(count(*)) over ()::BIGINT as n_compared
 from ratio
-where factor <> 1
 group by factor
+qualify factor <> 1
 order by n_moved desc, factor asc
 limit 1

@@ -13,7 +13,7 @@ with priced as (
 select
     row_number,
     count(distinct amounts) over w as n_prices,
-    row_number() over (w order by row_number) as copy
+    row_number() over (w order by row_number) as copy_number
 from priced
 window w as (partition by offer_id, look_number, observed_at)
 qualify count(*) over w > 1

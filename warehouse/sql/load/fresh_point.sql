@@ -28,7 +28,7 @@ new_point as (
     group by offer_id, source, observed_at
 ),
 
-c as (
+confirmed as (
     select
         offer_id,
         source,
@@ -38,12 +38,24 @@ c as (
     group by offer_id, source, observed_at
 ),
 
-v as (select * from old_point
-where is_void
+old_void as (
+    select
+        offer_id,
+        source,
+        valid_from
+    from old_point
+    where is_void
 ),
 
-o as (select * from old_point
-where not is_void
+old_firm as (
+    select
+        offer_id,
+        source,
+        valid_from,
+        unit_price,
+        upfront_price
+    from old_point
+    where not is_void
 ),
 
 beside_old as (
@@ -54,10 +66,10 @@ beside_old as (
         case when c.offer_id is not null then o.upfront_price end as upfront_price_old,
         v.offer_id is not null as was_void
     from new_point as n
-    left join c on n.offer_id = c.offer_id and n.source = c.source and n.observed_at = c.observed_at
-    left join v
+    left join confirmed as c on n.offer_id = c.offer_id and n.source = c.source and n.observed_at = c.observed_at
+    left join old_void as v
         on n.offer_id = v.offer_id and n.source = v.source and n.observed_at = v.valid_from
-    asof left join o
+    asof left join old_firm as o
         on n.offer_id = o.offer_id and n.source = o.source and n.observed_at >= o.valid_from
 )
 

@@ -1,12 +1,12 @@
 -- What holds from each new moment on, until the next known one, with the old points and the new side by side.
 with merged as (
     select
-        offer_id,
-        source,
-        scope,
-        valid_from as known_at,
-        unit_price,
-        upfront_price,
+        o.offer_id,
+        o.source,
+        o.scope,
+        o.valid_from as known_at,
+        o.unit_price,
+        o.upfront_price,
         false as is_new,
         false as is_void
     from old_point as o
@@ -17,10 +17,10 @@ with merged as (
         offer_id,
         source,
         scope,
-        observed_at,
+        observed_at as known_at,
         unit_price,
         upfront_price,
-        true,
+        true as is_new,
         is_void
     from fresh_point
 ),

@@ -2,8 +2,14 @@
 -- An observation is an event where it differs from what held before it. Where it lands in the middle of known history,
 -- the next moment at which the old history was confirmed is an event too if the two differ: between those two moments
 -- the new observation holds, and after them the old history again.
-with o as (
-    select * from old_point
+with old_firm as (
+    select
+        offer_id,
+        source,
+        valid_from,
+        unit_price,
+        upfront_price
+    from old_point
     where not is_void
 ),
 
@@ -21,13 +27,18 @@ resumed as (
     from held_point as h
     asof inner join confirmation as c
         on h.offer_id = c.offer_id and h.source = c.source and h.known_at < c.observed_at
-    asof left join o
+    asof left join old_firm as o
         on h.offer_id = o.offer_id and h.source = o.source and c.observed_at >= o.valid_from
     where h.next_known_at is null or c.observed_at < h.next_known_at
 ),
 
-f as (select * from fresh_point
-where is_void
+fresh_void as (
+    select
+        offer_id,
+        source,
+        observed_at
+    from fresh_point
+    where is_void
 )
 
 select
@@ -60,7 +71,7 @@ select
     n.upfront_price,
     n.document_sha256
 from new_observation as n
-semi join f
+semi join fresh_void as f
     on n.offer_id = f.offer_id and n.source = f.source and n.observed_at = f.observed_at
 union
 select
