@@ -1,5 +1,9 @@
 """Questions to the published file: one SQL statement, read-only, with a time limit."""
 
+import contextlib
+import io
+import shutil
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -8,6 +12,9 @@ import duckdb
 
 from flows.output import as_json
 from warehouse.errors import ChipledgerError
+
+EVERYTHING = 1_000_000
+"""Rows and characters that a table in text may have."""
 
 TABLES = (
     "select schema_name || '.' || name as name, comment as row from ("
@@ -27,7 +34,7 @@ def answer(file: Path, sql: str, *, in_json: bool, timeout: float) -> str:
             if in_json:
                 return as_json(_rows(con, sql))
             relation = con.sql(sql)
-            return "" if relation is None else str(relation).rstrip("\n")
+            return "" if relation is None else _box(relation)
         except duckdb.InterruptException:
             raise ChipledgerError(
                 f"stopped after {timeout:g} s", source=str(file), hint="Ask for less, or give --timeout"
@@ -54,6 +61,15 @@ def refused(file: Path, *, everything: bool) -> list[dict[str, Any]]:
     )
     with duckdb.connect(str(file), read_only=True) as con:
         return [row for row in _rows(con, sql) if everything or row["decision"] is None]
+
+
+def _box(relation: duckdb.DuckDBPyRelation) -> str:
+    """Return DuckDB's own rendering: cut to a terminal's width, and whole where something else reads it."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else EVERYTHING
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        relation.show(max_width=width, max_rows=EVERYTHING, max_col_width=EVERYTHING)
+    return text.getvalue().rstrip("\n")
 
 
 def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:

@@ -52,6 +52,8 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbos
         format="%(levelname)s %(name)s: %(message)s",
         stream=sys.stderr,
     )
+    # Its lines name neither address nor cause; the error that ends the retries does.
+    logging.getLogger("stamina").setLevel(logging.INFO if verbose else logging.ERROR)
     ctx.obj = lambda: settings.read(file, data_dir=data_dir)
 
 

@@ -1,0 +1,237 @@
+"""The command line: what it prints, where, and with which exit code."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+from flows.cli import main
+
+ROOT = Path(__file__).parent.parent
+UNREACHABLE = '[sources.aws_price_list]\ndoor = "bulk"\nbulk_url = "http://127.0.0.1:9"\n'
+
+
+def call(*words: str | Path, data_dir: Path):
+    return CliRunner().invoke(main, ["--data-dir", str(data_dir), *(str(word) for word in words)])
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """A data directory after one offline run."""
+    folder = tmp_path_factory.mktemp("data")
+    result = call("run", "--offline", data_dir=folder)
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+def test_offline_run_names_file_and_report(tmp_path):
+    """A run ends with the names of what it made, and both exist."""
+    result = call("run", "--offline", data_dir=tmp_path)
+    file, report = re.search(r"file: (.*)\nreport: (.*)\n", result.stdout).groups()
+    assert result.exit_code == 0
+    assert Path(file).is_file()
+    assert Path(report).is_file()
+
+
+def test_offline_run_twice_adds_no_event(published):
+    """The same archive again is known, and changes nothing."""
+    again = json.loads(call("run", "--offline", "--json", data_dir=published).stdout)
+    assert again["events"] == 0
+    assert {"known"} == {look["status"] for look in again["looks"]}
+
+
+def test_query_gives_the_documented_prices(published):
+    """p5.48xlarge costs 55.04 a machine-hour and 6.88 a chip-hour, down 44 % in June 2025 from 98.32."""
+    price = json.loads(
+        call(
+            "query", "--json",
+            "select unit_price, price_per_accelerator_hour, is_current from mart.accelerator_hour_price "
+            "where instance_type = 'p5.48xlarge' and region_id = 'us-east-1' and purchase_option = 'on_demand'",
+            data_dir=published,
+        ).stdout
+    )  # fmt: skip
+    assert price == [{"unit_price": 55.04, "price_per_accelerator_hour": 6.88, "is_current": False}]
+    change = json.loads(
+        call(
+            "query", "--json",
+            "select unit_price_before, round(change_ratio, 2) as ratio, observed_at from mart.price_change "
+            "where instance_type = 'p5.48xlarge' and change_kind = 'list_change'",
+            data_dir=published,
+        ).stdout
+    )  # fmt: skip
+    assert change == [{"unit_price_before": 98.32, "ratio": -0.44, "observed_at": "2025-06-23T13:18:30Z"}]
+
+
+def test_query_prints_every_column_where_no_terminal_cuts_it(published):
+    """Piped output is whole: no column is left out for width."""
+    text = call("query", "from mart.accelerator_hour_price", data_dir=published).stdout
+    assert "price_per_accelerator_hour_usd" in text
+    assert "…" not in text
+
+
+def test_query_cannot_write(published):
+    """The published file is opened read-only."""
+    result = call("query", "--json", "delete from core.offer", data_dir=published)
+    assert result.exit_code == 1
+    assert "read-only" in json.loads(result.stderr)["error"]
+
+
+def test_query_stops_at_its_timeout(published):
+    """A question without an end is stopped, and says so."""
+    endless = "select count(*) from range(1000000000) as a, range(1000000000) as b where a.range + b.range = 3"
+    result = call("query", "--timeout", "0.3", endless, data_dir=published)
+    assert result.exit_code == 1
+    assert "stopped after 0.3 s" in result.stderr
+
+
+def test_query_without_a_file_says_how_to_make_one(tmp_path):
+    """No published file is an error with advice."""
+    result = call("query", "select 1", data_dir=tmp_path)
+    assert result.exit_code == 1
+    assert "chipledger run --offline" in result.stderr
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/querying.md"])
+def test_documented_questions_run(published, document):
+    """Every SQL text in the documents runs on the published file."""
+    text = (ROOT / document).read_text()
+    questions = re.findall(r"```sql\n(.*?)```", text, flags=re.DOTALL)
+    questions += re.findall(r'chipledger query(?: --json)? "(.*?)"', text, flags=re.DOTALL)
+    assert len(questions) >= 3
+    with duckdb.connect(str(published / "prices.duckdb"), read_only=True) as con:
+        for question in questions:
+            con.execute(question).fetchall()
+
+
+def test_run_without_a_network_publishes_nothing(published, tmp_path):
+    """Nothing fresh: each source is named, the last file stays as it was, and the exit code is 1."""
+    (tmp_path / "chipledger.toml").write_text(UNREACHABLE)
+    before = (published / "prices.duckdb").stat()
+    result = call("--settings", tmp_path / "chipledger.toml", "run", data_dir=published)
+    after = (published / "prices.duckdb").stat()
+    assert result.exit_code == 1
+    assert "aws_price_list" in result.stdout
+    assert "nothing was published" in result.stdout
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+def test_parse_prints_json_lines_with_the_columns_of_an_offer(shared, tmp_path):
+    """One object a line: what makes the offer, and the amounts."""
+    sample = shared / "data" / "aws_samples" / "pricing_get_products_us_east_1.json"
+    result = call("parse", "--source", "aws_price_list", sample, data_dir=tmp_path)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == 0
+    assert {"p5.48xlarge": 55.04, "p4d.24xlarge": 21.957642, "trn1.32xlarge": 21.5, "inf2.xlarge": 0.7582}.items() <= {
+        row["instance_type"]: row["unit_price"] for row in rows
+    }.items()
+    assert {"on_demand"} == {row["purchase_option"] for row in rows}
+
+
+def test_parse_of_something_else_is_an_error_object(tmp_path):
+    """A file in another format gives an object with source, field, value and hint on stderr, and exit code 1."""
+    (tmp_path / "page.html").write_text("<html>sign in</html>\n")
+    result = call("parse", "--source", "aws_price_list", tmp_path / "page.html", data_dir=tmp_path)
+    assert result.exit_code == 1
+    assert {"error", "source", "field", "value", "hint"} == set(json.loads(result.stderr))
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("worker = 3", "worker"),
+        ("workers = 0", "workers"),
+        ("[sources.aws]", "sources.aws"),
+        ('[sources.aws_price_list]\ndoor = "front"', "sources.aws_price_list.door"),
+        ("not toml", "TOML"),
+    ],
+)
+def test_wrong_settings_are_usage_errors_that_name_them(tmp_path, text, named):
+    """A wrong setting is named with what is allowed; the exit code is 2."""
+    (tmp_path / "chipledger.toml").write_text(text)
+    result = call("--settings", tmp_path / "chipledger.toml", "sources", data_dir=tmp_path)
+    assert result.exit_code == 2
+    assert named in result.stderr
+
+
+def test_import_twice_gives_the_same_events_once(shared, tmp_path):
+    """The second import of a file adds no event."""
+    file = shared / "data" / "aws_on_demand_observations.csv"
+    first = json.loads(call("import", "--json", file, data_dir=tmp_path).stdout)
+    second = json.loads(call("import", "--json", file, data_dir=tmp_path).stdout)
+    assert (first["events"], second["events"]) == (127, 0)
+
+
+def test_import_refuses_wrong_rows_alone(tmp_path):
+    """Each wrong row is refused by field and value; the right one is imported."""
+    (tmp_path / "seen.csv").write_text(
+        "observed_at_utc,provider,region,pricing,usd_per_hour,instance_type,currency\n"
+        "2026-01-01T00:00:00Z,aws,us-east-1,on_demand,55.04,p5.48xlarge,USD\n"
+        "2026-01-01T00:00:00Z,aws,us-east-1,on_demand,lots,p4d.24xlarge,USD\n"
+        "2026-01-01T00:00:00Z,aws,us-east-1,on_demand,1.5,g5.xlarge,EUR\n"
+        "2999-01-01T00:00:00Z,aws,us-east-1,on_demand,1.5,g6.xlarge,USD\n"
+        "yesterday,aws,us-east-1,on_demand,1.5,g6.2xlarge,USD\n"
+        "2026-01-01T00:00:00Z,aws,us-east-1,on_demand,0.12345678901,g6.4xlarge,USD\n"
+        "2026-01-01T00:00:00Z,aws,us-east-1,on_demand,2,g6.8xlarge,USD\n"
+        "2026-01-01T00:00:00Z,aws,us-east-1,on_demand,3,g6.8xlarge,USD\n"
+    )
+    assert call("import", tmp_path / "seen.csv", data_dir=tmp_path).exit_code == 0
+    rows = json.loads(call("quarantine", "list", "--json", data_dir=tmp_path).stdout)
+    assert sorted(
+        [
+            ("unit_price", "lots"),
+            ("pricing_currency", "EUR beside usd_per_hour"),
+            ("observed_at_utc", "2999-01-01T00:00:00Z"),
+            ("observed_at_utc", "yesterday"),
+            ("unit_price", "0.12345678901"),
+            ("unit_price", "2"),
+            ("unit_price", "3"),
+        ]
+    ) == sorted((row["field"], row["value"]) for row in rows)
+    prices = json.loads(
+        call("query", "--json", "select instance_type from mart.accelerator_hour_price", data_dir=tmp_path).stdout
+    )
+    assert prices == [{"instance_type": "p5.48xlarge"}]
+
+
+def test_a_second_run_waits_or_says_who_holds_the_lock(tmp_path):
+    """While one process writes, another is refused with the holder's process id."""
+    script = "import sys, time; from pathlib import Path; from warehouse import db\n" \
+             "with db.writer(Path(sys.argv[1])): print('held', flush=True); time.sleep(30)"  # fmt: skip
+    with subprocess.Popen([sys.executable, "-c", script, tmp_path], stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            assert holder.stdout.readline() == "held\n"
+            result = call("run", "--offline", data_dir=tmp_path)
+        finally:
+            holder.kill()
+    assert result.exit_code == 1
+    assert f"process {holder.pid}" in result.stderr
+
+
+@pytest.mark.parametrize(("words", "seconds"), [(["--help"], 0.3), (["query", "select 1"], 0.6)])
+def test_start_is_quick(published, words, seconds):
+    """`--help` answers within 0.3 s and `query` within 0.6 s, import of Python included; best of five."""
+    command = [Path(sys.executable).with_name("chipledger"), "--data-dir", published, *words]
+    taken = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, env=os.environ)
+        taken.append(time.perf_counter() - start)
+    assert min(taken) <= seconds
+
+
+def test_quick_commands_import_nothing_slow(published):
+    """Neither Prefect nor pandera, boto3 or polars is imported on the path of `query`."""
+    script = (
+        "import sys; from flows.cli import main\n"
+        "main(['--data-dir', sys.argv[1], 'query', 'select 1'], standalone_mode=False)\n"
+        "print(*sorted({'prefect', 'pandera', 'boto3', 'polars', 'great_tables'} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, published], check=True, capture_output=True, text=True)
+    assert done.stderr.strip() == ""
