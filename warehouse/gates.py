@@ -14,10 +14,10 @@ import polars as pl
 
 from warehouse import schemas
 
-AMOUNT = r"^\d{1,8}(\.\d{1,10})?$"
-"""Text that fits DECIMAL(18,10) without rounding; more digits are refused, not cut."""
+AMOUNT = r"^[0-9]{1,8}(\.[0-9]{1,10})?$"
+"""Text that fits DECIMAL(18,10) without rounding; more digits are refused, not cut. `[0-9]`: digits of other scripts match \\d."""
 
-_COUNT = r"^\d{1,6}(\.\d{1,4})?$"
+_COUNT = r"^[0-9]{1,6}(\.[0-9]{1,4})?$"
 
 
 @dataclass(frozen=True, kw_only=True)
