@@ -84,23 +84,30 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
                 row_json=refusal.row_json,
             )  # fmt: skip
             batch.refusals.append(quarantined)
-            if refusal.field in ("unit_price", "upfront_price"):
-                # The offer is known, only its price is not: the look says nothing of this offer, and all of the others.
-                bare = look.rows[refusal.row].with_columns(
-                    pl.lit(None, pl.String).alias("unit_price"), pl.lit(None, pl.String).alias("upfront_price")
-                )
-                typed, _ = row_gate(bare.with_columns(pl.lit("No Upfront").alias("purchase_payment_model")))
-                typed = typed.with_columns(bare["purchase_payment_model"])
-                frames.append(_placed(typed, look, number, refusal_number=len(batch.refusals) - 1))
-            else:
+            offer = _offer_of(look.rows[refusal.row])
+            if offer.is_empty():
                 # Nobody can say which offer the row spoke of, so this look does not say of any that it is gone.
                 batch.incomplete.add(number)
+            else:
+                # The offer is known, only its price is not: the look says nothing of this offer, and all of the others.
+                frames.append(_placed(offer, look, number, refusal_number=len(batch.refusals) - 1))
     stage_rows(con, pl.concat(frames))
     for refusal_number, offer_id in con.execute(
         "select refusal_number, offer_id from observed_row where refusal_number is not null"
     ).fetchall():
         batch.refusals[refusal_number] = batch.refusals[refusal_number].about(offer_id)
     con.execute("delete from observed_row where refusal_number is not null")
+
+
+def _offer_of(row: pl.DataFrame) -> pl.DataFrame:
+    """Return a refused row without its amounts where the row gate lets it pass so; else no row."""
+    payment = row["purchase_payment_model"]
+    bare = row.with_columns(pl.lit(None, pl.String).alias("unit_price"), pl.lit(None, pl.String).alias("upfront_price"))
+    typed, refused = row_gate(bare)
+    if refused and refused[0].field == "upfront_price":
+        # A term paid upfront is refused for lack of its fee alone.
+        typed, _ = row_gate(bare.with_columns(pl.lit("No Upfront").alias("purchase_payment_model")))
+    return typed.with_columns(payment) if len(typed) else typed
 
 
 def _placed(rows: pl.DataFrame, look: ParsedLook, number: int, refusal_number: int | None = None) -> pl.DataFrame:

@@ -1,0 +1,85 @@
+"""Looks for tests, made from a few words: rows of one offer each, and the looks that show them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+import polars as pl
+
+from warehouse import db
+from warehouse.batch import ParsedLook
+from warehouse.load import no_rows, observation_schema
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+PLAIN = {
+    "service_provider_name": "AWS", "capacity_unit": "instance", "region_id": "us-east-1",
+    "purchase_option": "on_demand", "statistic": "price", "pricing_currency": "USD", "unit_price_type": "List",
+}  # fmt: skip
+"""What every row has unless it says otherwise."""
+
+PARTIAL = {
+    "purchase_option": "reserved", "commitment_term_hours": 8760, "purchase_payment_model": "Partial Upfront",
+    "offering_class": "standard",
+}  # fmt: skip
+"""A one-year Partial Upfront term; it has an hourly and an upfront amount."""
+
+Row = dict[str, object]
+
+
+def day(number: float) -> datetime:
+    """Return midnight of a day, counted from the start of 2026; fractions are hours."""
+    return START + timedelta(days=number)
+
+
+def row(instance_type: str | None, unit_price: str | None, **others: object) -> Row:
+    """Return one row: an offer and its price; `others` replace or add columns."""
+    return PLAIN | {"instance_type": instance_type, "unit_price": unit_price} | others
+
+
+def frame(rows: list[Row], document: str = "document") -> pl.DataFrame:
+    """Return rows as a source's parser gives them, with the document that they come from."""
+    if not rows:
+        return no_rows()
+    extra = sorted({name for each in rows for name in each} - set(observation_schema()))
+    schema = {**observation_schema(), **dict.fromkeys(extra)}
+    return pl.DataFrame(rows, schema=schema).with_columns(document_sha256=pl.lit(document))
+
+
+def look(
+    at: float, *rows: Row, complete: bool = True, archived: bool = False, trusted: bool = False, scope: str = "a",
+    source: str = "aws_price_list", document: str = "", error: str | None = None,
+) -> ParsedLook:  # fmt: skip
+    """Return a look at a scope on a day; without a name of its own the document is that of this day."""
+    document = document or f"{source} {scope} {at}"
+    return ParsedLook(
+        run_id=f"run {at}", source=source, scope=scope, observed_at=day(at), complete=complete, archived=archived,
+        document_sha256=document, rows=frame(list(rows), document), trusted=trusted, error=error,
+    )  # fmt: skip
+
+
+@contextmanager
+def memory() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a writer's database in memory."""
+    with duckdb.connect() as con:
+        db.migrate(con)
+        yield con
+
+
+def history(con: duckdb.DuckDBPyConnection, moment: str = "9999-01-01") -> list[tuple[object, ...]]:
+    """Return instance type, first day, last day, day last confirmed (numbers) and price of each interval, in order."""
+    days = ", ".join(
+        f"epoch({name} - timestamp '2026-01-01') / 86400" for name in ("valid_from", "valid_to", "last_observed_at")
+    )
+    return con.execute(
+        f"select o.instance_type, {days}, p.unit_price::varchar::double::varchar "
+        "from core.price_known_at(?::timestamp) as p join core.offer as o using (offer_id) order by all",
+        [moment],
+    ).fetchall()
+
+
+def refused(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str]]:
+    """Return gate, field and reason of each open row of the quarantine, oldest first."""
+    from warehouse.quarantine import listed
+
+    return [(each.gate, each.field, each.reason) for each in listed(con)]
