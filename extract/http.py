@@ -274,8 +274,8 @@ def _gunzipped(raw: Iterator[bytes], url: str) -> Iterator[bytes]:
     received, inflate = 0, zlib.decompressobj(GZIP)
     for chunk in raw:
         received += len(chunk)
-        rest, pending = chunk, False
-        while rest or pending:
+        rest = chunk
+        while rest:
             if inflate.eof:  # a body may be several gzip members, one after the other
                 inflate = zlib.decompressobj(GZIP)
             try:
@@ -284,8 +284,6 @@ def _gunzipped(raw: Iterator[bytes], url: str) -> Iterator[bytes]:
                 message = f"the gzip body is damaged: {error}"
                 raise BrokenOff(message, source=url, field="body", value=received, hint="Try again") from error
             rest = inflate.unused_data if inflate.eof else inflate.unconsumed_tail
-            # A full block may have left more inside zlib even where all input was taken.
-            pending = len(block) == BLOCK_BYTES and not inflate.eof
             if block:
                 yield block
     if not inflate.eof:

@@ -1,8 +1,11 @@
 """The two doors against the stand-in for AWS: the same prices through both, and each failure by its right name."""
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -438,3 +441,21 @@ def test_thirty_regions_do_not_wait_for_clients(standin: aws.StandIn, ask: Ask) 
         SOURCE.fetch(ask("api"), "us-west-2")
 
     assert time.monotonic() - started < 5
+
+
+def test_regions_are_fetched_side_by_side(ask: Ask) -> None:
+    """Threads that share one context do not mix up their pages."""
+    scopes = [scope for scope in REGIONS if not scope.startswith("cn-")] * 3
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        looks = list(pool.map(lambda scope: SOURCE.fetch(ask("api"), scope), scopes))
+
+    for scope, look in zip(scopes, looks, strict=True):
+        assert set(rows(look)["region_id"]) == {scope}
+
+
+def test_the_shell_does_not_wait_for_this_source() -> None:
+    """Importing the source loads neither boto3 nor an HTTP client nor polars."""
+    heavy = "{'boto3', 'botocore', 'urllib3', 'stamina', 'polars'}"
+    code = f"import sys, extract.aws_price_list; print(sorted({heavy} & set(sys.modules)))"
+
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -105,9 +105,13 @@ def test_the_excerpt_holds_what_a_plain_reading_selects() -> None:
 
 @pytest.mark.parametrize(
     "columns",
-    [COLUMNS[::-1], sorted(COLUMNS), [c for c in COLUMNS if c != "GPU"], [c for c in COLUMNS if c != "Product Family"]],
-    ids=["backwards", "sorted", "no GPU", "no product family"],
-)
+    [
+        COLUMNS[::-1], sorted(COLUMNS), [c for c in COLUMNS if c != "GPU"],
+        [c for c in COLUMNS if c != "Product Family"],
+        [*sorted(set(COLUMNS) - {"Product Family"}), "Product Family"],
+    ],
+    ids=["backwards", "sorted", "no GPU", "no product family", "product family last"],
+)  # fmt: skip
 def test_columns_may_move(columns: list[str]) -> None:
     """Product columns that stand before the price are read as well, only slower."""
     whole = offer_csv(machines(3, of=CPUS + CHIPS), columns=columns)
