@@ -1,7 +1,7 @@
 -- The accepted rows with the id of their offer: 52 bits of the MD5 of its identity, so that every machine gives the
 -- same offer the same id, and a double holds it exactly.
 select
-    row_number,
+    row_number::BIGINT as row_number,
     service_provider_name,
     instance_type,
     accelerator_name,

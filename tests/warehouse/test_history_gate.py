@@ -1,0 +1,204 @@
+"""The history gate: a live list price outside [0.5, 2] times its last value waits until it is confirmed or settled."""
+
+import duckdb
+import pytest
+from looks import Row, day, history, look, memory, refused, row
+
+from warehouse.batch import ParsedLook
+from warehouse.load import decide, load
+from warehouse.quarantine import listed
+
+P5 = "p5.48xlarge"
+OTHERS = [row("p4d.24xlarge", "21.96"), row("p3.2xlarge", "3.06"), row("g6.xlarge", "0.8048")]
+
+
+def shown(at: float, price: str, *, document: str = "", **others: object) -> ParsedLook:
+    """Return a live look with P5 at a price, among others that never change."""
+    return look(at, row(P5, price, **others), *OTHERS, document=document)
+
+
+def p5(con: duckdb.DuckDBPyConnection) -> list[tuple[object, ...]]:
+    """Return the intervals of P5: first, last and confirmed day, price."""
+    return [line[1:] for line in history(con) if line[0] == P5]
+
+
+def told(con: duckdb.DuckDBPyConnection, *looks: ParsedLook) -> None:
+    for each in looks:
+        load(con, [each], recorded_at=each.observed_at)
+
+
+@pytest.mark.parametrize(("price", "waits"), [("4.9999", True), ("5", False), ("20", False), ("20.0001", True)])
+def test_a_jump_waits(price: str, waits: bool) -> None:
+    """Half and twice the last price pass; a hair more waits, and the last price holds unconfirmed meanwhile."""
+    with memory() as con:
+        told(con, shown(0, "10"), shown(1, price))
+
+        assert waits == bool(refused(con))
+        if waits:
+            assert p5(con) == [(0, None, 0, "10.0")]
+            ((gate, field, reason),) = refused(con)
+            assert (gate, field) == ("history", "unit_price")
+            assert "times the last price, 10; waits for confirmation" in reason
+            assert ("p3.2xlarge", 0, None, 1, "3.06") in history(con)
+
+
+def test_another_document_confirms_a_jump() -> None:
+    """The second document that shows the price lets it in, from its first sighting on."""
+    with memory() as con:
+        told(con, shown(0, "10"), shown(1, "30"), shown(1.1, "30"))
+
+        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1.1, "30.0")]
+        assert refused(con) == []
+        assert {("accept", "confirmed by a later observation")} == {
+            (each.decision, each.decided_by) for each in listed(con, everything=True)
+        }
+
+
+def test_the_same_document_confirms_a_jump_after_twenty_hours() -> None:
+    """A version that is still current 20 hours later stands; 19 hours are too short, and count as one more wait."""
+    with memory() as con:
+        told(con, shown(0, "10"), shown(1, "30", document="v2"), shown(43 / 24, "30", document="v2"))
+
+        assert p5(con) == [(0, None, 0, "10.0")]
+        assert len(refused(con)) == 2
+
+        told(con, shown(44 / 24, "30", document="v2"))
+
+        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 44 / 24, "30.0")]
+        assert refused(con) == []
+
+
+def test_a_jump_that_is_not_repeated_is_refused() -> None:
+    """The next document shows the old price: the jump never was, and the old price was never interrupted."""
+    with memory() as con:
+        told(con, shown(0, "10"), shown(1, "30"), shown(2, "10"))
+
+        assert p5(con) == [(0, None, 2, "10.0")]
+        assert [(each.decision, each.decided_by) for each in listed(con, everything=True)] == [
+            ("refuse", "the next observation differs")
+        ]
+
+
+def test_a_second_jump_waits_anew() -> None:
+    """Another price than the one that waits settles the first and waits itself."""
+    with memory() as con:
+        told(con, shown(0, "10"), shown(1, "30"), shown(2, "40"), shown(3, "40"))
+
+        assert p5(con) == [(0, 2, 0, "10.0"), (2, None, 3, "40.0")]
+        assert refused(con) == []
+
+
+def test_an_offer_that_goes_while_its_price_waits_is_gone() -> None:
+    """A complete look without the offer says that it is gone; what waited can still be settled."""
+    with memory() as con:
+        told(con, shown(0, "10"), shown(1, "30"), look(2, *OTHERS))
+
+        assert p5(con) == [(0, 2, 0, "10.0")]
+        assert len(refused(con)) == 1
+
+
+PASSING: list[dict[str, object]] = [{"archived": True}, {"trusted": True}]
+
+
+@pytest.mark.parametrize("passing", PASSING)
+def test_past_and_trusted_prices_pass(passing: dict[str, bool]) -> None:
+    """Archives and imports tell of long ago, and a person vouches for a trusted look: nothing waits."""
+    with memory() as con:
+        told(con, shown(0, "10"), look(1, row(P5, "30"), *OTHERS, complete=False, **passing))
+
+        assert refused(con) == []
+        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1, "30.0")]
+
+
+def test_spot_prices_pass() -> None:
+    """Spot moves: only list prices wait. A contracted price passes too."""
+    for others in ({"purchase_option": "spot"}, {"unit_price_type": "Contracted", "contract_id": "c"}):
+        with memory() as con:
+            told(con, shown(0, "10", **others), shown(1, "30", **others))
+
+            assert refused(con) == []
+            assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1, "30.0")]
+
+
+def test_the_upfront_fee_waits_too() -> None:
+    """A fee that jumps waits, under its own name, though the hourly price is as before."""
+
+    def term(at: float, fee: str) -> ParsedLook:
+        return shown(
+            at, "6.8", purchase_option="reserved", commitment_term_hours=8760, offering_class="standard",
+            purchase_payment_model="Partial Upfront", upfront_price=fee,
+        )  # fmt: skip
+
+    with memory() as con:
+        told(con, term(0, "59000"), term(1, "5900"))
+
+        assert [line[:2] for line in refused(con)] == [("history", "upfront_price")]
+
+
+def test_a_person_lets_a_price_in_at_its_first_sighting() -> None:
+    """`accept` dates the price from the look that first showed it, however often it was seen waiting."""
+    with memory() as con:
+        told(con, shown(0, "10"), shown(1, "30", document="v2"), shown(1.5, "30", document="v2"))
+        first = listed(con)[0]
+        decide(con, first.quarantine_id, "accept", decided_by="a person", recorded_at=day(1.6))
+
+        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1.5, "30.0")]
+        assert refused(con) == []
+
+        told(con, shown(1.7, "30", document="v2"))
+
+        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1.7, "30.0")]
+
+
+def test_a_person_refuses_a_price_for_good() -> None:
+    """`refuse` settles every sighting of the price in that document: the old price holds, and nothing waits."""
+    with memory() as con:
+        told(con, shown(0, "10"), shown(1, "30", document="v2"), shown(1.5, "30", document="v2"))
+        decide(con, listed(con)[0].quarantine_id, "refuse", decided_by="a person", recorded_at=day(1.6))
+
+        assert refused(con) == []
+        assert p5(con) == [(0, None, 0, "10.0")]
+
+        told(con, shown(2.5, "30", document="v2"), shown(3.5, "30", document="v2"))
+
+        assert p5(con) == [(0, None, 0, "10.0")]
+
+        told(con, shown(4.5, "10", document="v3"))
+
+        assert p5(con) == [(0, None, 4.5, "10.0")]
+
+
+def test_a_new_offer_has_no_last_price_to_jump_from() -> None:
+    """A first price is compared with nothing."""
+    with memory() as con:
+        told(con, look(0, *OTHERS), shown(1, "30"))
+
+        assert p5(con) == [(1, None, 1, "30.0")]
+
+
+def test_a_decision_on_a_settled_row_is_refused() -> None:
+    """A row is settled once; an unknown one is named."""
+    from warehouse.errors import ChipledgerError
+
+    with memory() as con:
+        told(con, shown(0, "10"), shown(1, "30"))
+        number = listed(con)[0].quarantine_id
+        decide(con, number, "refuse", decided_by="a person", recorded_at=day(2))
+
+        with pytest.raises(ChipledgerError, match="already settled: refuse, by a person"):
+            decide(con, number, "accept", decided_by="a person", recorded_at=day(3))
+        with pytest.raises(ChipledgerError, match="no such row"):
+            decide(con, 1, "accept", decided_by="a person", recorded_at=day(3))
+
+
+def test_what_breaks_a_rule_of_the_row_gate_cannot_be_accepted() -> None:
+    """Nobody can let a price in that the log cannot hold."""
+    from warehouse.errors import ChipledgerError
+
+    spoilt: Row = row("p5.48xlarge", "55.000000000001")
+    with memory() as con:
+        told(con, look(0, spoilt, *OTHERS))
+
+        with pytest.raises(ChipledgerError, match="cannot be accepted: not an amount of at most ten decimals"):
+            decide(con, listed(con)[0].quarantine_id, "accept", decided_by="a person", recorded_at=day(1))
+        assert len(refused(con)) == 1
