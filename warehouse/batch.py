@@ -17,7 +17,7 @@ from warehouse import schemas
 from warehouse.db import sql
 from warehouse.events import naive, plain_amount, stage_rows
 from warehouse.gates import row_gate, row_json
-from warehouse.quarantine import Quarantined, open_holds
+from warehouse.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
 
 LEAST_SHARE = 0.7
 """A complete live look with fewer rows than this share of the last one is refused: a cut answer looks like removal."""
@@ -55,11 +55,16 @@ class ParsedLook:
 
 @dataclass
 class Batch:
-    """Looks that can be loaded at once, and what the gates found: rows refused, whole looks refused, gaps in looks."""
+    """Looks that can be loaded at once, and what the gates found, by the look's place in `looks`.
+
+    `refused_looks` are refused whole, with the reason; `empty` have no prices and never had; `incomplete` have rows of
+    which nobody can say what they were about, so that they say of no offer that it is gone.
+    """
 
     looks: list[ParsedLook]
     refusals: list[Quarantined] = field(default_factory=list)
     refused_looks: dict[int, str] = field(default_factory=dict)
+    empty: set[int] = field(default_factory=set)
     incomplete: set[int] = field(default_factory=set)
 
 
@@ -76,12 +81,12 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     for number, look in enumerate(batch.looks):
         accepted, refused = row_gate(look.rows, latest=naive(look.observed_at))
         frames.append(_placed(accepted, look, number))
-        if look.complete and not look.error and accepted.is_empty():
-            batch.refused_looks[number] = "no price in the whole answer"
+        if not look.error and accepted.is_empty():
+            _judge_empty(con, batch, number, look, n_refused=len(refused))
         for refusal in refused:
             quarantined = Quarantined.of(
                 look, number, gate="row", reason=refusal.reason, field=refusal.field, value=refusal.value,
-                row_json=refusal.row_json,
+                row_json=refusal.row_json, observed_at=_own_time(look.rows, refusal.row),
             )  # fmt: skip
             batch.refusals.append(quarantined)
             offer = _offer_of(look.rows[refusal.row])
@@ -108,6 +113,26 @@ def _offer_of(row: pl.DataFrame) -> pl.DataFrame:
         # A term paid upfront is refused for lack of its fee alone.
         typed, _ = row_gate(bare.with_columns(pl.lit("No Upfront").alias("purchase_payment_model")))
     return typed.with_columns(payment) if len(typed) else typed
+
+
+def _own_time(rows: pl.DataFrame, row: int) -> datetime | None:
+    """Return the time that a row of an import names; None where it names none that can be read."""
+    own: datetime | None = rows["observed_at"][row] if "observed_at" in rows.columns else None
+    return own
+
+
+def _judge_empty(
+    con: duckdb.DuckDBPyConnection, batch: Batch, number: int, look: ParsedLook, *, n_refused: int
+) -> None:
+    """Tell a scope that never had a price (a Local Zone without accelerators) from an answer that lost all of them."""
+    had = con.execute(
+        "select count(*) from core.scope_run where source = ? and scope = ? and status = 'ok' and n_rows > 0",
+        [look.source, look.scope],
+    ).fetchone()
+    if look.complete and (n_refused or (had and had[0])):
+        batch.refused_looks[number] = "no price in the whole answer"
+    else:
+        batch.empty.add(number)
 
 
 def _placed(rows: pl.DataFrame, look: ParsedLook, number: int, refusal_number: int | None = None) -> pl.DataFrame:
@@ -171,15 +196,18 @@ def _gate_jumps(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     holds = open_holds(con)
     if holds:
         _settle_holds(con, batch, holds)
-    for row_number, unit_ratio, upfront_ratio, unit_before, upfront_before in con.execute(
-        sql("load/jump.sql"), [*BOUNDS, *BOUNDS]
-    ).fetchall():
+    jumps = con.execute(sql("load/jump.sql"), [*BOUNDS, *BOUNDS]).fetchall()
+    settled = refused_prices(con) if jumps else {}
+    for row_number, unit_ratio, upfront_ratio, unit_before, upfront_before in jumps:
         is_unit = unit_ratio is not None and not BOUNDS[0] <= unit_ratio <= BOUNDS[1]
         name, ratio, before = (
             ("unit_price", unit_ratio, unit_before) if is_unit else ("upfront_price", upfront_ratio, upfront_before)
         )
         reason = f"{ratio:.3g} times the last price, {plain_amount(before)}; waits for confirmation"
         _refuse_row(con, batch, row_number, "history", reason, name)
+        decided_by = settled.get(shown_price(batch.refusals[-1]))
+        if decided_by:
+            batch.refusals[-1] = batch.refusals[-1].decided("refuse", by=decided_by)
 
 
 def _settle_holds(
@@ -201,7 +229,7 @@ def _settle_holds(
             plain_amount(held.get("unit_price")),
             plain_amount(held.get("upfront_price")),
         ):
-            batch.refusals += [row.decided("refuse", by="the next observation differs") for row in waiting]
+            batch.refusals += [row.decided("refuse", by=NOT_REPEATED) for row in waiting]
         elif sha256 == hold.document_sha256 and observed_at - hold.observed_at < CONFIRMED_AFTER:
             con.execute("delete from observed_row where row_number = ?", [row_number])
             batch.refusals.append(hold.waits_at(look_number, observed_at))
@@ -229,7 +257,7 @@ def _refuse_row(
         Quarantined.of(
             batch.looks[number], number, gate=gate, reason=reason, field=name, value=plain_amount(row[name]) or "",
             row_json=row_json({key: row[key] for key in schemas.OBSERVATION}), offer_id=row["offer_id"],
-            document_sha256=row["document_sha256"],
+            document_sha256=row["document_sha256"], observed_at=row["observed_at"],
         )
     )  # fmt: skip
 
@@ -243,7 +271,7 @@ def _stage_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         [look.source, look.scope, naive(look.observed_at), look.complete and number not in batch.incomplete,
          look.document_sha256]
         for number, look in enumerate(batch.looks)
-        if not look.error and number not in batch.refused_looks
+        if not look.error and number not in batch.refused_looks and number not in batch.empty
     ]  # fmt: skip
     if looks:
         con.executemany("insert into new_look values (?, ?, ?, ?, ?)", looks)
@@ -251,7 +279,7 @@ def _stage_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     refused = [
         [refusal.offer_id, refusal.source, refusal.observed_at]
         for refusal in batch.refusals
-        if refusal.offer_id is not None and refusal.decision is None
+        if refusal.offer_id is not None and refusal.decision != "accept"
     ]
     if refused:
         con.executemany("insert into new_refusal values (?, ?, ?)", refused)

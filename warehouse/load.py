@@ -17,12 +17,15 @@ from warehouse.batch import Batch, ParsedLook, stage
 from warehouse.errors import ChipledgerError
 from warehouse.events import append_events, naive, stage_rows
 from warehouse.gates import row_gate
-from warehouse.quarantine import Quarantined, find, settle
+from warehouse.quarantine import Quarantined, find, settle, waiting_with
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookResult:
-    """What became of one look: status ok, failed, refused or known (loaded before); rows, refusals, events, error."""
+    """What became of one look, and how many rows, refusals and events it gave.
+
+    Its status is ok, empty (a scope that never had a price), known (loaded before), refused (whole) or failed.
+    """
 
     source: str
     scope: str
@@ -56,16 +59,18 @@ def decide(
 ) -> Quarantined:
     """Settle one open row of the quarantine: `accept` puts its price into the log, `refuse` leaves it out for good.
 
+    A price that waits may have been seen several times: all its rows are settled, and it counts from the first.
     Raises ChipledgerError where there is no such open row, or where the row breaks a rule of the row gate, which
     nobody can overrule. A refused look is not handled here: it is loaded again as trusted.
     """
     row = find(con, quarantine_id)
+    same = waiting_with(con, row)
     at = naive(recorded_at)
     con.begin()
     try:
         if decision == "accept" and row.row_json != "{}":
-            _accept_row(con, row, at)
-        settle(con, [row.decided(decision, by=decided_by)], recorded_at=at)
+            _accept_row(con, same[0], at)
+        settle(con, [each.decided(decision, by=decided_by) for each in same], recorded_at=at)
         con.commit()
     except BaseException:
         con.rollback()
@@ -164,12 +169,20 @@ def _result(batch: Batch, number: int, *, n_rows: int, n_events: int) -> LookRes
         source=look.source,
         scope=look.scope,
         observed_at=look.observed_at,
-        status="failed" if look.error else "refused" if number in batch.refused_looks else "ok",
+        status=_status(batch, number),
         n_rows=n_rows,
-        n_refused=sum(1 for refusal in batch.refusals if refusal.look == number and refusal.decision is None),
+        n_refused=sum(1 for refusal in batch.refusals if refusal.look == number and refusal.decision != "accept"),
         n_events=n_events,
         error=look.error or batch.refused_looks.get(number),
     )
+
+
+def _status(batch: Batch, number: int) -> str:
+    if batch.looks[number].error:
+        return "failed"
+    if number in batch.refused_looks:
+        return "refused"
+    return "empty" if number in batch.empty else "ok"
 
 
 def _record(

@@ -47,9 +47,13 @@ class Quarantined:
         row_json: str = "{}",
         offer_id: int | None = None,
         document_sha256: str | None = None,
+        observed_at: datetime | None = None,
     ) -> "Quarantined":
-        """Return the refusal of a row of a look (or of the look itself, without a row)."""
-        observed_at = look.observed_at.astimezone(UTC).replace(tzinfo=None)
+        """Return the refusal of a row of a look (or of the look itself, without a row).
+
+        `observed_at` (naive UTC) is the row's own time, where it has one other than the look's.
+        """
+        observed_at = observed_at or look.observed_at.astimezone(UTC).replace(tzinfo=None)
         key = "\x1f".join([look.source, look.scope, observed_at.isoformat(), gate, field, value, row_json])
         return cls(
             quarantine_id=int(hashlib.sha256(key.encode()).hexdigest()[:13], 16),
@@ -86,6 +90,9 @@ class Quarantined:
         )
 
 
+NOT_REPEATED = "the next observation differs"
+"""Who refused a jump that the next document did not show."""
+
 _COLUMNS = (
     "quarantine_id", "run_id", "source", "scope", "observed_at", "gate", "reason", "field", "value", "offer_id",
     "row_json", "document_sha256", "decision", "decided_by",
@@ -93,10 +100,21 @@ _COLUMNS = (
 
 
 def settle(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recorded_at: datetime) -> None:
-    """Append refusals and decisions; `recorded_at` is naive UTC."""
-    values = [
-        [*(getattr(row, name) for name in _COLUMNS), recorded_at if row.decision else None, recorded_at] for row in rows
-    ]
+    """Append refusals and decisions; `recorded_at` is naive UTC. A refusal that is known already is left as it is."""
+    rows = list(rows)
+    known = {
+        number
+        for (number,) in con.execute(
+            "select quarantine_id from core.quarantine where quarantine_id in (select unnest(?::BIGINT[]))",
+            [[row.quarantine_id for row in rows]],
+        ).fetchall()
+    }
+    values = []
+    for row in rows:
+        if row.decision or row.quarantine_id not in known:
+            known.add(row.quarantine_id)
+            decided_at = recorded_at if row.decision else None
+            values.append([*(getattr(row, name) for name in _COLUMNS), decided_at, recorded_at])
     if values:
         con.executemany(
             f"insert into core.quarantine ({', '.join(_COLUMNS)}, decided_at, recorded_at) "
@@ -123,6 +141,28 @@ def open_holds(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], list[Qua
         if row.gate == "history" and row.offer_id is not None:
             holds.setdefault((row.source, row.offer_id), []).append(row)
     return holds
+
+
+def waiting_with(con: duckdb.DuckDBPyConnection, row: Quarantined) -> list[Quarantined]:
+    """Return the open rows that are the same price of the same offer in the same document, oldest first."""
+    if row.gate != "history" or row.offer_id is None:
+        return [row]
+    waiting = open_holds(con)[row.source, row.offer_id]
+    return [each for each in waiting if shown_price(each) == shown_price(row)]
+
+
+def refused_prices(con: duckdb.DuckDBPyConnection) -> dict[tuple[object, ...], str]:
+    """Return the prices that jumped and were refused by a person, as `shown_price` names them, and by whom."""
+    return {
+        shown_price(row): row.decided_by or ""
+        for row in listed(con, everything=True)
+        if row.gate == "history" and row.decision == "refuse" and row.decided_by != NOT_REPEATED
+    }
+
+
+def shown_price(row: Quarantined) -> tuple[object, ...]:
+    """Return what makes two sightings of a price one: source, offer, document and the row itself."""
+    return (row.source, row.offer_id, row.document_sha256, row.row_json)
 
 
 def find(con: duckdb.DuckDBPyConnection, quarantine_id: int) -> Quarantined:

@@ -1,0 +1,162 @@
+"""The batch gate: what a whole answer must be beside its own rows and the last answer."""
+
+from decimal import Decimal
+
+import pytest
+from looks import Row, day, history, look, memory, refused, row
+
+from warehouse.load import LookResult, load
+from warehouse.quarantine import listed
+
+LISTED = {
+    "p4d.24xlarge": "32.7726", "p4de.24xlarge": "40.96575", "p5.48xlarge": "98.32", "p5en.48xlarge": "84.80",
+    "p3.2xlarge": "3.06", "p3.8xlarge": "12.24", "g4dn.xlarge": "0.526", "g5.xlarge": "1.006", "g6.xlarge": "0.8048",
+    "inf2.xlarge": "0.7582",
+}  # fmt: skip
+REPRICED = {"p4d.24xlarge": "0.67", "p4de.24xlarge": "0.67", "p5.48xlarge": "0.56", "p5en.48xlarge": "0.75"}
+"""The joint repricing of 2025-06: -33, -33, -44 and -25 %."""
+
+
+def rows(prices: dict[str, str]) -> list[Row]:
+    return [row(name, price) for name, price in prices.items()]
+
+
+def times(factor: str, names: list[str] | None = None) -> dict[str, str]:
+    return {
+        name: format(round(Decimal(price) * Decimal(factor), 10), "f") if names is None or name in names else price
+        for name, price in LISTED.items()
+    }
+
+
+def second(prices: dict[str, str], **others: object) -> tuple[LookResult, list[tuple[str, str, str]]]:
+    """Return what becomes of an answer on the day after the listed prices, and what is refused of it."""
+    with memory() as con:
+        load(con, [look(0, *rows(LISTED))], recorded_at=day(0))
+        before = history(con)
+        (result,) = load(con, [look(1, *rows(prices), **others)], recorded_at=day(1))
+        if result.status == "refused":
+            assert history(con) == before
+            assert con.execute("select complete, status from core.scope_run order by observed_at").fetchall() == [
+                (True, "ok"),
+                (False, "refused"),
+            ]
+        return result, refused(con)
+
+
+def test_an_empty_answer_is_refused() -> None:
+    """No price at all is a failure of the source, never the end of all offers."""
+    result, found = second({})
+
+    assert (result.status, result.error) == ("refused", "no price in the whole answer")
+    assert found == [("batch", "", "no price in the whole answer")]
+
+
+def test_an_answer_cut_short_is_refused() -> None:
+    """Fewer than 70 % of the last complete answer's prices look like a cut answer, not like removals."""
+    seven, six = (dict(list(LISTED.items())[:count]) for count in (7, 6))
+
+    assert second(seven)[0].status == "ok"
+    result, found = second(six)
+    assert (result.status, result.error) == ("refused", "6 prices where the last complete answer had 10")
+    assert found == [("batch", "", "6 prices where the last complete answer had 10")]
+
+
+def test_a_part_of_a_scope_may_be_any_size() -> None:
+    """An answer that does not claim to be whole, and an archived one, may show one price."""
+    one = {"p3.2xlarge": "3.06"}
+
+    assert second(one, complete=False)[0].status == "ok"
+    assert second(one, archived=True)[0].status == "ok"
+
+
+@pytest.mark.parametrize("factor", ["8", "0.125", "100", "0.01", "730", "0.0013698630137"])
+def test_prices_that_moved_by_a_unit_together_are_refused(factor: str) -> None:
+    """All prices times 8 (chips), 100 (cents), 730 (hours of a month) or their inverse: a unit was mistaken."""
+    result, found = second(times(factor))
+
+    assert result.status == "refused"
+    assert "10 of 10 prices moved by one factor" in str(result.error)
+    assert len(found) == 1
+
+
+def test_half_of_the_prices_is_enough_for_a_mistaken_unit() -> None:
+    """Five of ten prices times 2 refuse the answer; four do not."""
+    assert second(times("2", list(LISTED)[:5]))[0].status == "refused"
+    assert second(times("2", list(LISTED)[:4]))[0].status == "ok"
+
+
+def test_a_real_joint_repricing_passes() -> None:
+    """AWS's largest cut so far changes four prices by factors that no unit gives: all are loaded at once."""
+    prices = LISTED | {name: times(REPRICED[name])[name] for name in REPRICED}
+
+    result, found = second(prices)
+
+    assert (result.status, result.n_rows, result.n_events, found) == ("ok", 10, 4, [])
+
+
+def test_all_prices_may_move_by_a_factor_that_no_unit_gives() -> None:
+    """A general cut by 15 % is a cut."""
+    assert second(times("0.85"))[0].status == "ok"
+
+
+def test_an_answer_twice_as_dear_is_accepted_by_a_person_only() -> None:
+    """A trusted look passes the gate."""
+    assert second(times("8"), trusted=True)[0].status == "ok"
+
+
+def test_contradictory_rows_leave_their_offer_unknown() -> None:
+    """Two prices of one offer in one answer: both are refused by name, the offer holds, the others are complete."""
+    with memory() as con:
+        load(con, [look(0, *rows(LISTED))], recorded_at=day(0))
+        twice = [row("p5.48xlarge", "98.32"), row("p5.48xlarge", "55.04")]
+        without = [each for each in rows(LISTED) if each["instance_type"] not in ("p5.48xlarge", "g6.xlarge")]
+        (result,) = load(con, [look(1, *without, *twice)], recorded_at=day(1))
+
+        assert (result.status, result.n_rows, result.n_refused) == ("ok", 8, 2)
+        assert {("batch", "unit_price", "the same offer stands in the answer with different prices")} == set(
+            refused(con)
+        )
+        assert {"98.32", "55.04"} == {each.value for each in listed(con)}
+        assert {("p5.48xlarge", 0, None, 0, "98.32"), ("g6.xlarge", 0, 1, 0, "0.8048")} < set(history(con))
+
+
+def test_of_exact_duplicates_one_is_kept() -> None:
+    """A row that stands twice with one price is a price; its copy is refused and hides nothing."""
+    with memory() as con:
+        load(con, [look(0, *rows(LISTED))], recorded_at=day(0))
+        (result,) = load(con, [look(1, *rows(LISTED), row("p5.48xlarge", "98.320"))], recorded_at=day(1))
+
+        assert (result.status, result.n_rows, result.n_refused) == ("ok", 10, 1)
+        assert refused(con) == [("batch", "unit_price", "the same offer stands in the answer twice; one is kept")]
+        assert ("p5.48xlarge", 0, None, 1, "98.32") in history(con)
+
+
+def test_a_refused_row_of_an_import_keeps_its_own_time() -> None:
+    """Rows of an import that contradict each other are quarantined at the moment they speak of, once."""
+
+    def told(at: str, price: str) -> Row:
+        return row("p3.one", price, observed_at_utc=at)
+
+    import polars as pl
+
+    from warehouse.batch import ParsedLook
+
+    def look_at(number: float) -> ParsedLook:
+        one = look(
+            number, told("2025-05-05", "1"), told("2025-05-05", "2"), told("2025-06-06", "1"), told("2025-06-06", "2"),
+            complete=False, archived=True, source="import:x", document="one file",
+        )  # fmt: skip
+        at = pl.col("observed_at_utc").str.to_datetime("%Y-%m-%d", time_unit="us").alias("observed_at")
+        return ParsedLook(**{**vars(one), "rows": one.rows.with_columns(at)})
+
+    with memory() as con:
+        load(con, [look_at(0)], recorded_at=day(0))
+        load(con, [look_at(1)], recorded_at=day(1))
+
+        assert sorted((f"{each.observed_at:%Y-%m-%d}", each.value) for each in listed(con)) == [
+            ("2025-05-05", "1"),
+            ("2025-05-05", "2"),
+            ("2025-06-06", "1"),
+            ("2025-06-06", "2"),
+        ]
+        assert con.execute("select count(*) from core.quarantine").fetchone() == (4,)
