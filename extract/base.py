@@ -37,12 +37,15 @@ class Parsed:
     `rows` has the columns `warehouse.schemas.OBSERVATION`, all text but `commitment_term_hours` (Int64);
     amounts and counts are the document's own digits, so that nothing is rounded before the row gate.
     `ignored` counts the rows that are not prices of an accelerator under a known option, by reason.
-    `unknown` names what the source shows and the parser has no rule for, such as a new instance family.
+    Rows of a source that dates its prices itself also have `observed_at` (naive UTC) and its text, `observed_at_utc`.
+    `unknown` names what the source shows and the parser has no rule for, such as a new instance family. `facts` are
+    what the document says beside prices: frames by the name of their table in `warehouse.schemas.FACT_TABLES`.
     """
 
     rows: "pl.DataFrame"
     ignored: Mapping[str, int] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
+    facts: Mapping[str, "pl.DataFrame"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -140,6 +140,26 @@ _COLUMNS = (
     Column("decision", "VARCHAR", "accept or refuse, once somebody or a confirmation settled it; NULL while open"),
     Column("decided_at", "TIMESTAMP", "When it was settled", "UTC"),
     Column("decided_by", "VARCHAR", "Who or what settled it"),
+    # facts beside prices
+    Column("operating_system", "VARCHAR", "Operating system that the fact is about"),
+    Column("savings_percent", "INTEGER", "Saving of spot against on-demand that the provider advertises", "percent"),
+    Column("interruption_band", "VARCHAR", "Share of spot instances that were interrupted in the last month, as the provider bands it"),
+    Column("supports_on_demand", "BOOLEAN", "Whether the provider's API says it is sold on demand here"),
+    Column("supports_spot", "BOOLEAN", "Whether the provider's API says it is sold as spot here"),
+    Column("supports_capacity_block", "BOOLEAN", "Whether the provider's API says it is sold in Capacity Blocks here"),
+    Column("api_accelerator_name", "VARCHAR", "Chip as the provider's API names it"),
+    Column("api_accelerator_count", "DECIMAL(10,4)", "Chips as the provider's API counts them", "chips"),
+    Column("api_accelerator_memory_gib", "DECIMAL(10,4)", "Memory of one chip as the provider's API states it", "GiB"),
+    Column("api_neuron_cores_per_accelerator", "INTEGER", "NeuronCores of one chip as the provider's API states them", "cores"),
+    Column("capacity_block_offering_id", "VARCHAR", "The provider's id of one offer of a Capacity Block; empty text where the query found none"),
+    Column("queried_hours", "INTEGER", "Duration that was asked for", "hours"),
+    Column("queried_count", "INTEGER", "Instances, or UltraServers, that were asked for", "units"),
+    Column("starts_at", "TIMESTAMP", "Start of the block", "UTC"),
+    Column("ends_at", "TIMESTAMP", "End of the block", "UTC"),
+    Column("duration_minutes", "INTEGER", "Paid length of the block; NULL where the answer lacks the minutes", "minutes"),
+    Column("usable_minutes", "INTEGER", "Paid length less the 30 minutes before the end in which instances are ended", "minutes"),
+    Column("block_fee", MONEY, "Fee of the whole block", "pricing currency"),
+    Column("answer_error", "VARCHAR", "The error that the query met; NULL where it met none"),
     # marts
     Column("commitment_term_years", "DOUBLE", "Length of the commitment", "years of 8760 hours"),
     Column("effective_hourly_price", "DOUBLE", "unit_price plus upfront_price spread over the term: hourly + upfront / commitment_term_hours", "pricing currency per hour"),
@@ -242,6 +262,25 @@ TABLES = (
            "offer_id", "row_json", "document_sha256", "decision", "decided_at", "decided_by", "recorded_at")),
 )  # fmt: skip
 """Tables of the writer's file, in order of creation."""
+
+FACT_TABLES = (
+    Table("core", "spot_advice", "What the public spot advisor says of one type in one region",
+          ("region_id", "instance_type", "operating_system", "savings_percent", "interruption_band",
+           "source", "observed_at", "document_sha256", "recorded_at")),
+    Table("core", "instance_capability", "What DescribeInstanceTypes says of one type in one region",
+          ("region_id", "instance_type", "supports_on_demand", "supports_spot", "supports_capacity_block",
+           "api_accelerator_name", "api_accelerator_count", "api_accelerator_memory_gib",
+           "api_neuron_cores_per_accelerator", "source", "observed_at", "document_sha256", "recorded_at")),
+    Table("core", "instance_zone", "One zone in which one type is offered",
+          ("region_id", "availability_zone_id", "availability_zone", "instance_type",
+           "source", "observed_at", "document_sha256", "recorded_at")),
+    Table("core", "capacity_block_answer", "One offer that a query for Capacity Blocks found, or one query that found none",
+          ("region_id", "instance_type", "capacity_unit", "queried_hours", "queried_count",
+           "capacity_block_offering_id", "availability_zone_id", "availability_zone", "starts_at", "ends_at",
+           "duration_minutes", "usable_minutes", "block_fee", "pricing_currency", "answer_error",
+           "source", "observed_at", "document_sha256", "recorded_at")),
+)  # fmt: skip
+"""What documents say beside prices; append-only, a fact is written again only when it differs from the last one."""
 
 DERIVED_TABLES = (
     Table("core", "sku_price", "One interval in which one source gives one offer one price",
