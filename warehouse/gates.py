@@ -15,7 +15,7 @@ import polars as pl
 from warehouse import schemas
 
 AMOUNT = r"^[0-9]{1,8}(\.[0-9]{1,10})?$"
-"""Text that fits DECIMAL(18,10) without rounding; more digits are refused, not cut. Not \\d, which takes other scripts' digits too."""
+"""ASCII text that fits DECIMAL(18,10) without rounding; more digits are refused, not cut."""
 
 _COUNT = r"^[0-9]{1,6}(\.[0-9]{1,4})?$"
 

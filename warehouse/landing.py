@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -38,10 +39,10 @@ class Landing:
         path.mkdir(parents=True, exist_ok=True)
 
     def keep(self, document: Document) -> str:
-        """Store the body under its hash, unless it is there, and return the hash."""
+        """Store the body under its hash, unless it is there undamaged, and return the hash."""
         sha256 = document.sha256
         target = self._place(sha256)
-        if not target.exists():
+        if not self._holds(sha256, document.body):
             target.parent.mkdir(exist_ok=True)
             part = target.with_suffix(f".{os.getpid()}.part")
             with part.open("wb") as file:
@@ -58,7 +59,7 @@ class Landing:
         target = self._place(sha256)
         try:
             body = gzip.decompress(target.read_bytes())
-        except (FileNotFoundError, EOFError, gzip.BadGzipFile) as error:
+        except (FileNotFoundError, EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ChipledgerError(
                 "a landed document is missing or damaged",
                 source=str(target),
@@ -136,7 +137,7 @@ class Landing:
                 try:
                     content = json.loads(line)
                     kind, recorded_at = content.pop("kind"), unstamp(content.pop("recorded_at"))
-                except (ValueError, KeyError) as error:
+                except (ValueError, KeyError, TypeError, AttributeError) as error:
                     raise ChipledgerError(
                         "the journal has an unreadable line",
                         source=str(self.journal),
@@ -181,6 +182,12 @@ class Landing:
                 return
             file.seek(0)
             file.truncate(file.read().rfind(b"\n") + 1)
+
+    def _holds(self, sha256: str, body: bytes) -> bool:
+        try:
+            return self.body(sha256) == body
+        except ChipledgerError:
+            return False
 
     def _place(self, sha256: str) -> Path:
         return self.path / sha256[:2] / f"{sha256}.gz"

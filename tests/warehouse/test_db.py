@@ -1,0 +1,112 @@
+"""The writer's file: made from nothing, equal to its declaration, never older than its code, one writer at a time."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from warehouse import db
+from warehouse.errors import ChipledgerError, WriterBusy
+from warehouse.schemas import COLUMNS, TABLES
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from warehouse import db
+with db.writer(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(float(sys.argv[2]))
+"""
+
+
+def columns(con: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[str, str]]]:
+    """Return name and type of the columns of every table of core, in order."""
+    rows = con.execute(
+        "select table_name, column_name, data_type from duckdb_columns() where schema_name = 'core' "
+        "and database_name = current_database() order by table_name, column_index"
+    ).fetchall()
+    return {table: [row[1:] for row in rows if row[0] == table] for table, _, _ in rows}
+
+
+def test_the_declaration_equals_the_migrations(tmp_path: Path) -> None:
+    """From nothing, the migrations make the tables of warehouse/schemas.py: the same columns, types and order."""
+    with db.open_build(tmp_path / "build.duckdb") as con:
+        made = columns(con)
+
+    assert made.pop("journal_position")
+    assert {table.qualified: table.columns for table in TABLES} == db.declared_tables()
+    assert {table.name: [(name, COLUMNS[name].type) for name in table.columns] for table in TABLES} == made
+
+
+def test_opening_again_changes_nothing(tmp_path: Path) -> None:
+    """A migration is applied once."""
+    path = tmp_path / "build.duckdb"
+    with db.open_build(path) as con:
+        first = con.execute("select name, applied_at from meta.migration").fetchall()
+    with db.open_build(path) as con:
+        assert con.execute("select name, applied_at from meta.migration").fetchall() == first
+        n_types = con.execute("select count(*) > 50, count(*) = count(distinct instance_type) from core.instance_type")
+        assert n_types.fetchone() == (True, True)
+
+
+def test_a_newer_file_is_refused(tmp_path: Path) -> None:
+    """A file with a migration that this version does not have is left alone."""
+    path = tmp_path / "build.duckdb"
+    with db.open_build(path) as con:
+        con.execute("insert into meta.migration values ('9999_later.sql', now()::timestamp)")
+
+    with pytest.raises(ChipledgerError, match="newer chipledger") as caught, db.open_build(path):
+        pass
+    assert caught.value.value == "9999_later.sql"
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    """The error says which file, and that the landing folder holds all of it."""
+    path = tmp_path / "build.duckdb"
+    path.write_bytes(b"no database" * 500)
+
+    with pytest.raises(ChipledgerError, match="cannot be opened") as caught, db.open_build(path):
+        pass
+    assert (caught.value.source, "landing folder" in caught.value.hint) == (str(path), True)
+
+
+def hold(data_dir: Path, seconds: float) -> subprocess.Popen[str]:
+    child = subprocess.Popen([sys.executable, "-c", HOLDER, str(data_dir), str(seconds)], stdout=-1, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "held\n"
+    return child
+
+
+def test_a_second_writer_is_told_who_writes(tmp_path: Path) -> None:
+    """It fails at once, and names the process that holds the lock; a killed holder holds nothing."""
+    child = hold(tmp_path, 60)
+    try:
+        started = time.monotonic()
+        with (
+            pytest.raises(WriterBusy, match=f"another run is writing: process {child.pid} since 20"),
+            db.writer(tmp_path),
+        ):
+            pass
+        assert time.monotonic() - started < 1
+    finally:
+        child.kill()
+        child.wait()
+    with db.writer(tmp_path) as con:
+        assert con.execute("select count(*) from core.offer").fetchone() == (0,)
+
+
+def test_a_second_writer_waits_when_told_to(tmp_path: Path) -> None:
+    """With wait_seconds it begins as soon as the first has ended, or gives up after that time."""
+    child = hold(tmp_path, 1)
+    try:
+        with pytest.raises(WriterBusy), db.writer(tmp_path, wait_seconds=0.2):
+            pass
+        with db.writer(tmp_path, wait_seconds=30) as con:
+            assert con.execute("select 1").fetchone() == (1,)
+        assert child.wait() == 0
+    finally:
+        child.kill()
+        child.wait()
