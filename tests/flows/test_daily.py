@@ -1,0 +1,207 @@
+"""The daily flow: under Prefect's temporary server, and the parts of it that need none."""
+
+import functools
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import duckdb
+import prefect_api
+import pytest
+from standin import aws, faults
+
+from extract.http import HttpWeb, Retries
+from flows import launch
+from flows.steps import Summary
+from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
+from warehouse.load import LookResult
+
+ROOT = Path(__file__).parents[2]
+NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)
+
+
+def events(data_dir: Path) -> int:
+    """Return the number of price events in the published file."""
+    with duckdb.connect(str(data_dir / "prices.duckdb"), read_only=True) as con:
+        ((count,),) = con.execute("select count(*) from core.price_event").fetchall()
+    return int(count)
+
+
+def last_page() -> str:
+    """Return the newest artifact of the flow."""
+    from prefect.settings import get_current_settings
+
+    return prefect_api.newest_artifact(str(get_current_settings().api.url), "chipledger-daily")
+
+
+def task_runs(state: Any) -> Mapping[str, Any]:
+    """Return the task runs of a flow run by name."""
+    from prefect.settings import get_current_settings
+
+    return prefect_api.task_runs(str(get_current_settings().api.url), str(state.state_details.flow_run_id))
+
+
+# --- under a server; one test, as a server takes longer to start than all runs together
+
+
+@pytest.mark.prefect
+def test_flow_under_a_server(
+    daily_file: ModuleType, standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Offline twice adds nothing; live, one region that fails fails alone, and one that comes back is tried again."""
+    from prefect.testing.utilities import prefect_test_harness
+
+    offline, live = tmp_path / "offline", tmp_path / "live"
+    settings = tmp_path / "chipledger.toml"
+    settings.write_text(
+        f'[sources.aws_price_list]\ndoor = "bulk"\nbulk_url = "{standin.url}"\n'
+        'regions = ["us-east-1", "us-west-2", "eu-west-1"]\n'
+    )
+    monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
+    monkeypatch.setattr("extract.http.HttpWeb", functools.partial(HttpWeb, retries=Retries(attempts=1)))
+    monkeypatch.setattr(daily_file, "RETRY_DELAY_S", 0)
+
+    with prefect_test_harness(server_startup_timeout=120):
+        daily_file.daily(offline=True, data_dir=str(offline))
+        first = events(offline)
+        again = daily_file.daily(offline=True, data_dir=str(offline), return_state=True)
+
+        assert first > 0
+        assert again.is_completed()
+        assert events(offline) == first
+        assert "| price events | 0 |" in last_page()
+        assert f"- file: {daily_file.escaped(str(offline / 'prices.duckdb'))}" in last_page()
+
+        standin.fault("bulk:us-west-2", faults.Status(403))
+        standin.fault("bulk:eu-west-1", faults.Status(503), times=1)
+        state = daily_file.daily(data_dir=str(live), return_state=True)
+        runs = task_runs(state)
+
+        assert state.is_completed()
+        assert state.message.endswith("stale: aws_price_list us-west-2")
+        assert r"| aws\_price\_list | us-west-2 |" in last_page()
+        assert {name: run["run_count"] for name, run in runs.items()} == {
+            "fetch aws_price_list us-east-1": 1,
+            "fetch aws_price_list us-west-2": 1,
+            "fetch aws_price_list eu-west-1": 2,
+        }
+        assert runs["fetch aws_price_list us-west-2"]["state_type"] == "FAILED"
+
+        standin.fault("bulk", faults.Status(403))
+        published = (live / "prices.duckdb").stat().st_mtime_ns
+        nothing = daily_file.daily(data_dir=str(live), return_state=True)
+
+        assert nothing.is_failed()
+        assert "nothing was fresh" in nothing.message
+        assert (live / "prices.duckdb").stat().st_mtime_ns == published
+        assert last_page().count("| aws\\_price\\_list |") == 3
+
+
+# --- retries
+
+
+def asked_to_wait(seconds: float) -> Unavailable:
+    error = Unavailable("busy")
+    error.retry_after = seconds
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "again"),
+    [
+        (Unavailable("no answer"), True),
+        (asked_to_wait(5), True),
+        (asked_to_wait(3600), False),
+        (LayoutChanged("no table"), False),
+        (CredentialsMissing("none"), False),
+        (SourceError("404"), False),
+        (ValueError("ours"), False),
+    ],
+)
+def test_passing_errors_alone_are_tried_again(daily_file: ModuleType, error: Exception, again: bool) -> None:
+    """An unavailable source is asked again, unless it wants a longer pause; nothing else is."""
+    from prefect.states import Failed
+
+    assert daily_file.is_passing(None, None, Failed(data=error)) is again
+
+
+# --- what is shown
+
+
+def summary(*results: LookResult) -> Summary:
+    return Summary(run_id="r", started_at=NOON, results=list(results), file=Path("data/prices.duckdb"))
+
+
+def look(scope: str, status: str, **more: Any) -> LookResult:
+    return LookResult(source="aws_price_list", scope=scope, observed_at=NOON, status=status, **more)
+
+
+def test_page_counts_looks_and_names_what_failed(daily_file: ModuleType) -> None:
+    """Looks by status, prices, events, refused rows; each failed scope with its error; where the file is."""
+    page = "\n".join(
+        daily_file.page(
+            summary(
+                look("us-east-1", "ok", n_rows=9, n_events=2, n_refused=1),
+                look("us-west-2", "failed", error="the server | answered\n403"),
+            )
+        )
+    )
+
+    assert "| looks failed | 1 |\n| looks ok | 1 |\n| prices | 9 |\n| price events | 2 |\n| refused rows | 1 |" in page
+    assert r"| aws\_price\_list | us-west-2 | the server \| answered 403 |" in page
+    assert "- file: data/prices.duckdb" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a*b_c|d\n[e](f) <script>", r"a\*b\_c\|d \[e\](f) \<script\>"),
+        ("https://me:secret@example.com/a?X-Sig=abc gone", "https://example.com/a gone"),
+        ("x" * 1000, f"{'x' * 397}..."),
+    ],
+)
+def test_text_from_elsewhere_is_made_harmless(daily_file: ModuleType, text: str, shown: str) -> None:
+    """Markdown is escaped, lines are joined, secrets in addresses are gone, long text is cut."""
+    assert daily_file.escaped(text) == shown
+
+
+def test_unknown_source_is_named(daily_file: ModuleType) -> None:
+    """A source that does not exist is an error that names those that do."""
+    with pytest.raises(SettingsError, match="aws_price_list, offline_archive"):
+        daily_file.known(["aws"])
+
+
+# --- by hand
+
+
+def test_prefect_gets_an_environment_of_its_own(tmp_path: Path) -> None:
+    """Its home lies in the data directory and exists; no server is known but one that was named; what is set stays."""
+    environ = {"PREFECT_API_URL": "", "PREFECT_PROFILE": "work", "DO_NOT_TRACK": "0"}
+    named = {"PREFECT_API_URL": "http://127.0.0.1:4200/api", "PREFECT_HOME": str(tmp_path / "home")}
+
+    launch.prepare(tmp_path / "data", environ)
+    launch.prepare(tmp_path / "data", named)
+
+    assert environ == {
+        **launch.OWN_PREFECT, "DO_NOT_TRACK": "0", "PREFECT_HOME": str(tmp_path / "data/prefect"),
+    }  # fmt: skip
+    assert (tmp_path / "data/prefect").is_dir()
+    assert named["PREFECT_API_URL"] == "http://127.0.0.1:4200/api"
+    assert named["PREFECT_HOME"] == str(tmp_path / "home")
+
+
+def test_wrong_setting_ends_before_prefect_starts(tmp_path: Path) -> None:
+    """`python flows/daily.py` with a wrong setting exits with 2 and says which values are allowed."""
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "flows/daily.py"), "--data-dir", str(tmp_path)],
+        env={**os.environ, "CHIPLEDGER_WORKERS": "0"}, cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert run.returncode == 2
+    assert "workers" in run.stderr
+    assert "1 to 64" in run.stderr
