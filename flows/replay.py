@@ -19,7 +19,7 @@ from warehouse.errors import ChipledgerError
 from warehouse.events import naive
 from warehouse.landing import Entry, Landing, unstamp
 from warehouse.load import LookResult, checked_row, decide, load, no_rows
-from warehouse.quarantine import find
+from warehouse.quarantine import find, listed
 
 LOG = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ def catch_up(con: duckdb.DuckDBPyConnection, landing: Landing) -> tuple[list[Loo
         end = entries[-1].end
         if kind == "decision":
             for entry in entries:
-                _decide(con, landing, entry.content, recorded_at)
+                _decide(con, landing, entry.content, recorded_at, notes)
         else:
             looks = [look for entry in entries for look in _parsed(con, landing, entry, notes)]
             for _, of_source in groupby(sorted(looks, key=lambda look: look.source), key=lambda look: look.source):
@@ -75,9 +75,8 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
 
 
 def _imported(landing: Landing, content: Mapping[str, Any]) -> list[ParsedLook]:
-    document = landing.document(content, 0)
     try:
-        by_origin = observations.parse(document)
+        by_origin = observations.parse(landing.document(content, 0))
     except ChipledgerError as error:
         return [_look(content, error=str(error))]
     return [
@@ -127,17 +126,26 @@ def _remember_documents(con: duckdb.DuckDBPyConnection, content: Mapping[str, An
 
 
 def _decide(
-    con: duckdb.DuckDBPyConnection, landing: Landing, content: Mapping[str, Any], recorded_at: datetime
+    con: duckdb.DuckDBPyConnection,
+    landing: Landing,
+    content: Mapping[str, Any],
+    recorded_at: datetime,
+    notes: list[str],
 ) -> None:
-    """Carry out a decision of the journal; a refused look that was accepted is loaded again, as trusted."""
-    row = decide(
-        con,
-        content["quarantine_id"],
-        content["decision"],
-        decided_by=content["decided_by"],
-        recorded_at=recorded_at,
-    )
-    if content["decision"] != "accept" or row.row_json != "{}":
+    """Carry out a decision of the journal; a refused look that was accepted is loaded again, as trusted.
+
+    What a killed run had settled is not settled again; where nothing of that id is refused any more, a note says so.
+    """
+    number, decision = content["quarantine_id"], content["decision"]
+    try:
+        row = decide(con, number, decision, decided_by=content["decided_by"], recorded_at=recorded_at)
+    except ChipledgerError as error:
+        settled = [each for each in listed(con, everything=True) if each.quarantine_id == number]
+        if [each.decision for each in settled] != [decision]:
+            notes.append(f"decision {decision} on {number} is left out: {error.message}")
+            return
+        row = settled[0]
+    if decision != "accept" or row.row_json != "{}":
         return
     for entry in landing.entries():
         look = entry.content

@@ -1,0 +1,397 @@
+"""A run from the sources to the published file: what it does again, what it does alone, what it leaves alone."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from looks import day
+from published import content, query
+from standin import aws, faults
+from standin.catalogue import Edition, Product
+from standin.facts import CURRENT
+from toy_source import Toy, installed
+
+from flows import replay, steps
+from flows.settings import Settings
+from warehouse.landing import Landing
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+NEXT = "20261122200000"
+FOUR = {
+    ("p4d.24xlarge", "us-east-1", Decimal("32.7726"), Decimal("21.957642")),
+    ("p4de.24xlarge", "us-east-1", Decimal("40.96575"), Decimal("27.44705")),
+    ("p5.48xlarge", "us-east-1", Decimal("98.32"), Decimal("55.04")),
+    ("p5en.48xlarge", "us-east-1", Decimal("84.8"), Decimal("63.296")),
+}
+"""AWS's cut of 2025-06 as the public observations show it."""
+
+LIST_CHANGES = (
+    "select instance_type, region_id, unit_price_before, unit_price_after, observed_at::date::varchar, source "
+    "from mart.price_change where change_kind = 'list_change'"
+)
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
+    """Return a source of our own, the only one, over an empty data directory."""
+    return installed(monkeypatch, tmp_path / "data")
+
+
+# --- offline
+
+
+def test_an_offline_run_twice_adds_nothing(tmp_path: Path) -> None:
+    """The second run knows every look: no event, no journal line, and the same content."""
+    settings = Settings(data_dir=tmp_path)
+    first = steps.run(settings, offline=True, clock=lambda: NOW)
+    before = content(tmp_path / "prices.duckdb")
+    journal = (tmp_path / "landing/journal.jsonl").read_bytes()
+    second = steps.run(settings, offline=True, clock=lambda: NOW)
+
+    assert first.n_events > 100
+    assert {result.status for result in first.results} == {"ok"}
+    assert (second.n_events, {result.status for result in second.results}, second.fresh) == (0, {"known"}, True)
+    assert content(tmp_path / "prices.duckdb") == before
+    assert (tmp_path / "landing/journal.jsonl").read_bytes() == journal
+
+
+def test_the_archive_is_never_current(tmp_path: Path) -> None:
+    """What comes from the package is dated, and passes for no present price."""
+    steps.run(Settings(data_dir=tmp_path), offline=True, clock=lambda: NOW)
+
+    file = tmp_path / "prices.duckdb"
+    assert query(file, "select count(*) from core.current_price") == [(0,)]
+    assert query(file, "select distinct is_current from mart.accelerator_hour_price") == [(False,)]
+    assert query(file, "select distinct is_current from mart.source_health") == [(False,)]
+
+
+# --- the network, or none
+
+
+def price_list(standin: aws.StandIn, data_dir: Path, door: str = "bulk", **more: object) -> Settings:
+    return Settings(
+        data_dir=data_dir, workers=2, sources={"aws_price_list": {"door": door, "bulk_url": standin.url, **more}}
+    )
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let retries pause hardly at all."""
+    from extract.http import HttpWeb, Retries
+
+    soon = Retries(attempts=2, pause_s=0.001)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    monkeypatch.setattr("extract.http.STREAM_RETRIES", soon)
+    monkeypatch.setattr("extract.http.HttpWeb", lambda: HttpWeb(retries=soon))
+
+
+@pytest.mark.usefixtures("quick")
+def test_without_network_the_last_file_stands(tmp_path: Path) -> None:
+    """Every source that cannot be reached is named; nothing is published, and nothing passes for fresh."""
+    steps.run(Settings(data_dir=tmp_path), offline=True, clock=lambda: NOW)
+    before = (tmp_path / "prices.duckdb").stat()
+    cut_off = {"aws_price_list": {"door": "bulk", "bulk_url": "http://127.0.0.1:9"}}
+
+    summary = steps.run(Settings(data_dir=tmp_path, sources=cut_off), clock=lambda: NOW + timedelta(days=1))
+
+    assert (summary.fresh, summary.file, summary.report, summary.n_events) == (False, None, None, 0)
+    assert [(result.source, result.scope) for result in summary.failed] == [("aws_price_list", "all")]
+    assert "127.0.0.1:9" in str(summary.failed[0].error)
+    after = (tmp_path / "prices.duckdb").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+@pytest.mark.usefixtures("quick")
+def test_one_region_fails_alone(standin: aws.StandIn, tmp_path: Path) -> None:
+    """The failed region is named with its error and says nothing; the others are loaded, complete and current."""
+    standin.fault("bulk:us-west-2", faults.Status(503))
+
+    summary = steps.run(price_list(standin, tmp_path), clock=lambda: NOW)
+
+    assert {result.scope: result.status for result in summary.results} == {
+        "eu-west-1": "ok", "us-east-1": "ok", "us-east-1-atl-1": "ok", "us-gov-west-1": "ok", "us-west-2": "failed",
+    }  # fmt: skip
+    health = query(
+        tmp_path / "prices.duckdb",
+        "select scope, status, is_current, n_rows > 0, error like '%503%' from mart.source_health order by scope",
+    )
+    assert ("us-west-2", "failed", False, None, True) in health
+    assert ("us-east-1", "ok", True, True, None) in health
+
+    standin.heal()
+    again = steps.run(price_list(standin, tmp_path), clock=lambda: NOW + timedelta(days=1))
+
+    assert again.failed == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_landed_version_is_not_fetched_again(standin: aws.StandIn, tmp_path: Path) -> None:
+    """On the next day only the indexes are asked for; the prices are confirmed all the same."""
+    settings = price_list(standin, tmp_path)
+    steps.run(settings, clock=lambda: NOW)
+    fetched = standin.count("bulk:prices")
+    summary = steps.run(settings, clock=lambda: NOW + timedelta(days=1))
+
+    assert (fetched, standin.count("bulk:prices")) == (5, 5)
+    assert (summary.n_events, summary.fresh) == (0, True)
+    assert query(tmp_path / "prices.duckdb", "select distinct last_observed_at from core.current_price") == [
+        (datetime(2026, 11, 22, 9, 0),)  # noqa: DTZ001
+    ]
+
+
+@pytest.mark.usefixtures("quick")
+def test_both_doors_give_the_same_log(standin: aws.StandIn, tmp_path: Path) -> None:
+    """API or bulk files: the same offers, events, intervals and prices per chip, to the last digit and code."""
+    for door in ("api", "bulk"):
+        steps.run(price_list(standin, tmp_path / door, door), clock=lambda: NOW)
+    api, bulk = (
+        content(tmp_path / door / "prices.duckdb", without=("document_sha256", "x_DocumentSha256"))
+        for door in ("api", "bulk")
+    )
+
+    assert len(api["core.offer"]) > 30
+    for table in set(api) - {"core.document"}:
+        assert api[table] == bulk[table], table
+
+
+def cheaper(edition: Edition) -> Edition:
+    """Return the next edition: P5 in Virginia at 50, and G6 in Oregon no longer listed."""
+
+    def change(product: Product) -> Product | None:
+        if not faults.is_linux_on_demand(product):
+            return product
+        if (product.instance_type, product.region) == ("g6.xlarge", "us-west-2"):
+            return None
+        if (product.instance_type, product.region) == ("p5.48xlarge", "us-east-1"):
+            return product.with_amount("50.0000000000")
+        return product
+
+    return edition.changed(NEXT, change)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_new_version_gives_exactly_what_changed(standin: aws.StandIn, tmp_path: Path) -> None:
+    """One price changed and one type left the list: two events and two changes; failing, a region ends nothing."""
+    settings = price_list(standin, tmp_path)
+    steps.run(settings, clock=lambda: NOW)
+    standin.publish(cheaper(standin.catalogues["aws"].current))
+    standin.fault("bulk:us-west-2", faults.Status(503))
+    second = steps.run(settings, clock=lambda: NOW + timedelta(days=1))
+
+    assert (second.n_events, len(second.failed)) == (1, 1)
+
+    standin.heal()
+    third = steps.run(settings, clock=lambda: NOW + timedelta(days=2))
+
+    assert third.n_events == 1
+    changes = query(
+        tmp_path / "prices.duckdb",
+        "select instance_type, region_id, unit_price_before::varchar, unit_price_after::varchar, change_kind, "
+        "last_observed_before_at::varchar, observed_at::varchar from mart.price_change order by observed_at",
+    )
+    assert changes == [
+        ("p5.48xlarge", "us-east-1", "55.0400000000", "50.0000000000", "list_change",
+         "2026-11-21 09:00:00", "2026-11-22 09:00:00"),
+        ("g6.xlarge", "us-west-2", "0.8048000000", None, "gone_offer", "2026-11-21 09:00:00", "2026-11-23 09:00:00"),
+    ]  # fmt: skip
+    assert CURRENT != NEXT
+
+
+# --- imports
+
+
+def import_files(data_dir: Path, *files: Path, at: datetime = NOW) -> list[int]:
+    """Import files one after the other; return how many events each added."""
+    added = []
+    for number, file in enumerate(files):
+        clock = (lambda moment: lambda: moment)(at + timedelta(hours=number))
+        with steps.open_run(Settings(data_dir=data_dir), clock=clock) as run:
+            run.land_import(file)
+            added.append(run.finish(report=False).n_events)
+    return added
+
+
+def test_an_import_twice_is_an_import_once(shared: Path, tmp_path: Path) -> None:
+    """The same CSV adds its events once; the four list changes of 2025-06-23 stand in it, and no other."""
+    file = shared / "data/aws_on_demand_observations.csv"
+
+    assert import_files(tmp_path, file, file) == [127, 0]
+    changes = query(tmp_path / "prices.duckdb", LIST_CHANGES)
+    assert {line[:4] for line in changes} == FOUR
+    assert {line[4:] for line in changes} == {("2025-06-23", "import:aws/karpenter-provider-aws")}
+    assert len(changes) == 4
+    assert query(tmp_path / "prices.duckdb", "select count(*) from core.sighting") == query(
+        tmp_path / "prices.duckdb", "select count(distinct (offer_id, observed_at)) from core.sighting"
+    )
+
+
+def test_an_import_beside_the_archive_changes_no_change(shared: Path, tmp_path: Path) -> None:
+    """Two sources of the same facts, in either order: still four list changes, dated by the earliest source."""
+    file = shared / "data/aws_on_demand_observations.csv"
+    before, after = tmp_path / "import-first", tmp_path / "archive-first"
+    import_files(before, file)
+    steps.run(Settings(data_dir=before), offline=True, clock=lambda: NOW)
+    steps.run(Settings(data_dir=after), offline=True, clock=lambda: NOW)
+    import_files(after, file)
+
+    for folder in (before, after):
+        changes = query(folder / "prices.duckdb", LIST_CHANGES)
+        assert {line[:4] for line in changes} == FOUR
+        assert {line[4] for line in changes} == {"2025-06-23"}
+        assert len(changes) == 4
+    one, other = (
+        content(folder / "prices.duckdb", without=("recorded_at", "run_id", "fetched_at")) for folder in (before, after)
+    )
+    for table in ("core.offer", "core.price_event", "core.sku_price", "mart.price_history", "mart.price_change"):
+        assert one[table] == other[table], table
+
+
+def test_the_history_of_the_neoclouds_imports(shared: Path, tmp_path: Path) -> None:
+    """60,000 observations of nine collectors: what is refused contradicts itself or has too many digits."""
+    import_files(tmp_path, shared / "data/neocloud_history.csv")
+    file = tmp_path / "prices.duckdb"
+
+    assert query(file, "select count(*) > 13000, count(distinct source) from core.price_event") == [(True, 9)]
+    assert {reason for (reason,) in query(file, "select distinct reason from core.quarantine")} <= {
+        "the same offer stands in the answer with different prices", "not an amount of at most ten decimals",
+    }  # fmt: skip
+    assert query(file, "select count(*) < 500 from core.quarantine") == [(True,)]
+
+
+# --- rebuilding
+
+
+def test_the_landing_folder_is_enough(toy: Toy) -> None:
+    """Deleted and loaded again from landing alone, core and mart are the same, decisions and refusals included."""
+    others = {"p4d.24xlarge": "21.96", "p3.2xlarge": "3.06", "g6.xlarge": "0.8048", "g5.xlarge": "1.006"}
+    toy.run(0, a={"p5.48xlarge": "10", "p6.x": "1", **others}, b={"p2.xlarge": "0.9"})
+    toy.run(1, a={"p5.48xlarge": "30", "p6.x": "3", **others}, b=None)
+    held = dict(
+        query(
+            toy.data_dir / "prices.duckdb",
+            "select row_json->>'instance_type', quarantine_id from core.quarantine where gate = 'history'",
+        )
+    )
+    toy.decide(1.2, held["p5.48xlarge"], "accept")
+    toy.decide(1.3, held["p6.x"], "refuse")
+    toy.run(2, a={"p5.48xlarge": "30", "p6.x": "1", **others}, b={})
+    cut = query(toy.data_dir / "prices.duckdb", "select quarantine_id from core.quarantine where gate = 'batch'")
+    toy.decide(2.2, int(str(cut[0][0])), "refuse")
+    toy.run(3, a={"p5.48xlarge": "30.00000000001", "p6.x": "1", **others}, b={"p2.xlarge": "0.8"})
+    toy.run(4, a={"p5.48xlarge": "29", "p6.x": "1", "g6.xlarge": "0.8048"}, b={"p2.xlarge": "0.8"})
+    short = query(
+        toy.data_dir / "prices.duckdb",
+        "select quarantine_id from core.quarantine where gate = 'batch' and observed_at = '2026-01-05'",
+    )
+    toy.decide(4.2, int(str(short[0][0])), "accept")
+    first = content(toy.data_dir / "prices.duckdb")
+    toy.rebuild(4.2)
+
+    assert content(toy.data_dir / "prices.duckdb") == first
+    assert query(
+        toy.data_dir / "prices.duckdb",
+        "select day(valid_from)::int, day(valid_to)::int, s.unit_price::int from core.sku_price as s "
+        "join core.offer using (offer_id) where instance_type = 'p5.48xlarge' order by all",
+    ) == [(1, 2, 10), (2, 5, 30), (5, None, 29)]
+    assert query(
+        toy.data_dir / "prices.duckdb",
+        "select count(*) from core.sku_price join core.offer using (offer_id) "
+        "where instance_type = 'g5.xlarge' and valid_to = '2026-01-05'",
+    ) == [(1,)]
+
+
+@pytest.mark.parametrize("what", ["row", "look"])
+def test_a_decision_cut_off_in_the_middle_is_carried_out(toy: Toy, what: str) -> None:
+    """Killed after a decision was loaded and before the journal's position was: the next run goes on."""
+    others = {"p4d.24xlarge": "21.96", "p3.2xlarge": "3.06"}
+    toy.run(0, a={"p5.48xlarge": "10", **others})
+    toy.run(1, a={"p5.48xlarge": "30", **others} if what == "row" else {"p3.2xlarge": "3.06"})
+    ((number,),) = query(toy.data_dir / "build.duckdb", "select quarantine_id from core.quarantine")
+    Landing(toy.data_dir / "landing").record_decision(
+        quarantine_id=int(str(number)), decision="accept", decided_by="a person", recorded_at=day(1.5)
+    )
+    with pytest.MonkeyPatch.context() as patch, steps.open_run(toy.settings(), clock=toy.clock) as run:
+        patch.setattr(replay, "load", lambda *given, **named: (_ for _ in ()).throw(KeyboardInterrupt))
+        if what == "look":
+            with pytest.raises(KeyboardInterrupt):
+                run.load()
+        else:
+            run.load()
+            run.con.execute(
+                "delete from core.journal_position where position = (select max(position) from core.journal_position)"
+            )
+    summary = toy.run(2)
+
+    assert summary.failed == [] if what == "row" else True
+    told = query(
+        toy.data_dir / "prices.duckdb",
+        "select instance_type, day(valid_from)::int, day(valid_to)::int, s.unit_price::int from core.sku_price as s "
+        "join core.offer using (offer_id) where instance_type = 'p5.48xlarge' order by all",
+    )
+    assert told == (
+        [("p5.48xlarge", 1, 2, 10), ("p5.48xlarge", 2, None, 30)] if what == "row" else [("p5.48xlarge", 1, 2, 10)]
+    )
+
+
+def test_a_decision_on_what_is_no_longer_refused_is_a_note(toy: Toy) -> None:
+    """A parser mended since may leave nothing to decide on: the rebuild goes on and says so."""
+    toy.run(0, a={"p5.48xlarge": "10"})
+    Landing(toy.data_dir / "landing").record_decision(
+        quarantine_id=7, decision="refuse", decided_by="a person", recorded_at=day(0.5)
+    )
+    summary = toy.run(1)
+
+    assert summary.fresh
+    assert [note for note in summary.notes if "7" in note and "no such row" in note]
+
+
+def test_a_damaged_document_fails_its_look_alone(toy: Toy, tmp_path: Path) -> None:
+    """In a rebuild a body that was lost fails its own look, by name; the others are loaded."""
+    toy.run(0, a={"p5.48xlarge": "10"}, b={"p4d.24xlarge": "20"})
+    ((sha256,),) = query(toy.data_dir / "prices.duckdb", "select document_sha256 from core.document where scope = 'a'")
+    (toy.data_dir / "landing" / str(sha256)[:2] / f"{sha256}.gz").write_bytes(b"")
+    csv = tmp_path / "own.csv"
+    csv.write_text(
+        "observed_at_utc,provider,region,pricing,usd_per_hour,instance_type\n"
+        "2025-01-01,aws,us-east-1,on_demand,9,p5.48xlarge\n"
+    )
+    import_files(toy.data_dir, csv, at=day(0.5))
+    ((lost,),) = query(
+        toy.data_dir / "prices.duckdb", "select document_sha256 from core.document where scope = 'own.csv'"
+    )
+    (toy.data_dir / "landing" / str(lost)[:2] / f"{lost}.gz").unlink()
+    toy.rebuild(1)
+
+    health = query(toy.data_dir / "prices.duckdb", "select scope, status from core.scope_run order by scope")
+    assert health == [("a", "failed"), ("b", "ok"), ("own.csv", "failed")]
+
+
+# --- counting
+
+
+def test_events_are_counted_once(toy: Toy) -> None:
+    """The summary's events are those that the log gained, over several looks at one scope."""
+    toy.run(0, a={"p5.48xlarge": "10", "p4d.24xlarge": "20"})
+    toy.at, toy.world["a"] = 1, {"p5.48xlarge": "11", "p4d.24xlarge": "21"}
+    with steps.open_run(toy.settings(), clock=toy.clock) as killed:
+        killed.fetch_all(killed.plan(killed.sources()))
+    summary = toy.run(2, a={"p5.48xlarge": "12", "p4d.24xlarge": "21"})
+
+    assert summary.n_events == 3
+
+
+def test_a_scope_that_fails_every_day_is_not_fresh(toy: Toy) -> None:
+    """Nothing but failures publishes nothing, whatever was published before."""
+    toy.run(0, a={"p5.48xlarge": "10"})
+    summary = toy.run(1, a=None)
+
+    assert (summary.fresh, summary.file, [each.status for each in summary.results]) == (False, None, ["failed"])
+
+
+def test_a_refused_answer_is_not_fresh(toy: Toy) -> None:
+    """An empty answer is kept and refused; the file stands."""
+    toy.run(0, a={"p5.48xlarge": "10"})
+    summary = toy.run(1, a={})
+
+    assert (summary.fresh, summary.file, summary.results[0].error) == (False, None, "no price in the whole answer")
