@@ -79,8 +79,7 @@ class Summary:
     @property
     def n_events(self) -> int:
         """Return the number of price events appended."""
-        counted = {(result.source, result.scope): result.n_events for result in self.results}
-        return sum(counted.values())
+        return sum(result.n_events for result in self.results)
 
     def lines(self) -> Iterator[str]:
         """Yield the summary as lines for people: counts, what failed, what to know, and where the results are."""

@@ -155,9 +155,10 @@ def _load_round(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook], recorde
     stage(con, batch)
     events = append_events(con, recorded_at=recorded_at)
     settle(con, batch.refusals, recorded_at=recorded_at)
+    # Events are of a scope and a round, not of a look: the first look of the scope is given the number.
     counts = dict(con.execute("select look_number, count(*) from observed_row group by all").fetchall())
     for number, look in enumerate(batch.looks):
-        result = _result(batch, number, n_rows=counts.get(number, 0), n_events=events.get((look.source, look.scope), 0))
+        result = _result(batch, number, n_rows=counts.get(number, 0), n_events=events.pop((look.source, look.scope), 0))
         _record(con, batch, number, result, recorded_at)
         results.append(result)
     return results
