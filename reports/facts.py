@@ -1,0 +1,120 @@
+"""What a page is made of, read from the published file: frames, each the answer of one SELECT in reports/sql/."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+SQL = files("reports") / "sql"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The published file as the daily page sees it; times are naive and UTC, as in the file.
+
+    `built_at` is the only clock of a page. `runs` has the last run and, where there was one, the run before. The other
+    frames carry the names of their SELECT.
+    """
+
+    built_at: datetime
+    version: str
+    runs: pl.DataFrame
+    scopes: pl.DataFrame
+    counts: pl.DataFrame
+    confirmed: int
+    changes: pl.DataFrame
+    aws_prices: pl.DataFrame
+    provider_prices: pl.DataFrame
+    refused: pl.DataFrame
+    unknown: pl.DataFrame
+    documents: pl.DataFrame
+    models: pl.DataFrame
+
+    @property
+    def has_previous_run(self) -> bool:
+        """Return whether there was a run before the last one, so that something can have moved since."""
+        return self.runs.height > 1
+
+
+MOST_CHANGES = 25
+"""Rows of a table of changes; the rest is counted and left to a query."""
+MOST_KNOWN = 8
+"""Rows of the last known changes, for AWS and for all others."""
+MOST_REFUSED = 25
+MOST_CHIPS = {"on_demand": 12}
+MOST_PROVIDERS = {"on_demand": 5}
+FEWER = 6, 3
+"""Chips and providers of a chip in the tables of the other purchase options."""
+
+
+def since_run(changes: pl.DataFrame) -> pl.DataFrame:
+    """Return the changes since the last run, most telling first."""
+    return changes.filter("is_since")
+
+
+def earlier(changes: pl.DataFrame) -> pl.DataFrame:
+    """Return the changes of the last 30 days that are not since the last run, most telling first."""
+    return changes.filter(pl.col("is_recent") & ~pl.col("is_since"))
+
+
+def last_known(changes: pl.DataFrame) -> pl.DataFrame:
+    """Return the newest changes of list prices, AWS's and others' apart, for a file in which nothing is recent."""
+    of_lists = changes.filter(pl.col("change_kind") == "list_change").sort(
+        pl.col("observed_at"), pl.col("change_ratio").abs(), descending=True, maintain_order=True
+    )
+    is_aws = pl.col("service_provider_name") == "AWS"
+    return pl.concat([of_lists.filter(is_aws).head(MOST_KNOWN), of_lists.filter(~is_aws).head(MOST_KNOWN)])
+
+
+def of_option(prices: pl.DataFrame, option: str) -> pl.DataFrame:
+    """Return the rows of one purchase option that a table shows: the chips most sold, the cheapest seen of each."""
+    return prices.filter(
+        pl.col("purchase_option") == option,
+        pl.col("chip_rank") <= MOST_CHIPS.get(option, FEWER[0]),
+        pl.col("provider_rank") <= MOST_PROVIDERS.get(option, FEWER[1]),
+    )
+
+
+def read(file: Path) -> Facts:
+    """Return the facts of a published file, which is opened read-only and closed again."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
+        runs = _ask(con, "run")
+        last = runs.row(0, named=True) if runs.height else {"run_id": "", "recorded_at": None}
+        previous = runs.row(1, named=True)["ended_at"] if runs.height > 1 else None
+        changes = _ask(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
+        aws_prices = _ask(con, "aws_price")
+        provider_prices = _ask(con, "provider_price")
+        refused = _ask(con, "refused")
+        shown = [
+            aws_prices,
+            refused.head(MOST_REFUSED),
+            since_run(changes).head(MOST_CHANGES),
+            earlier(changes).head(MOST_CHANGES),
+            last_known(changes),
+            *(of_option(provider_prices, option) for option in provider_prices["purchase_option"].unique()),
+        ]
+        return Facts(
+            built_at=built_at,
+            version=version,
+            runs=runs,
+            scopes=_ask(con, "scope"),
+            counts=_ask(con, "count"),
+            confirmed=_ask(con, "confirmed", run_id=last["run_id"]).item(),
+            changes=changes,
+            aws_prices=aws_prices,
+            provider_prices=provider_prices,
+            refused=refused,
+            unknown=_ask(con, "unknown"),
+            documents=_ask(
+                con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})
+            ),
+            models=_ask(con, "model"),
+        )
+
+
+def _ask(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> pl.DataFrame:
+    return con.execute((SQL / f"{name}.sql").read_text(encoding="utf-8"), values or None).pl()

@@ -1,0 +1,261 @@
+"""The page around the tables: its parts in their order, as one HTML text that needs nothing else to be read."""
+
+from collections.abc import Iterable
+from html import escape
+from importlib.resources import files
+
+import polars as pl
+
+from reports import change_tables, facts, news, price_tables, source_tables, wording
+from reports.facts import Facts
+from reports.tables import Sheet, to_html
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""The page asks nobody for anything and runs nothing, even if text from outside should slip through."""
+
+FORMULAS = (
+    ("Effective hourly price", "unit_price + upfront_price / commitment_term_hours, a year being 8760 hours"),
+    ("Price per chip-hour", "effective_hourly_price / accelerator_count"),
+    ("Price per NeuronCore-hour", "price_per_accelerator_hour / neuron_cores_per_accelerator"),
+    ("Change", "effective hourly price after / before \N{MINUS SIGN} 1"),
+)
+
+
+def render(found: Facts) -> str:
+    """Return the page; the same facts give the same bytes."""
+    headline = news.headline(found)
+    style = (files("reports") / "page.css").read_text(encoding="utf-8")
+    return "\n".join(
+        (
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta name="description" content="{escape(headline)}">',
+            f"<title>Accelerator prices, {wording.day(found.built_at)} \N{MIDDLE DOT} chipledger</title>",
+            '<link rel="icon" href="data:,">',
+            f"<style>\n{style}</style>",
+            "</head>",
+            "<body>",
+            _header(found, headline),
+            "<main>",
+            _basis(found),
+            _changes(found),
+            _prices(found),
+            _sources(found),
+            _method(found),
+            "</main>",
+            _footer(found),
+            "</body>",
+            "</html>",
+            "",
+        )
+    )
+
+
+def _header(found: Facts, headline: str) -> str:
+    links = (
+        ("basis", "What it rests on"), ("changes", "What changed"), ("prices", "Where things stand"),
+        ("sources", "Sources"), ("method", "How it is computed"),
+    )  # fmt: skip
+    nav = " ".join(f'<a href="#{anchor}">{words}</a>' for anchor, words in links)
+    return (
+        f'<header>\n<p><span class="title">chipledger</span> daily report, as of '
+        f'<time datetime="{found.built_at:%Y-%m-%dT%H:%M:%SZ}">{wording.minute(found.built_at)}</time></p>\n'
+        f'<h1>{escape(headline)}</h1>\n<nav aria-label="Parts of this page">{nav}</nav>\n</header>'
+    )
+
+
+def _basis(found: Facts) -> str:
+    """Return the counts that everything below rests on; what is stale or missing stands first."""
+    standing = news.Standing.of(found.counts)
+    states = dict(found.scopes["state"].value_counts().iter_rows())
+    live = sum(n for state, n in states.items() if state != "archived")
+    past = "none"
+    if standing.archived:
+        past = f"{wording.day(standing.archived_from)} to {wording.day(standing.archived_to)}, never called current"
+    run = found.runs.row(0, named=True) if found.runs.height else None
+    tiles = [
+        ("Prices known", f"{standing.known:,}", f"{found.confirmed:,} of them checked by the last run"),
+        ("Current", f"{standing.current:,}", "confirmed within their source's limit of age"),
+        ("Stale", f"{standing.stale:,}", "of a live source, too old to be called current"),
+        ("Archived", f"{standing.archived:,}", past),
+        (
+            "Live scopes fresh",
+            f"{states.get('fresh', 0):,} of {live:,}",
+            f"{states.get('missing', 0):,} missing, {states.get('stale', 0):,} stale, "
+            f"{states.get('retry', 0):,} failed last time",
+        ),
+        ("Archived scopes", f"{states.get('archived', 0):,}", "parts of an archive or import"),
+        ("Refused rows", f"{found.refused.height:,}", "open, in no number of this page"),
+        ("Last run", wording.day(run["recorded_at"]) if run else "none", _run_note(found)),
+    ]
+    cards = "".join(f"<div><dt>{name}</dt><dd>{n}<small>{note}</small></dd></div>" for name, n, note in tiles)
+    return _section("basis", "What this rests on", (_warning(found), f'<dl class="tiles">{cards}</dl>'))
+
+
+def _run_note(found: Facts) -> str:
+    if not found.runs.height:
+        return "imports only"
+    if not found.has_previous_run:
+        return "the first one in this file"
+    return f"the one before: {wording.minute(found.runs.row(1, named=True)['recorded_at'])}"
+
+
+def _warning(found: Facts) -> str:
+    """Return the list of what limits the conclusions; empty where nothing does."""
+    listed = news.troubles(found.scopes)
+    items = [f"<li>{escape(words)}.{_error(error)}</li>" for words, error in listed[: news.MOST_TROUBLES]]
+    if len(listed) > news.MOST_TROUBLES:
+        items.append(f'<li>{len(listed) - news.MOST_TROUBLES:,} more: see <a href="#sources">Sources</a>.</li>')
+    if found.unknown.height:
+        names = wording.few(found.unknown["instance_type"].to_list(), most=6)
+        items.append(f"<li>Accelerator unknown, so without a price per chip: {escape(names)}.</li>")
+    if not items:
+        return ""
+    return f'<div class="warn"><strong>Before any conclusion</strong><ul>{"".join(items)}</ul></div>'
+
+
+def _error(error: str) -> str:
+    line = " ".join(error.split())
+    cut = source_tables.MOST_LETTERS
+    return f" <small>{escape(line if len(line) <= cut else line[: cut - 1] + chr(8230))}</small>" if line else ""
+
+
+def _changes(found: Facts) -> str:
+    """Return what moved since the last run, then in the last 30 days, or else what moved last."""
+    since, earlier = facts.since_run(found.changes), facts.earlier(found.changes)
+    checked = wording.count(news.checked_prices(found), "price")
+    parts = ["<h3>Since the last run</h3>"]
+    if since.height:
+        parts.append(
+            to_html(
+                change_tables.changes(
+                    since,
+                    id="since",
+                    title=f"Since the last run: {change_tables.tally(since)}",
+                    subtitle=f"{checked} checked. List prices first, the biggest move first.",
+                    total=since.height,
+                )
+            )
+        )
+    elif found.has_previous_run:
+        parts.append(f"<p>No change, {checked} checked.</p>")
+    else:
+        parts.append(f"<p>No earlier run to compare with: {checked} checked for the first time.</p>")
+    parts.append("<h3>In the last 30 days</h3>")
+    if earlier.height:
+        parts.append(
+            to_html(
+                change_tables.changes(
+                    earlier,
+                    id="recent",
+                    title=f"In the last 30 days: {change_tables.tally(earlier)}",
+                    subtitle="Those since the last run left out. List prices first, the biggest move first.",
+                    total=earlier.height,
+                )
+            )
+        )
+    else:
+        other = "other " if since.height else ""
+        standing = news.Standing.of(found.counts)
+        dated = "" if standing.current else f", the newest of {wording.day(standing.newest)}"
+        parts.append(f"<p>No {other}change{' known' if dated else ''}, {checked} checked{dated}.</p>")
+    if not since.height and not earlier.height:
+        parts += _last_known(found)
+    return _section("changes", "What changed", parts)
+
+
+def _last_known(found: Facts) -> list[str]:
+    known = facts.last_known(found.changes)
+    total = found.changes.filter(pl.col("change_kind") == "list_change").height
+    if not known.height:
+        return ["<p>No change of a list price is known at all.</p>"]
+    newest = known.row(0, named=True)["observed_at"]
+    table = change_tables.changes(
+        known,
+        id="known",
+        title=f"Last known changes of list prices, the newest seen on {wording.day(newest)}",
+        subtitle="Past events with their dates, newest first; AWS, then others.",
+        total=total,
+    )
+    return [to_html(table)]
+
+
+def _prices(found: Facts) -> str:
+    """Return prices as they stand, each purchase option apart."""
+    parts: list[str] = []
+    if found.aws_prices.height:
+        parts.append(to_html(price_tables.by_chip(found.aws_prices)))
+        regions = price_tables.by_region(found.aws_prices)
+        n = found.aws_prices.select("accelerator_name", "region_id").n_unique()
+        parts.append(f"<details><summary>Every chip in every region: {n:,} rows</summary>{to_html(regions)}</details>")
+    cores = price_tables.neuron(found.aws_prices)
+    parts += _some(cores)
+    for option in price_tables.options_shown(found.provider_prices):
+        parts.append(to_html(price_tables.by_provider(found.provider_prices, option)))
+    absent = [
+        words for option, words in wording.OPTIONS.items()
+        if option not in _options_known(found)
+    ]  # fmt: skip
+    if absent:
+        parts.append(f"<p>Not known in this file: prices under {escape(wording.few(absent, most=9))}.</p>")
+    return _section("prices", "Where things stand", parts or ["<p>No price is known.</p>"])
+
+
+def _options_known(found: Facts) -> set[str]:
+    cells = set(found.aws_prices["cell"])
+    options = set(found.provider_prices["purchase_option"])
+    return options | ({"reserved"} if cells & {"reserved_1", "reserved_3"} else set())
+
+
+def _sources(found: Facts) -> str:
+    parts = [to_html(source_tables.health(found.scopes))] if found.scopes.height else ["<p>No source was read.</p>"]
+    if found.refused.height:
+        parts.append(to_html(source_tables.refusals(found.refused)))
+    else:
+        parts.append("<p>No refused row waits for a decision.</p>")
+    if found.unknown.height:
+        parts.append(to_html(source_tables.unknowns(found.unknown)))
+    else:
+        parts.append("<p>Every priced instance type has a known accelerator.</p>")
+    return _section("sources", "Sources", parts)
+
+
+def _method(found: Facts) -> str:
+    """Return the way from documents to numbers: formulas, the SQL as it stands in the file, and the documents."""
+    formulas = "".join(f"<li>{name}: <code>{escape(formula)}</code></li>" for name, formula in FORMULAS)
+    models = "".join(
+        f"<details><summary>mart.{escape(row['name'])}</summary><p>{escape(row['row_meaning'])}</p>"
+        f'<pre tabindex="0"><code>{escape(row["sql"].strip())}</code></pre></details>\n'
+        for row in found.models.iter_rows(named=True)
+    )
+    parts = [
+        f"<ul>{formulas}</ul>",
+        "<p>Every number comes from <code>prices.duckdb</code>, built at the time above. Its table "
+        "<code>meta.model</code> holds the SQL that follows, and <code>mart.data_dictionary</code> the meaning and "
+        'unit of every column. <code>chipledger query "select * from mart.accelerator_hour_price"</code> asks it.</p>',
+        f"<h3>SQL</h3>\n{models}",
+        "<h3>Documents</h3>",
+        to_html(source_tables.documents(found.documents)) if found.documents.height else "<p>None.</p>",
+    ]
+    return _section("method", "How it is computed", parts)
+
+
+def _footer(found: Facts) -> str:
+    day = wording.day(found.built_at)
+    return (
+        f"<footer>chipledger {escape(found.version)}. Times are UTC. This page stays at <code>daily/{day}.html</code>; "
+        "<code>index.html</code> is the newest one.</footer>"
+    )
+
+
+def _some(made: Sheet | None) -> list[str]:
+    return [to_html(made)] if made else []
+
+
+def _section(anchor: str, title: str, parts: Iterable[str]) -> str:
+    body = "\n".join(part for part in parts if part)
+    return f'<section aria-labelledby="{anchor}">\n<h2 id="{anchor}">{title}</h2>\n{body}\n</section>'

@@ -1,0 +1,7 @@
+-- The SELECT of each mart, as it stands in the file.
+select
+    name,
+    row_meaning,
+    sql
+from meta.model
+order by name

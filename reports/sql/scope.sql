@@ -1,0 +1,45 @@
+-- Each scope of each source with one word for its state, and the newest date that its prices carry.
+-- A failure to list the scopes of a source (scope all) is settled once any scope of it was read later.
+with newest as (
+    select
+        source,
+        scope,
+        max(last_observed_at) as newest_price_at
+    from core.sku_price
+    group by source, scope
+),
+
+last_good as (
+    select
+        source,
+        max(last_good_at) as last_good_at
+    from mart.source_health
+    group by source
+)
+
+select
+    h.service_provider_name,
+    h.source,
+    h.kind,
+    h.scope,
+    case
+        when h.kind <> 'live' then 'archived'
+        when h.last_good_at is null then 'missing'
+        when not h.is_current then 'stale'
+        when h.status <> 'ok' then 'retry'
+        else 'fresh'
+    end as state,
+    h.last_tried_at,
+    h.last_good_at,
+    h.age_days,
+    n.newest_price_at,
+    h.n_rows,
+    h.n_refused,
+    h.n_disagreements,
+    h.n_without_accelerator,
+    h.error
+from mart.source_health as h
+left join newest as n on h.source = n.source and h.scope = n.scope
+left join last_good as g on h.source = g.source
+where h.scope <> 'all' or h.last_good_at is not null or g.last_good_at is null or h.last_tried_at > g.last_good_at
+order by h.source, h.scope

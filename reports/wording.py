@@ -1,0 +1,133 @@
+"""How numbers, dates and names are written: one way on every page. All functions are pure."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+
+MINUS = "\N{MINUS SIGN}"
+UNKNOWN = "\N{EN DASH}"
+FALL, RISE, SAME = "\N{BLACK DOWN-POINTING TRIANGLE}", "\N{BLACK UP-POINTING TRIANGLE}", "="
+CENTS = 2
+FINER_PLACES = (2, 4, 6, 8, 10)
+LEAST_IN_CENTS = 0.1
+"""Below this a price in whole cents would be off by more than 5 %."""
+
+OPTIONS = {
+    "on_demand": "on-demand",
+    "reserved": "Reserved",
+    "savings_plan": "Savings Plan",
+    "spot": "spot",
+    "capacity_block": "Capacity Block",
+}
+KINDS = {
+    "list_change": "list price",
+    "spot_move": "spot move",
+    "new_offer": "new offer",
+    "gone_offer": "no longer offered",
+    "correction": "correction",
+}
+
+KINDS_COUNTED = {
+    "list_change": ("list price", "list prices"),
+    "spot_move": ("spot move", "spot moves"),
+    "new_offer": ("new offer", "new offers"),
+    "gone_offer": ("offer gone", "offers gone"),
+    "correction": ("correction", "corrections"),
+}
+
+Number = float | Decimal
+
+
+def amount(value: Number | None, places: int) -> str:
+    """Return an amount with thousands separated; a dash where it is unknown."""
+    return UNKNOWN if value is None else f"{value:,.{places}f}".replace("-", MINUS)
+
+
+def places_of(values: Iterable[Number | None]) -> int:
+    """Return the decimal places of a column of prices: cents, or more where a price is too small for cents."""
+    return 4 if any(value is not None and 0 < value < LEAST_IN_CENTS for value in values) else CENTS
+
+
+def places_of_pairs(pairs: Iterable[tuple[Number | None, Number | None]]) -> int:
+    """Return the places that keep the two sides of every change apart, and small prices honest."""
+    places = CENTS
+    for before, after in pairs:
+        places = max(places, places_of((before, after)))
+        if before is not None and after is not None and before != after:
+            apart = [n for n in FINER_PLACES if f"{before:.{n}f}" != f"{after:.{n}f}"]
+            places = max(places, apart[0] if apart else FINER_PLACES[-1])
+    return places
+
+
+def percent(ratio: float | None) -> str:
+    """Return a ratio of change as percent with sign and one decimal; a dash where there is none."""
+    if ratio is None:
+        return UNKNOWN
+    if ratio and abs(ratio) < 0.0005:
+        return f"{MINUS if ratio < 0 else '+'}<0.1 %"
+    return f"{ratio * 100:+,.1f} %".replace("-", MINUS)
+
+
+def moved(ratio: float) -> str:
+    """Return a change in words, without sign: fell 44.0 %, rose 3.1 %, unchanged."""
+    if not ratio:
+        return "unchanged"
+    share = "less than 0.1 %" if abs(ratio) < 0.0005 else f"{abs(ratio) * 100:,.1f} %"
+    return f"{'fell' if ratio < 0 else 'rose'} {share}"
+
+
+def arrow(ratio: float | None) -> str:
+    """Return the sign for the eye of a change; empty where there is none."""
+    if ratio is None:
+        return ""
+    return FALL if ratio < 0 else RISE if ratio > 0 else SAME
+
+
+def day(moment: datetime | None) -> str:
+    """Return the UTC date of a moment; a dash where it is unknown."""
+    return UNKNOWN if moment is None else f"{moment:%Y-%m-%d}"
+
+
+def minute(moment: datetime | None) -> str:
+    """Return a moment to the minute, in UTC."""
+    return UNKNOWN if moment is None else f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def window(before: datetime | None, after: datetime) -> str:
+    """Return the days between which something happened."""
+    if before is None:
+        return f"by {day(after)}"
+    return day(after) if day(before) == day(after) else f"{day(before)} to {day(after)}"
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: 1 price, 1,405 prices."""
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
+def days(age: float | None) -> str:
+    """Return an age in days, with one decimal below ten; a dash where it is unknown."""
+    if age is None:
+        return UNKNOWN
+    return f"{age:,.1f}" if age < 10 else f"{age:,.0f}"
+
+
+def option(
+    purchase_option: str,
+    *,
+    term_hours: int | None = None,
+    payment: str | None = None,
+    offering_class: str | None = None,
+) -> str:
+    """Return how something is bought, in words: Reserved 1 yr, No Upfront, convertible."""
+    words = OPTIONS.get(purchase_option, purchase_option)
+    if term_hours:
+        years, rest = divmod(term_hours, 8760)
+        words += f" {years} yr" if not rest else f" {term_hours:,} h"
+    return ", ".join(part for part in (words, payment, offering_class) if part)
+
+
+def few(names: list[str], *, most: int = 3) -> str:
+    """Return names as a list in words, the last ones only counted where there are many."""
+    shown = names[:most] + ([f"{len(names) - most:,} more"] if len(names) > most else [])
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
