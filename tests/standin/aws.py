@@ -1,4 +1,4 @@
-"""A stand-in for AWS's Price List: its API, reached by unmodified boto3, and its bulk files, over one catalogue.
+"""A stand-in for AWS: the Price List's API, reached by unmodified boto3, its bulk files, and EC2 (standin.ec2).
 
     with aws.StandIn() as standin:
         os.environ |= standin.environment()
@@ -9,6 +9,7 @@
 Faults and counts find requests by label, with * and ? as in file names:
 
     api  api:GetProducts  api:us-west-2  api:GetProducts:us-west-2  (region: the filter on regionCode)
+    ec2  ec2:DescribeRegions  ec2:us-east-1  ec2:DescribeRegions:us-east-1  (region: the endpoint's)
     bulk  bulk:index  bulk:versions  bulk:regions  bulk:prices  bulk:us-west-2  bulk:us-west-2:20261001200000
     /offers/v1.0/aws/AmazonEC2/index.json  (any path)
 """
@@ -25,7 +26,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-from standin import api, bulk, world
+from standin import api, bulk, ec2, ec2_cloud, world
 from standin.catalogue import Catalogue, Edition, Product
 from standin.exchange import Answer, Request
 from standin.faults import Effect
@@ -67,6 +68,7 @@ class StandIn:
 
     def __init__(self, *catalogues: Catalogue, latency: float = 0.0, page_sizes: Sequence[int] = (100,)) -> None:
         self.catalogues = {each.partition: each for each in catalogues or (world.aws(), world.china())}
+        self.cloud = ec2_cloud.cloud()
         self.latency = latency
         self.page_sizes = page_sizes
         self.empty_last_token = False
@@ -87,6 +89,7 @@ class StandIn:
         """Return what makes an unmodified boto3, here or in another process, call the stand-in."""
         return {
             "AWS_ENDPOINT_URL_PRICING": self.url,
+            "AWS_ENDPOINT_URL_EC2": self.url,
             "AWS_ACCESS_KEY_ID": api.ACCESS_KEY,
             "AWS_SECRET_ACCESS_KEY": api.SECRET_KEY,
             "AWS_DEFAULT_REGION": "us-east-1",
@@ -157,7 +160,7 @@ class StandIn:
         def spoil(products: tuple[Product, ...]) -> tuple[Product, ...]:
             return reduce(lambda each, effect: effect.products(each), effects, products)
 
-        answer = self._api(request, spoil) if method == "POST" else self._bulk(request, spoil)
+        answer = self._answer(request, spoil)
         answer = replace(answer, delay=self.latency)
         answer = reduce(lambda each, effect: effect.answer(each), effects, answer)
         request.status = answer.status
@@ -173,6 +176,21 @@ class StandIn:
             where = bulk.place(path)
             labels = (*(where.labels if where.kind else ()), path)
             return Request(method=method, path=path, labels=labels, region=where.region, headers=headers, at=now)
+        _, region, service = ec2.signed_for(headers)
+        if service == "ec2":
+            asked = ec2.parameters_of(body)
+            operation = asked.get("Action", "")
+            labels = ("ec2", f"ec2:{operation}", f"ec2:{region}", f"ec2:{operation}:{region}")
+            return Request(
+                method=method,
+                path=path,
+                labels=labels,
+                operation=operation,
+                region=region,
+                parameters=asked,
+                headers=headers,
+                at=now,
+            )
         operation = headers.get("x-amz-target", "").removeprefix(TARGET_PREFIX)
         parameters = json.loads(body or b"{}")
         region = api.region_filter(parameters)
@@ -187,6 +205,14 @@ class StandIn:
             headers=headers,
             at=now,
         )
+
+    def _answer(self, request: Request, spoil: api.Spoil) -> Answer:
+        if request.method != "POST":
+            return self._bulk(request, spoil)
+        if request.labels[0] == "ec2":
+            parameters = {name: str(value) for name, value in request.parameters.items()}
+            return ec2.answer(parameters, request.headers, self.cloud, key=api.ACCESS_KEY)
+        return self._api(request, spoil)
 
     def _api(self, request: Request, spoil: api.Spoil) -> Answer:
         try:

@@ -1,0 +1,174 @@
+"""The stand-in for EC2, asked by unmodified boto3: what it answers, and how it goes wrong."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import boto3
+import botocore.exceptions
+import botocore.session
+import pytest
+from botocore.config import Config
+from standin import aws, ec2, ec2_cloud
+from standin.reading import SERVICE_MODELS
+
+Connect = Callable[..., Any]
+
+
+@pytest.fixture
+def connect(standin: aws.StandIn) -> Connect:
+    """Return a maker of boto3's own EC2 clients, without retries."""
+
+    def client(region: str = "us-east-1") -> Any:
+        session = botocore.session.Session()
+        session.register_component("data_loader", SERVICE_MODELS)
+        config = Config(retries={"total_max_attempts": 1}, read_timeout=5)
+        return boto3.session.Session(botocore_session=session).client("ec2", region_name=region, config=config)
+
+    return client
+
+
+def code_of(call: Callable[..., Any], **parameters: object) -> str:
+    with pytest.raises(botocore.exceptions.ClientError) as caught:
+        call(**parameters)
+    return str(caught.value.response["Error"]["Code"])
+
+
+def test_machines_come_back_as_boto3_shows_them(connect: Connect) -> None:
+    """The XML is what botocore reads: nothing of a machine is lost on the way."""
+    listed = connect().describe_instance_types()["InstanceTypes"]
+
+    assert listed == [dict(each) for each in ec2_cloud.MACHINES]
+
+
+def test_machines_are_paged_and_filtered(connect: Connect) -> None:
+    """Paginator, wildcards in filters, and limits as documented."""
+    client = connect()
+    pages = list(client.get_paginator("describe_instance_types").paginate(MaxResults=5))
+
+    assert [len(page["InstanceTypes"]) for page in pages] == [5, 5, 3]
+    wanted = [{"Name": "instance-type", "Values": ["trn2*", "p5.*"]}]
+    found = client.describe_instance_types(Filters=wanted)["InstanceTypes"]
+    assert [each["InstanceType"] for each in found] == [
+        "p5.48xlarge",
+        "trn2.48xlarge",
+        "trn2.3xlarge",
+        "trn2u.48xlarge",
+    ]
+    assert code_of(client.describe_instance_types, MaxResults=101) == "InvalidParameterValue"
+    assert code_of(client.describe_instance_types, InstanceTypes=["p5.47xlarge"]) == "InvalidInstanceType"
+
+
+def test_zones_have_names_and_ids(connect: Connect) -> None:
+    """Offerings by zone id; names of zones are this account's own."""
+    client = connect()
+    zones = {each["ZoneName"]: each["ZoneId"] for each in client.describe_availability_zones()["AvailabilityZones"]}
+    offered = client.describe_instance_type_offerings(
+        LocationType="availability-zone-id", Filters=[{"Name": "instance-type", "Values": ["p5.48xlarge"]}]
+    )
+
+    assert zones == {"us-east-1a": "use1-az6", "us-east-1b": "use1-az1", "us-east-1c": "use1-az4"}
+    assert [each["Location"] for each in offered["InstanceTypeOfferings"]] == ["use1-az6", "use1-az4"]
+
+
+def test_regions_that_are_not_opted_in(connect: Connect) -> None:
+    """Listed with AllRegions only; asked themselves, they answer AuthFailure."""
+    listed = [each["RegionName"] for each in connect().describe_regions()["Regions"]]
+    every = [each["RegionName"] for each in connect().describe_regions(AllRegions=True)["Regions"]]
+
+    assert set(every) - set(listed) == {"me-south-1"}
+    assert code_of(connect("me-south-1").describe_instance_types) == "AuthFailure"
+
+
+def test_spot_history_ends_with_an_empty_token(standin: aws.StandIn, connect: Connect) -> None:
+    """Pages may be short or empty and have a successor; the last token is the empty string."""
+    standin.cloud.page_sizes = (2, 0)
+    client, tokens, records = connect(), [], []
+    parameters: dict[str, str] = {}
+    while True:
+        page = client.describe_spot_price_history(**parameters)
+        tokens.append(page["NextToken"])
+        records += page["SpotPriceHistory"]
+        if not page["NextToken"]:
+            break
+        parameters = {"NextToken": page["NextToken"]}
+
+    assert tokens[-1] == ""
+    assert len(tokens) > 4
+    assert len(records) == len(standin.cloud.regions["us-east-1"].spot)
+
+
+def test_spot_history_begins_with_the_price_in_force(standin: aws.StandIn, connect: Connect) -> None:
+    """The last record before StartTime comes too, one for each series; now gives the current prices."""
+    found = connect().describe_spot_price_history(
+        StartTime=standin.cloud.now, InstanceTypes=["p5.48xlarge"], ProductDescriptions=["Linux/UNIX"]
+    )["SpotPriceHistory"]
+
+    assert {each["AvailabilityZoneId"]: each["SpotPrice"] for each in found} == {
+        "use1-az1": "55.040000",
+        "use1-az6": "12.500000",
+    }
+
+
+def test_spot_history_reaches_ninety_days_back(standin: aws.StandIn, connect: Connect) -> None:
+    """Of older records only the one in force ninety days ago comes."""
+    now = standin.cloud.now
+    spot = tuple(
+        ec2_cloud.Spot(
+            zone_id="use1-az1", instance_type="p5.48xlarge", price=f"{days}.0", at=now - timedelta(days=days)
+        )
+        for days in (200, 100, 80)
+    )
+    standin.cloud.change("us-east-1", spot=spot)
+
+    found = connect().describe_spot_price_history(StartTime=now - timedelta(days=365))["SpotPriceHistory"]
+
+    assert [each["SpotPrice"] for each in found] == ["80.0", "100.0"]
+
+
+def test_a_wrong_type_is_an_empty_answer(connect: Connect) -> None:
+    """Trap 23: no error for a type that does not exist."""
+    assert connect().describe_spot_price_history(InstanceTypes=["p5.48xlargep5e.48xlarge"])["SpotPriceHistory"] == []
+
+
+def test_old_captures_lack_zone_ids(standin: aws.StandIn, connect: Connect) -> None:
+    """By one setting, spot records come without AvailabilityZoneId."""
+    standin.cloud.zone_ids_in_spot = False
+
+    records = connect().describe_spot_price_history()["SpotPriceHistory"]
+
+    assert {"AvailabilityZoneId" in each for each in records} == {False}
+
+
+def test_capacity_blocks_have_hours_and_minutes(connect: Connect) -> None:
+    """308.14 is 8 h 37 min; no offer is an empty answer; types and UltraServers are refused in AWS's words."""
+    found = connect("ap-south-2").describe_capacity_block_offerings(
+        InstanceType="trn2.48xlarge", InstanceCount=1, CapacityDurationHours=24
+    )["CapacityBlockOfferings"]
+    ohio = connect("us-east-2").describe_capacity_block_offerings
+
+    stated = [
+        (each["UpfrontFee"], each["CapacityBlockDurationHours"], each["CapacityBlockDurationMinutes"]) for each in found
+    ]
+    assert stated == [("308.14", 8, 37), ("858.26", 24, 0)]
+    assert ohio(InstanceType="trn2.48xlarge", InstanceCount=1, CapacityDurationHours=48)["CapacityBlockOfferings"] == []
+    assert code_of(ohio, InstanceType="trn2.3xlarge", CapacityDurationHours=24) == "InvalidParameterValue"
+    assert code_of(ohio, UltraserverType="u-trn2x64", CapacityDurationHours=24) == "UnauthorizedOperation"
+    assert code_of(ohio, InstanceType="trn2.48xlarge", CapacityDurationHours=25) == "InvalidParameterValue"
+
+
+def test_what_goes_wrong(standin: aws.StandIn, connect: Connect) -> None:
+    """One region refuses; credentials expire midway; a token comes again and again."""
+    standin.fault("ec2:us-east-2", ec2.UNAUTHORIZED)
+    assert code_of(connect("us-east-2").describe_regions) == "UnauthorizedOperation"
+    assert connect("us-east-1").describe_regions()["Regions"]
+
+    standin.fault("ec2:us-east-1", ec2.EXPIRED, after=1)
+    assert connect("us-east-1").describe_regions()["Regions"]
+    assert code_of(connect("us-east-1").describe_regions) == "RequestExpired"
+
+    standin.heal()
+    standin.fault("ec2:DescribeSpotPriceHistory", ec2.RepeatToken())
+    with pytest.raises(botocore.exceptions.PaginationError, match="same next token"):
+        list(connect().get_paginator("describe_spot_price_history").paginate())
+    assert standin.count("ec2:DescribeSpotPriceHistory:us-east-1") > 1
