@@ -6,6 +6,7 @@ A daily run, the repair after a kill, and the rebuilding of the whole warehouse 
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -64,14 +65,18 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
         return _imported(landing, content)
     source = source_named(content["source"])
     frames = []
+    facts: dict[str, list[pl.DataFrame]] = {}
     try:
         for index, document in enumerate(content["documents"]):
             parsed = source.parse(landing.document(content, index))
             frames.append(parsed.rows.with_columns(document_sha256=pl.lit(document["sha256"])))
+            for name, frame in parsed.facts.items():
+                facts.setdefault(name, []).append(frame.with_columns(document_sha256=pl.lit(document["sha256"])))
             notes += [f"{content['source']} {content['scope']}: {text}" for text in parsed.unknown]
     except ChipledgerError as error:
         return [_look(content, error=str(error))]
-    return [_look(content, rows=pl.concat(frames) if frames else no_rows())]
+    look = _look(content, rows=pl.concat(frames, how="diagonal") if frames else no_rows())
+    return [replace(look, facts={name: pl.concat(parts) for name, parts in facts.items()})]
 
 
 def _imported(landing: Landing, content: Mapping[str, Any]) -> list[ParsedLook]:
@@ -152,5 +157,5 @@ def _decide(
         if entry.kind == "look" and (look["source"], look["scope"]) == (row.source, row.scope):
             if naive(unstamp(look["observed_at"])) != row.observed_at:
                 continue
-            again = [ParsedLook(**{**vars(parsed), "trusted": True}) for parsed in _parsed(con, landing, entry, [])]
+            again = [replace(parsed, trusted=True) for parsed in _parsed(con, landing, entry, [])]
             load(con, again, recorded_at=recorded_at)

@@ -38,7 +38,7 @@ class ParsedLook:
 
     Rows of an import bring an `observed_at` (naive UTC) of their own; all others share the look's.
     `error` is set, and `rows` empty, where the look failed or could not be parsed. `trusted` looks, which a person
-    accepted, pass the batch and history gates.
+    accepted, pass the batch and history gates. `facts` are frames by the name of their table, for `warehouse.facts`.
     """
 
     run_id: str
@@ -51,6 +51,7 @@ class ParsedLook:
     rows: pl.DataFrame
     error: str | None = None
     trusted: bool = False
+    facts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
 
 @dataclass
@@ -96,7 +97,7 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
             else:
                 # The offer is known, only its price is not: the look says nothing of this offer, and all of the others.
                 frames.append(_placed(offer, look, number, refusal_number=len(batch.refusals) - 1))
-    stage_rows(con, pl.concat(frames))
+    stage_rows(con, pl.concat(frames, how="diagonal"))
     for refusal_number, offer_id in con.execute(
         "select refusal_number, offer_id from observed_row where refusal_number is not null"
     ).fetchall():
@@ -131,7 +132,7 @@ def _judge_empty(
     ).fetchone()
     if look.complete and (n_refused or (had and had[0])):
         batch.refused_looks[number] = "no price in the whole answer"
-    else:
+    elif not look.facts:
         batch.empty.add(number)
 
 

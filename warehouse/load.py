@@ -16,6 +16,7 @@ from warehouse import schemas
 from warehouse.batch import Batch, ParsedLook, stage
 from warehouse.errors import ChipledgerError
 from warehouse.events import append_events, naive, stage_rows
+from warehouse.facts import append_facts
 from warehouse.gates import row_gate
 from warehouse.quarantine import Quarantined, find, settle, waiting_with
 
@@ -160,6 +161,10 @@ def _load_round(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook], recorde
     for number, look in enumerate(batch.looks):
         result = _result(batch, number, n_rows=counts.get(number, 0), n_events=events.pop((look.source, look.scope), 0))
         _record(con, batch, number, result, recorded_at)
+        if result.status == "ok":
+            append_facts(
+                con, look.facts, source=look.source, observed_at=naive(look.observed_at), recorded_at=recorded_at
+            )
         results.append(result)
     return results
 

@@ -237,6 +237,35 @@ IDENTITY = (
 OBSERVATION = (*IDENTITY, "sku_id", "sku_price_id", "unit_price", "upfront_price")
 """Columns of the frame that a source's `parse` returns. Amounts are the document's own text until the row gate."""
 
+FACT_TABLES = (
+    Table("core", "spot_advice", "What the public spot advisor says of one type in one region",
+          ("region_id", "instance_type", "operating_system", "savings_percent", "interruption_band",
+           "source", "observed_at", "document_sha256", "recorded_at")),
+    Table("core", "instance_capability", "What DescribeInstanceTypes says of one type in one region",
+          ("region_id", "instance_type", "supports_on_demand", "supports_spot", "supports_capacity_block",
+           "api_accelerator_name", "api_accelerator_count", "api_accelerator_memory_gib",
+           "api_neuron_cores_per_accelerator", "source", "observed_at", "document_sha256", "recorded_at")),
+    Table("core", "instance_zone", "One zone in which one type is offered",
+          ("region_id", "availability_zone_id", "availability_zone", "instance_type",
+           "source", "observed_at", "document_sha256", "recorded_at")),
+    Table("core", "capacity_block_answer", "One offer that a query for Capacity Blocks found, or one query that found none",
+          ("region_id", "instance_type", "capacity_unit", "queried_hours", "queried_count",
+           "capacity_block_offering_id", "availability_zone_id", "availability_zone", "starts_at", "ends_at",
+           "duration_minutes", "usable_minutes", "block_fee", "pricing_currency", "answer_error",
+           "source", "observed_at", "document_sha256", "recorded_at")),
+)  # fmt: skip
+"""What documents say beside prices; append-only, a fact is written again only when it differs from the last one."""
+
+FACT_KEYS = {
+    "spot_advice": ("region_id", "instance_type", "operating_system"),
+    "instance_capability": ("region_id", "instance_type"),
+    "instance_zone": ("region_id", "availability_zone_id", "availability_zone", "instance_type"),
+    "capacity_block_answer": (
+        "region_id", "instance_type", "capacity_unit", "queried_hours", "queried_count", "capacity_block_offering_id",
+    ),
+}  # fmt: skip
+"""What a fact of each table is about; its other columns, up to `source`, are what is said."""
+
 TABLES = (
     Table("core", "source", "One source of prices and how far it is believed",
           ("source", "service_provider_name", "title", "kind", "precedence", "max_age_hours", "url")),
@@ -260,27 +289,9 @@ TABLES = (
     Table("core", "quarantine", "One refused row or batch, kept with its reason; append-only, the last row of an id counts",
           ("quarantine_id", "run_id", "source", "scope", "observed_at", "gate", "reason", "field", "value",
            "offer_id", "row_json", "document_sha256", "decision", "decided_at", "decided_by", "recorded_at")),
+    *FACT_TABLES,
 )  # fmt: skip
 """Tables of the writer's file, in order of creation."""
-
-FACT_TABLES = (
-    Table("core", "spot_advice", "What the public spot advisor says of one type in one region",
-          ("region_id", "instance_type", "operating_system", "savings_percent", "interruption_band",
-           "source", "observed_at", "document_sha256", "recorded_at")),
-    Table("core", "instance_capability", "What DescribeInstanceTypes says of one type in one region",
-          ("region_id", "instance_type", "supports_on_demand", "supports_spot", "supports_capacity_block",
-           "api_accelerator_name", "api_accelerator_count", "api_accelerator_memory_gib",
-           "api_neuron_cores_per_accelerator", "source", "observed_at", "document_sha256", "recorded_at")),
-    Table("core", "instance_zone", "One zone in which one type is offered",
-          ("region_id", "availability_zone_id", "availability_zone", "instance_type",
-           "source", "observed_at", "document_sha256", "recorded_at")),
-    Table("core", "capacity_block_answer", "One offer that a query for Capacity Blocks found, or one query that found none",
-          ("region_id", "instance_type", "capacity_unit", "queried_hours", "queried_count",
-           "capacity_block_offering_id", "availability_zone_id", "availability_zone", "starts_at", "ends_at",
-           "duration_minutes", "usable_minutes", "block_fee", "pricing_currency", "answer_error",
-           "source", "observed_at", "document_sha256", "recorded_at")),
-)  # fmt: skip
-"""What documents say beside prices; append-only, a fact is written again only when it differs from the last one."""
 
 DERIVED_TABLES = (
     Table("core", "sku_price", "One interval in which one source gives one offer one price",
