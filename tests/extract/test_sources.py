@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from extract import SOURCES, base, source_named
 
 ROOT = Path(__file__).parent.parent.parent
