@@ -165,9 +165,12 @@ def page(summary: steps.Summary) -> Iterator[str]:
         for result in summary.failed:
             yield f"| {escaped(result.source)} | {escaped(result.scope)} | {escaped(result.error or '')} |"
     yield ""
-    yield f"- file: {escaped(str(summary.file)) if summary.file else 'nothing was published; the last file stands'}"
+    if summary.file:
+        yield f"- file: {escaped(str(summary.file.resolve()))}"
+    else:
+        yield "- nothing was published; the last file stands"
     if summary.report:
-        yield f"- report: {escaped(str(summary.report))}"
+        yield f"- report: {escaped(str(summary.report.resolve()))}"
     if refused:
         yield "- `chipledger quarantine list` says why rows were refused"
 
@@ -187,11 +190,11 @@ def without_secrets(text: str) -> str:
 def main(offline: bool, sources: list[str] | None, scopes: list[str] | None, data_dir: Path | None) -> int:
     """Run the flow once and print its summary, whose last lines name the file and the report; return the exit code."""
     state = daily(offline, sources, scopes, str(data_dir) if data_dir else None, return_state=True)
-    if not state.is_completed():
-        sys.stderr.write(f"error: {without_secrets(state.message or 'the run failed')}\n")
+    result: Any = state.result(raise_on_failure=False)  # Prefect takes the summary out of the state the flow returns
+    if not isinstance(result, steps.Summary):
+        sys.stderr.write(f"error: {without_secrets(str(result))}\n")
         return 1
-    summary: Any = state.result()  # Prefect takes the summary out of the state that the flow returns
-    sys.stdout.writelines(f"{line}\n" for line in summary.lines())
+    sys.stdout.writelines(f"{line}\n" for line in result.lines())
     return 0
 
 

@@ -1,4 +1,4 @@
-"""A Prefect server's API, as far as tests ask it: with its own client, `Artifact.get` is refused by its own server."""
+"""A Prefect server's API over plain HTTP, as far as tests ask it."""
 
 import json
 import urllib.request

@@ -134,7 +134,7 @@ def test_passing_errors_alone_are_tried_again(daily_file: ModuleType, error: Exc
 
 
 def summary(*results: LookResult) -> Summary:
-    return Summary(run_id="r", started_at=NOON, results=list(results), file=Path("data/prices.duckdb"))
+    return Summary(run_id="r", started_at=NOON, results=list(results), file=Path("/data/prices.duckdb"))
 
 
 def look(scope: str, status: str, **more: Any) -> LookResult:
@@ -154,7 +154,7 @@ def test_page_counts_looks_and_names_what_failed(daily_file: ModuleType) -> None
 
     assert "| looks failed | 1 |\n| looks ok | 1 |\n| prices | 9 |\n| price events | 2 |\n| refused rows | 1 |" in page
     assert r"| aws\_price\_list | us-west-2 | the server \| answered 403 |" in page
-    assert "- file: data/prices.duckdb" in page
+    assert "- file: /data/prices.duckdb" in page
 
 
 @pytest.mark.parametrize(
