@@ -16,7 +16,7 @@ from flows import output, settings
 from warehouse.errors import ChipledgerError, SettingsError
 
 if TYPE_CHECKING:
-    from flows.steps import Summary
+    from flows.summary import Summary
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

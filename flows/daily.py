@@ -26,6 +26,7 @@ from prefect.task_runners import ThreadPoolTaskRunner
 
 from extract import SOURCES, source_named
 from flows import settings, steps
+from flows.summary import Summary
 from warehouse.documents import Look
 from warehouse.errors import ChipledgerError, SettingsError, SourceError, Unavailable
 
@@ -49,7 +50,7 @@ def daily(
     sources: list[str] | None = None,
     scopes: list[str] | None = None,
     data_dir: str | None = None,
-) -> "State[steps.Summary]":
+) -> "State[Summary]":
     """Collect prices, load what changed, publish the file and the report.
 
     Ends as Completed, naming the scopes without fresh prices. Raises ChipledgerError where nothing was fresh.
@@ -132,7 +133,7 @@ def is_passing(task: Task[..., Any], task_run: "TaskRun", state: "State[Any]") -
     return isinstance(error, Unavailable) and (error.retry_after or 0.0) <= LONGEST_PAUSE_S
 
 
-def outcome(summary: steps.Summary) -> str:
+def outcome(summary: Summary) -> str:
     """Return the outcome of a run in a sentence: how many looks were fresh, and which scopes are stale."""
     stale = ", ".join(f"{result.source} {result.scope}" for result in summary.failed)
     if not summary.fresh:
@@ -141,7 +142,7 @@ def outcome(summary: steps.Summary) -> str:
     return f"{fresh} looks fresh, {summary.n_events} changes" + (f"; stale: {stale}" if stale else "")
 
 
-def page(summary: steps.Summary) -> Iterator[str]:
+def page(summary: Summary) -> Iterator[str]:
     """Yield the lines of the run's page in Markdown; text that came from elsewhere is escaped."""
     counts = Counter(result.status for result in summary.results)
     refused = sum(result.n_refused for result in summary.results)
@@ -191,7 +192,7 @@ def main(offline: bool, sources: list[str] | None, scopes: list[str] | None, dat
     """Run the flow once and print its summary, whose last lines name the file and the report; return the exit code."""
     state = daily(offline, sources, scopes, str(data_dir) if data_dir else None, return_state=True)
     result: Any = state.result(raise_on_failure=False)  # Prefect takes the summary out of the state the flow returns
-    if not isinstance(result, steps.Summary):
+    if not isinstance(result, Summary):
         sys.stderr.write(f"error: {without_secrets(str(result))}\n")
         return 1
     sys.stdout.writelines(f"{line}\n" for line in result.lines())

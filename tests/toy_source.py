@@ -1,7 +1,6 @@
 """A source for tests: its scopes and prices are a dictionary, its documents JSON, and it goes the whole way."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,6 +11,7 @@ from looks import day, frame, row
 from extract.base import Context, Parsed, Source
 from flows import replay, steps
 from flows.settings import Settings
+from flows.summary import Summary
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged, Unavailable
 
@@ -56,7 +56,7 @@ class Toy:
     def settings(self) -> Settings:
         return Settings(data_dir=self.data_dir, workers=2)
 
-    def run(self, at: float, **world: Prices | None) -> steps.Summary:
+    def run(self, at: float, **world: Prices | None) -> Summary:
         """Run at a day, after setting the world's scopes."""
         self.at = at
         self.world |= world
@@ -82,7 +82,7 @@ class Toy:
 def installed(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> Toy:
     """Return a toy that is the only source."""
     toy = Toy(data_dir)
-    only: Callable[[str], Source] = {TOY: toy.source()}.__getitem__
+    only = {TOY: toy.source()}.__getitem__
     monkeypatch.setattr(steps, "SOURCES", (toy.source(),))
     monkeypatch.setattr(steps, "source_named", only)
     monkeypatch.setattr(replay, "source_named", only)

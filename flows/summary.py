@@ -1,0 +1,71 @@
+"""What a run did, as a value: printed, stored, shown in Prefect, and read by other programs."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from warehouse.load import LookResult
+
+
+@dataclass(kw_only=True)
+class Summary:
+    """What a run did, as printed, stored and shown: looks by status, events, the published file and report."""
+
+    run_id: str
+    started_at: datetime
+    finished_at: datetime | None = None
+    results: list[LookResult] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    file: Path | None = None
+    report: Path | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Return whether any look gave prices, or was known already."""
+        return any(result.status in ("ok", "known") for result in self.results)
+
+    @property
+    def failed(self) -> list[LookResult]:
+        """Return the looks that gave nothing."""
+        return [result for result in self.results if result.status in ("failed", "refused")]
+
+    @property
+    def n_events(self) -> int:
+        """Return the number of price events appended."""
+        return sum(result.n_events for result in self.results)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the summary as lines for people: counts, what failed, what to know, and where the results are."""
+        counts = Counter(result.status for result in self.results)
+        looks = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "none"
+        rows = sum(result.n_rows for result in self.results)
+        yield f"looks: {looks}; prices: {rows}; changes: {self.n_events}"
+        refused = sum(result.n_refused for result in self.results)
+        if refused:
+            yield f"refused: {refused} (`chipledger quarantine list` says why)"
+        for result in self.failed:
+            yield f"no fresh prices: {result.source} {result.scope}: {result.error}"
+        for note in self.notes[:20]:
+            yield f"note: {note}"
+        if len(self.notes) > 20:
+            yield f"note: and {len(self.notes) - 20} more"
+        yield f"file: {self.file}" if self.file else "nothing was published; the last file stands"
+        if self.report:
+            yield f"report: {self.report}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary as the object that `--json` prints."""
+        return {
+            "run_id": self.run_id,
+            "started_at": self.started_at.isoformat(),
+            "finished_at": self.finished_at.isoformat() if self.finished_at else None,
+            "looks": [asdict(result) | {"observed_at": result.observed_at.isoformat()} for result in self.results],
+            "events": self.n_events,
+            "refused_rows": sum(result.n_refused for result in self.results),
+            "notes": self.notes,
+            "file": str(self.file) if self.file else None,
+            "report": str(self.report) if self.report else None,
+        }
