@@ -22,12 +22,22 @@ gone as (
     where valid_to is not null and next_from is distinct from valid_to
 ),
 
+ended as (
+    select
+        offer_id,
+        source,
+        valid_from,
+        min(document_sha256) as document_sha256
+    from core.price_event
+    where unit_price is null and upfront_price is null and retracts_recorded_at is null
+    group by offer_id, source, valid_from
+),
+
 covered as (
     select
         source,
         scope,
-        observed_at,
-        document_sha256
+        observed_at
     from core.scope_run
     where complete and status = 'ok'
 ),
@@ -50,8 +60,10 @@ span as (
         greatest(g.valid_from, c.observed_at) as last_observed_at,
         null as unit_price,
         null as upfront_price,
-        c.document_sha256
+        coalesce(e.document_sha256, g.document_sha256) as document_sha256
     from gone as g
+    left join ended as e
+        on g.offer_id = e.offer_id and g.source = e.source and g.valid_from = e.valid_from
     asof left join covered as c
         on
             g.source = c.source
@@ -150,6 +162,7 @@ spell as (
     select
         offer_id,
         min(valid_from) as valid_from,
+        max(valid_from) as last_told_at,
         max(last_observed_at) as last_observed_at,
         arg_min(unit_price, valid_from) as unit_price,
         arg_min(upfront_price, valid_from) as upfront_price,
@@ -163,11 +176,14 @@ spell as (
 select
     offer_id,
     valid_from,
-    lead(valid_from) over (partition by offer_id order by valid_from) as valid_to,
-    last_observed_at,
+    lead(valid_from) over w as valid_to,
+    -- a source that is no longer believed may have gone on telling the old price
+    case when last_observed_at >= lead(valid_from) over w then last_told_at else last_observed_at end
+        as last_observed_at,
     unit_price,
     upfront_price,
     source,
     last_source,
     document_sha256
 from spell
+window w as (partition by offer_id order by valid_from)
