@@ -14,7 +14,7 @@ import duckdb
 import polars as pl
 
 from warehouse import schemas
-from warehouse.db import sql
+from warehouse.db import insert_rows, sql
 from warehouse.events import naive, plain_amount, stage_rows
 from warehouse.gates import row_gate, row_json
 from warehouse.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
@@ -215,7 +215,7 @@ def _settle_holds(
     con: duckdb.DuckDBPyConnection, batch: Batch, holds: Mapping[tuple[str, int], list[Quarantined]]
 ) -> None:
     con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
-    con.executemany("insert into held_key values (?, ?)", [list(key) for key in holds])
+    insert_rows(con, "held_key", list(holds))
     rows = con.execute(
         "select row_number, look_number, source, offer_id, observed_at, unit_price, upfront_price, document_sha256 "
         "from observed_row semi join held_key using (source, offer_id) where not is_past_gates"
@@ -274,13 +274,11 @@ def _stage_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         for number, look in enumerate(batch.looks)
         if not look.error and number not in batch.refused_looks and number not in batch.empty
     ]  # fmt: skip
-    if looks:
-        con.executemany("insert into new_look values (?, ?, ?, ?, ?)", looks)
+    insert_rows(con, "new_look", looks)
     con.execute("create or replace temp table new_refusal (offer_id BIGINT, source VARCHAR, observed_at TIMESTAMP)")
     refused = [
         [refusal.offer_id, refusal.source, refusal.observed_at]
         for refusal in batch.refusals
         if refusal.offer_id is not None and refusal.decision != "accept"
     ]
-    if refused:
-        con.executemany("insert into new_refusal values (?, ?, ?)", refused)
+    insert_rows(con, "new_refusal", refused)

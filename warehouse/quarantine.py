@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from warehouse.db import insert_rows
 from warehouse.errors import ChipledgerError
 
 if TYPE_CHECKING:
@@ -115,12 +116,7 @@ def settle(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recor
             known.add(row.quarantine_id)
             decided_at = recorded_at if row.decision else None
             values.append([*(getattr(row, name) for name in _COLUMNS), decided_at, recorded_at])
-    if values:
-        con.executemany(
-            f"insert into core.quarantine ({', '.join(_COLUMNS)}, decided_at, recorded_at) "
-            f"values ({', '.join('?' * (len(_COLUMNS) + 2))})",
-            values,
-        )
+    insert_rows(con, f"core.quarantine ({', '.join(_COLUMNS)}, decided_at, recorded_at)", values)
 
 
 def listed(con: duckdb.DuckDBPyConnection, *, everything: bool = False) -> list[Quarantined]:
