@@ -12,7 +12,7 @@ from typing import Protocol
 
 import duckdb
 
-from warehouse.db import create_macros, quote, sql
+from warehouse.db import create_macros, insert_rows, quote, sql
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
 from warehouse.schemas import COLUMNS, DERIVED_TABLES, FOCUS_COLUMNS, TABLES
@@ -32,6 +32,16 @@ class Model(Protocol):
     @property
     def sql(self) -> str: ...
 
+
+DICTIONARY = {
+    "table_schema": "Schema of the table or view",
+    "table_name": "Name of the table or view",
+    "column_name": "Name of the column",
+    "data_type": "DuckDB type of the column",
+    "meaning": "What it holds",
+    "unit": "Unit of its values; NULL where it has none",
+}
+"""Columns of mart.data_dictionary, all text, with their comments."""
 
 SourceRow = tuple[str, str, str, str, int, int | None, str]
 """A row of core.source: source, provider, title, kind, precedence, max_age_hours (None: never current), url."""
@@ -84,7 +94,7 @@ def _build(
             [naive(built_at), version],
         )
         _copy_log(con, build[0])
-        con.executemany("insert into core.source values (?, ?, ?, ?, ?, ?, ?)", list(sources))
+        insert_rows(con, "core.source", list(sources))
         _refuse_unknown_sources(con)
         create_macros(con)
         con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
@@ -139,6 +149,7 @@ def _describe(con: duckdb.DuckDBPyConnection, models: Sequence[Model]) -> None:
         "order by c.schema_name, c.table_name, c.column_index"
     ).fetchall()
     dictionary = []
+    comments = ["comment on table mart.data_dictionary is 'Every column of core and mart: its type, meaning and unit'"]
     for schema, table, name, data_type, is_view in described:
         column = COLUMNS.get(name) or FOCUS_COLUMNS.get(name)
         if column is None:
@@ -148,17 +159,17 @@ def _describe(con: duckdb.DuckDBPyConnection, models: Sequence[Model]) -> None:
                 field="column",
                 value=name,
             )
-        con.execute(f'comment on column {schema}.{table}."{name}" is {quote(column.comment)}')
+        comments.append(f'comment on column {schema}.{table}."{name}" is {quote(column.comment)}')
         row = rows.pop(f"{schema}.{table}", None)
         if row:
-            con.execute(f"comment on {'view' if is_view else 'table'} {schema}.{table} is {quote(row)}")
+            comments.append(f"comment on {'view' if is_view else 'table'} {schema}.{table} is {quote(row)}")
         dictionary.append((schema, table, name, data_type, column.meaning, column.unit or None))
-    con.execute(
-        "create table mart.data_dictionary (table_schema VARCHAR, table_name VARCHAR, column_name VARCHAR, "
-        "data_type VARCHAR, meaning VARCHAR, unit VARCHAR)"
-    )
-    con.execute("comment on table mart.data_dictionary is 'Every column of core and mart: its type, meaning and unit'")
-    con.executemany("insert into mart.data_dictionary values (?, ?, ?, ?, ?, ?)", dictionary)
+    con.execute(f"create table mart.data_dictionary ({', '.join(f'{name} VARCHAR' for name in DICTIONARY)})")
+    comments += [
+        f"comment on column mart.data_dictionary.{name} is {quote(meaning)}" for name, meaning in DICTIONARY.items()
+    ]
+    con.execute(";".join(comments))
+    insert_rows(con, "mart.data_dictionary", dictionary)
 
 
 CHECKS = (
@@ -176,6 +187,10 @@ CHECKS = (
     (
         "an interval was last confirmed outside itself",
         "select offer_id from core.sku_price where last_observed_at < valid_from or last_observed_at >= valid_to",
+    ),
+    (
+        "a spliced price was last confirmed outside itself",
+        "select offer_id from mart.price_history where last_observed_at < valid_from or last_observed_at >= valid_to",
     ),
     (
         "a price event has no document",

@@ -1,0 +1,265 @@
+"""The published file: whole or not at all, read while it is replaced, described to the last column."""
+
+import stat
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+from looks import ParsedLook, day, look, row
+from published import content, query
+
+from transform.models import MARTS
+from warehouse import db, publish
+from warehouse.errors import ChipledgerError
+from warehouse.load import load
+from warehouse.schemas import COLUMNS, DERIVED_TABLES, FOCUS_COLUMNS, TABLES
+
+SOURCES = [
+    ("aws_price_list", "AWS", "The price list", "live", 10, 72, "https://x.test"),
+    ("offline_archive", "AWS", "The archive", "archive", 50, None, "https://x.test"),
+]
+READER = """
+import sys, duckdb
+query = "select max(unit_price)::int from core.current_price"
+con = duckdb.connect(sys.argv[1], read_only=True)
+print(con.execute(query).fetchone()[0], flush=True)
+for line in sys.stdin:
+    print(con.execute(query).fetchone()[0], flush=True)
+"""
+
+
+def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedLook) -> None:
+    """Load looks, with the documents that they name."""
+    for each in looks:
+        con.execute(
+            "insert into core.document by name select ? as document_sha256, ? as source, ? as scope",
+            [each.document_sha256, each.source, each.scope],
+        )
+        load(con, [each], recorded_at=each.observed_at)
+
+
+def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1) -> Path:
+    return publish.publish(con, data_dir, models=MARTS, sources=SOURCES, built_at=day(at), version="test")
+
+
+def one_price(data_dir: Path, price: str, at: float = 0) -> Path:
+    with db.writer(data_dir) as con:
+        documented(con, look(at, row("p5.48xlarge", price), row("g6.xlarge", "1")))
+        return put(con, data_dir, at)
+
+
+def ask(child: subprocess.Popen[str]) -> str:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write("again\n")
+    child.stdin.flush()
+    return child.stdout.readline().strip()
+
+
+def reader(file: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", READER, str(file)], stdin=-1, stdout=-1, text=True)
+
+
+def test_readers_see_no_error_and_one_state(tmp_path: Path) -> None:
+    """A reader that keeps the file open reads on, and the old data, while it is replaced; a new one reads the new."""
+    file = one_price(tmp_path, "55")
+    with reader(file) as old:
+        assert old.stdout is not None
+        assert old.stdout.readline() == "55\n"
+        one_price(tmp_path, "60", 1)
+        assert ask(old) == "55"
+        with reader(file) as new:
+            assert new.stdout is not None
+            assert new.stdout.readline() == "60\n"
+            one_price(tmp_path, "65", 2)
+            assert (ask(old), ask(new)) == ("55", "60")
+            assert new.stdin is not None
+            new.stdin.close()
+        assert old.stdin is not None
+        old.stdin.close()
+    assert (old.returncode, new.returncode) == (0, 0)
+
+
+def test_the_file_is_read_only_and_alone(tmp_path: Path) -> None:
+    """Nobody writes into a product: mode 0444; no part, no write-ahead log beside it."""
+    file = one_price(tmp_path, "55")
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o444
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", "prices.duckdb", "writer.lock"]
+
+
+def test_a_stale_write_ahead_log_is_removed(tmp_path: Path) -> None:
+    """A .wal that somebody left beside the target would be replayed into the new file: it goes."""
+    file = one_price(tmp_path, "55")
+    wal = file.with_name("prices.duckdb.wal")
+    with duckdb.connect(str(tmp_path / "other.duckdb")) as other:
+        other.execute("set checkpoint_threshold = '1GB'")
+        other.execute("create table smuggled as select 1 as x")
+        other.execute("pragma disable_checkpoint_on_shutdown")
+        wal.write_bytes((tmp_path / "other.duckdb.wal").read_bytes())
+    assert wal.stat().st_size > 0
+
+    one_price(tmp_path, "60", 1)
+
+    assert not wal.exists()
+    assert query(file, "select count(*) from duckdb_tables() where table_name = 'smuggled'") == [(0,)]
+
+
+SPOILT = {
+    "intervals of one offer and source overlap": "update core.sku_price set valid_to = valid_to + interval 1 hour",
+    "an offer has two open intervals from one source": "insert into core.sku_price from core.sku_price "
+    "where valid_to is null",
+    "an interval ends before it begins": "update core.sku_price set valid_to = valid_from where valid_to is not null",
+    "an interval was last confirmed outside itself": "update core.sku_price set last_observed_at = valid_to "
+    "where valid_to is not null",
+    "a spliced price was last confirmed outside itself": "update mart.price_history set last_observed_at = valid_from "
+    "- interval 1 hour",
+    "a price event has no document": "delete from core.document",
+    "a price event has no offer": "delete from core.offer where instance_type = 'p5.48xlarge'",
+    "a price per chip-hour is not positive": "update mart.accelerator_hour_price set price_per_accelerator_hour = 0",
+    "FOCUS SkuPrice: a record is not unique": "insert into mart.price_history from mart.price_history",
+}
+
+
+@pytest.mark.parametrize("name", [name for name, _ in publish.CHECKS])
+def test_a_failing_check_leaves_the_old_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each check is seen to fail: it is named, the old file stays, and no part of the new one."""
+    file = one_price(tmp_path, "55")
+    before = file.read_bytes()
+    verify = publish._verify
+
+    def spoil(part: Path) -> None:
+        with duckdb.connect(str(part)) as con:
+            con.execute(SPOILT[name])
+        verify(part)
+
+    monkeypatch.setattr(publish, "_verify", spoil)
+    monkeypatch.setattr(publish, "CHECKS", [check for check in publish.CHECKS if check[0] == name])
+
+    with pytest.raises(ChipledgerError, match=f"not published: {name}"):
+        one_price(tmp_path, "60", 1)
+
+    assert file.read_bytes() == before
+    assert list(tmp_path.glob("*.part*")) == []
+
+
+def test_prices_of_no_registered_source_are_not_published(tmp_path: Path) -> None:
+    """A source that nothing says how far to believe is named."""
+    with db.writer(tmp_path) as con:
+        documented(con, look(0, row("p5.48xlarge", "55"), source="rumour"))
+        with pytest.raises(ChipledgerError, match="not registered") as caught:
+            put(con, tmp_path)
+
+    assert caught.value.value == "rumour"
+
+
+def test_every_table_view_and_column_is_described(tmp_path: Path) -> None:
+    """Each has a COMMENT; columns have the words and units of warehouse/schemas.py, in the dictionary too."""
+    file = one_price(tmp_path, "55")
+    tables = query(
+        file,
+        "select schema_name || '.' || table_name, comment from duckdb_tables() union all "
+        "select schema_name || '.' || view_name, comment from duckdb_views() where not internal",
+    )
+    columns = query(
+        file,
+        "select schema_name, table_name, column_name, comment from duckdb_columns() "
+        "where schema_name in ('core', 'mart') and not internal",
+    )
+    dictionary = query(
+        file,
+        "select table_schema, table_name, column_name, meaning || coalesce(' [' || unit || ']', '') "
+        "from mart.data_dictionary",
+    )
+
+    assert [name for name, comment in tables if not comment and str(name).split(".")[0] in ("core", "mart")] == []
+    assert [line for line in columns if not line[3]] == []
+    assert {line for line in columns if line[1] != "data_dictionary"} <= set(dictionary)
+    declared = COLUMNS | FOCUS_COLUMNS
+    assert {line[3] for line in dictionary if line[1] != "data_dictionary"} == {
+        declared[str(line[2])].comment for line in dictionary if line[1] != "data_dictionary"
+    }
+
+
+MART_COLUMNS = {
+    "accelerator_hour_price": (
+        "service_provider_name", "region_id", "availability_zone_id", "instance_type", "accelerator_name",
+        "accelerator_count", "capacity_unit", "purchase_option", "commitment_term_hours", "purchase_payment_model",
+        "tier", "pricing_currency", "source", "unit_price", "upfront_price", "effective_hourly_price",
+        "price_per_accelerator_hour", "price_per_neuron_core_hour", "price_per_accelerator_hour_usd", "valid_from",
+        "last_observed_at", "age_days", "is_current", "document_sha256", "offer_id",
+    ),
+    "price_change": (
+        "service_provider_name", "region_id", "availability_zone_id", "instance_type", "accelerator_name",
+        "accelerator_count", "capacity_unit", "purchase_option", "commitment_term_hours", "purchase_payment_model",
+        "tier", "pricing_currency", "source", "unit_price_before", "unit_price_after", "change_ratio", "effective_at",
+        "last_observed_before_at", "observed_at", "change_kind", "source_before", "document_sha256", "offer_id",
+    ),
+    "source_health": (
+        "service_provider_name", "source", "scope", "status", "last_tried_at", "last_good_at", "age_days",
+        "is_current", "n_rows", "n_refused", "n_disagreements", "n_without_accelerator", "error",
+    ),
+    "focus_sku_price": tuple(FOCUS_COLUMNS),
+    "price_history": (
+        "offer_id", "valid_from", "valid_to", "last_observed_at", "unit_price", "upfront_price", "source",
+        "last_source", "document_sha256",
+    ),
+    "unknown_accelerator": (
+        "service_provider_name", "instance_type", "valid_from", "last_observed_at", "n_offers",
+    ),
+}  # fmt: skip
+"""What readers may count on. Columns that mean the same are named the same in every mart."""
+
+
+def test_marts_and_tables_have_the_documented_columns(tmp_path: Path) -> None:
+    """Tables of core have exactly the declared columns with their types; marts have at least those above."""
+    file = one_price(tmp_path, "55")
+    found: dict[str, dict[str, str]] = {}
+    for schema, table, name, kind in query(
+        file, "select schema_name, table_name, column_name, data_type from duckdb_columns() order by column_index"
+    ):
+        found.setdefault(f"{schema}.{table}", {})[str(name)] = str(kind)
+
+    for table in (*TABLES, *DERIVED_TABLES):
+        assert found[table.qualified] == {name: COLUMNS[name].type for name in table.columns}, table.name
+    for mart, names in MART_COLUMNS.items():
+        columns = found[f"mart.{mart}"]
+        assert [name for name in names if name not in columns] == [], mart
+        declared = COLUMNS | FOCUS_COLUMNS
+        assert {name: declared[name].type for name in columns} == columns, mart
+
+
+def test_publishing_twice_gives_the_same_content(tmp_path: Path) -> None:
+    """The file is a function of the log and the moment; the old part of it is not."""
+    with db.writer(tmp_path) as con:
+        documented(con, look(0, row("p5.48xlarge", "55")), look(1, row("p5.48xlarge", "60")))
+        first = content(put(con, tmp_path))
+        second = content(put(con, tmp_path))
+
+    assert first == second
+    assert len(first["core.sku_price"]) == 2
+
+
+def test_nothing_of_a_killed_publish_remains(tmp_path: Path) -> None:
+    """The next run clears away the parts and their write-ahead logs."""
+    file = one_price(tmp_path, "55")
+    for name in ("prices.duckdb.4711.part", "prices.duckdb.4711.part.wal"):
+        (tmp_path / name).write_bytes(b"half")
+    one_price(tmp_path, "60", 1)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", file.name, "writer.lock"]
+
+
+def test_the_published_file_answers_as_of_a_moment(tmp_path: Path) -> None:
+    """core.price_known_at is in the file: what was known when, without the writer's file."""
+    file = one_price(tmp_path, "55")
+    one_price(tmp_path, "60", 1)
+    (tmp_path / "build.duckdb").unlink()
+
+    asked = "select unit_price::int from core.price_known_at(timestamp '{}') where unit_price > 1 order by 1"
+    assert query(file, asked.format(day(0.5).replace(tzinfo=None))) == [(55,)]
+    assert query(file, asked.format(day(1).replace(tzinfo=None))) == [(55,), (60,)]
+    assert query(file, asked.format((day(0) - timedelta(days=1)).replace(tzinfo=None))) == []
