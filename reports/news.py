@@ -9,6 +9,8 @@ from reports import facts, wording
 from reports.facts import Facts
 
 MOST_TROUBLES = 8
+MOST_LETTERS = 90
+"""Of an error: enough to know its kind; the table of sources has more."""
 ALIKE = (
     "offered", "service_provider_name", "purchase_option", "commitment_term_hours", "purchase_payment_model",
     "offering_class", "tier",
@@ -82,7 +84,7 @@ def troubles(scopes: pl.DataFrame) -> list[tuple[str, str]]:
             f"{row['source']} {row['scope']} is {words[state]}".format(
                 day=wording.day(row["last_good_at"]), days=wording.days(row["age_days"])
             ).replace(" is not read", " was not read"),
-            row["error"] or "",
+            wording.cause(row["error"], row["source"], row["scope"], most=MOST_LETTERS),
         )
         for state in words
         for row in scopes.filter(pl.col("state") == state).iter_rows(named=True)
@@ -145,7 +147,7 @@ def _whose(found: Facts) -> str:
 
 
 def _total(counts: pl.DataFrame) -> int:
-    return int(counts["n_offers"].sum())
+    return sum(counts["n_offers"])
 
 
 def _moment(value: object) -> datetime | None:

@@ -8,10 +8,12 @@ import polars as pl
 
 from reports import change_tables, facts, news, price_tables, source_tables, wording
 from reports.facts import Facts
-from reports.tables import Sheet, to_html
+from reports.tables import Sheet, small, to_html
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """The page asks nobody for anything and runs nothing, even if text from outside should slip through."""
+
+ORDER = "List prices first, on demand before other options, then by size."
 
 FORMULAS = (
     ("Effective hourly price", "unit_price + upfront_price / commitment_term_hours, a year being 8760 hours"),
@@ -107,7 +109,7 @@ def _run_note(found: Facts) -> str:
 def _warning(found: Facts) -> str:
     """Return the list of what limits the conclusions; empty where nothing does."""
     listed = news.troubles(found.scopes)
-    items = [f"<li>{escape(words)}.{_error(error)}</li>" for words, error in listed[: news.MOST_TROUBLES]]
+    items = [f"<li>{escape(words)}.{small(error)}</li>" for words, error in listed[: news.MOST_TROUBLES]]
     if len(listed) > news.MOST_TROUBLES:
         items.append(f'<li>{len(listed) - news.MOST_TROUBLES:,} more: see <a href="#sources">Sources</a>.</li>')
     if found.unknown.height:
@@ -116,12 +118,6 @@ def _warning(found: Facts) -> str:
     if not items:
         return ""
     return f'<div class="warn"><strong>Before any conclusion</strong><ul>{"".join(items)}</ul></div>'
-
-
-def _error(error: str) -> str:
-    line = " ".join(error.split())
-    cut = source_tables.MOST_LETTERS
-    return f" <small>{escape(line if len(line) <= cut else line[: cut - 1] + chr(8230))}</small>" if line else ""
 
 
 def _changes(found: Facts) -> str:
@@ -136,7 +132,7 @@ def _changes(found: Facts) -> str:
                     since,
                     id="since",
                     title=f"Since the last run: {change_tables.tally(since)}",
-                    subtitle=f"{checked} checked. List prices first, the biggest move first.",
+                    subtitle=f"{checked} checked. {ORDER}",
                     total=since.height,
                 )
             )
@@ -144,7 +140,9 @@ def _changes(found: Facts) -> str:
     elif found.has_previous_run:
         parts.append(f"<p>No change, {checked} checked.</p>")
     else:
-        parts.append(f"<p>No earlier run to compare with: {checked} checked for the first time.</p>")
+        parts.append(
+            f"<p>No earlier run to compare with; the last run was the first and checked {found.confirmed:,}.</p>"
+        )
     parts.append("<h3>In the last 30 days</h3>")
     if earlier.height:
         parts.append(
@@ -153,7 +151,7 @@ def _changes(found: Facts) -> str:
                     earlier,
                     id="recent",
                     title=f"In the last 30 days: {change_tables.tally(earlier)}",
-                    subtitle="Those since the last run left out. List prices first, the biggest move first.",
+                    subtitle=f"Those since the last run left out. {ORDER}",
                     total=earlier.height,
                 )
             )
@@ -173,7 +171,7 @@ def _last_known(found: Facts) -> list[str]:
     total = found.changes.filter(pl.col("change_kind") == "list_change").height
     if not known.height:
         return ["<p>No change of a list price is known at all.</p>"]
-    newest = known.row(0, named=True)["observed_at"]
+    newest = max(known["observed_at"])
     table = change_tables.changes(
         known,
         id="known",

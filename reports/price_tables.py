@@ -69,7 +69,7 @@ def by_chip(prices: pl.DataFrame) -> Sheet:
         id="aws-chips",
         title=f"AWS: {_range(best, places)}",
         subtitle=f"List prices, Linux; the region and type where the chip is the cheapest seen on demand. "
-        f"{wording.count(len(best), 'chip')}, dearest first.",
+        f"{wording.count(len(best), 'chip')}, dearest first; {_dates(best)}.",
         footnotes=_footnotes(best, "price_per_accelerator_hour_usd"),
         note=f"{CHEAPEST} {TERMS}",
     )
@@ -95,7 +95,7 @@ def by_region(prices: pl.DataFrame) -> Sheet:
         form,
         id="aws-regions",
         title=f"AWS: {wording.count(len(rows), 'price')} of chips by region",
-        subtitle="List prices, Linux; in each region the type with the cheapest chip seen on demand.",
+        subtitle=f"List prices, Linux; in each region the type with the cheapest chip seen on demand; {_dates(rows)}.",
         footnotes=_footnotes(rows, "price_per_accelerator_hour_usd"),
         note=f"{CHEAPEST} {TERMS}",
     )
@@ -156,14 +156,13 @@ def by_provider(prices: pl.DataFrame, option: str) -> Sheet:
             "tier": [row["tier"] or wording.UNKNOWN for row in rows],
             "region": [row["region_id"] or wording.UNKNOWN for row in rows],
             "confirmed": [confirmed([row]) for row in rows],
-            "source": [row["source"] for row in rows],
-            "document": [document_link(row["document_sha256"]) for row in rows],
+            "document": [document_link(row["document_sha256"]) + small(row["source"]) for row in rows],
         }
     )
     form = Form(
         heads={
             "provider": "Provider", "price": "USD per<br>chip-hour", "machine": "Machine", "tier": "Tier",
-            "region": "Region", "confirmed": "Last<br>confirmed", "source": "Source", "document": "Document",
+            "region": "Region", "confirmed": "Last<br>confirmed", "document": "Document,<br>source",
         },
         stub="provider", group="chip", right=("price",), marked=("price", "confirmed", "document"),
     )  # fmt: skip
@@ -193,9 +192,9 @@ def by_provider(prices: pl.DataFrame, option: str) -> Sheet:
 
 def _price_heads(unit: str) -> dict[str, str]:
     return {
-        "on_demand": f"On-demand<br>USD/{unit}",
-        "reserved_1": f"1-yr Reserved<br>USD/{unit}",
-        "reserved_3": f"3-yr Reserved<br>USD/{unit}",
+        "on_demand": f"On-demand<br>USD per<br>{unit}",
+        "reserved_1": f"1-yr Reserved<br>USD per<br>{unit}",
+        "reserved_3": f"3-yr Reserved<br>USD per<br>{unit}",
     }
 
 
@@ -256,6 +255,17 @@ def _range(best: list[dict[str, Row]], places: int) -> str:
         return "no on-demand price in USD is known"
     low, high = (wording.amount(price, places) for price in (min(known), max(known)))
     return f"{low} to {high} USD per chip-hour on demand, last known"
+
+
+def _dates(rows: list[dict[str, Row]]) -> str:
+    """Return how many rows are current, and how old the others are."""
+    first = [_any(row) for row in rows]
+    past = [row["last_observed_at"] for row in first if not row["is_current"]]
+    if not past:
+        return "all current"
+    oldest, newest = wording.day(min(past)), wording.day(max(past))
+    dates = oldest if oldest == newest else f"{oldest} to {newest}"
+    return f"{len(first) - len(past):,} current, {len(past):,} last confirmed {dates}"
 
 
 def _leader(shown: pl.DataFrame, places: int) -> str:

@@ -20,8 +20,6 @@ STATES = {
     "archived": "archived",
 }
 MOST_SCOPES = 80
-MOST_LETTERS = 160
-"""Of an error or a refused value: the rest is for `chipledger doctor` and the file."""
 
 
 def health(scopes: pl.DataFrame) -> Sheet:
@@ -42,7 +40,7 @@ def health(scopes: pl.DataFrame) -> Sheet:
             "rows": [_number(row["n_rows"]) for row in shown],
             "refused": [_number(row["n_refused"]) for row in shown],
             "disagreements": [_number(row["n_disagreements"]) for row in shown],
-            "error": [escape(_short(row["error"])) if row["error"] else "none" for row in shown],
+            "error": [escape(wording.cause(row["error"], row["source"], row["scope"])) or "none" for row in shown],
         },
         schema_overrides={"source": pl.String},
     )
@@ -83,9 +81,11 @@ def refusals(refused: pl.DataFrame) -> Sheet:
     frame = pl.DataFrame(
         {
             "id": [str(row["quarantine_id"]) for row in shown],
-            "reason": [_short(row["reason"]) for row in shown],
+            "reason": [wording.short(row["reason"]) for row in shown],
             "field": [row["field"] or wording.UNKNOWN for row in shown],
-            "value": [_short(row["refused_value"]) if row["refused_value"] else wording.UNKNOWN for row in shown],
+            "value": [
+                wording.short(row["refused_value"]) if row["refused_value"] else wording.UNKNOWN for row in shown
+            ],
             "place": [escape(row["source"]) + small(row["scope"]) for row in shown],
             "seen": [wording.day(row["observed_at"]) for row in shown],
         }
@@ -107,7 +107,7 @@ def refusals(refused: pl.DataFrame) -> Sheet:
         frame,
         form,
         id="refused",
-        title=f"{wording.count(refused.height, 'refused row')} wait for a decision",
+        title=f"{wording.count(refused.height, 'refused row waits', 'refused rows wait')} for a decision",
         subtitle="A row that breaks a rule, or a jump that nothing confirms yet; newest first.",
         footnotes=_dashes(frame, {"field": "the whole answer is concerned", "value": "the whole answer is concerned"}),
         note=note,
@@ -179,7 +179,7 @@ def documents(found: pl.DataFrame) -> Sheet:
 
 def _address(row: Row) -> str:
     """Return where a document was read: a link where it is a web address, else plain text."""
-    url, parameters = str(row["url"]), _short(row["parameters"])
+    url, parameters = str(row["url"]), wording.short(row["parameters"])
     text = escape(url)
     if url.startswith(("https://", "http://")):
         text = f'<a href="{escape(url)}" rel="noreferrer">{text}</a>'
@@ -196,12 +196,6 @@ def _age(row: Row) -> str:
 
 def _number(value: int | None) -> str:
     return wording.UNKNOWN if value is None else f"{value:,}"
-
-
-def _short(text: str | None) -> str:
-    """Return text on one line, cut where it is too long for a table."""
-    line = " ".join((text or "").split())
-    return line if len(line) <= MOST_LETTERS else f"{line[: MOST_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _dashes(frame: pl.DataFrame, reasons: Mapping[str, str]) -> list[Footnote]:

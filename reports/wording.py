@@ -131,3 +131,17 @@ def few(names: list[str], *, most: int = 3) -> str:
     """Return names as a list in words, the last ones only counted where there are many."""
     shown = names[:most] + ([f"{len(names) - most:,} more"] if len(names) > most else [])
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+
+
+def short(text: str | None, *, most: int = 160) -> str:
+    """Return text on one line, cut where it is too long for its place."""
+    line = " ".join((text or "").split())
+    return line if len(line) <= most else f"{line[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def cause(error: str | None, source: str, scope: str, *, most: int = 160) -> str:
+    """Return the beginning of an error without the place it names first, which the reader sees beside it."""
+    line = " ".join((error or "").split())
+    for place in (source, scope):
+        line = line.removeprefix(f"{place}: ")
+    return short(line, most=most)

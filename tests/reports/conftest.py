@@ -1,0 +1,90 @@
+"""Published files for the tests of pages: the offline archive alone, and four days of a live source with failures."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from standin import aws, faults, world
+from standin.catalogue import Product
+
+from flows.settings import Settings
+from flows.steps import open_run, run
+from reports import daily
+
+TODAY = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+REGIONS = ["cn-north-1", "eu-west-1", "us-east-1", "us-gov-west-1", "us-west-2"]
+HOSTILE = "<script>alert(1)</script>"
+
+
+def days_ago(days: int) -> datetime:
+    return TODAY - timedelta(days=days)
+
+
+def learn(settings: Settings, at: datetime, *, offline: bool = False) -> None:
+    """Do a run of a past day without publishing, which only the last one needs."""
+    with open_run(settings, clock=lambda: at) as one:
+        one.fetch_all(one.plan(one.sources(offline=offline)))
+        one.load()
+
+
+@pytest.fixture(scope="session")
+def offline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the published file of a first run over the offline archive."""
+    folder = tmp_path_factory.mktemp("offline")
+    return run(Settings(data_dir=folder), offline=True, clock=lambda: TODAY).file
+
+
+def what_moved(product: Product) -> Product | None:
+    """H100 falls, a type goes, and one comes that nobody knows."""
+    if product.instance_type == "g6.xlarge" and product.region == "us-west-2":
+        return None
+    if product.instance_type == "p5.48xlarge" and faults.is_linux_on_demand(product):
+        return product.with_amount("44.0000000000")
+    if product.instance_type == "p4d.24xlarge" and product.region == "us-east-1" and faults.is_linux_on_demand(product):
+        return product.with_amount("8.0000000000")
+    if product.instance_type == "inf2.48xlarge" and product.region == "us-west-2":
+        return replace(product, attributes={**product.attributes, "instanceType": "trn9.48xlarge"})
+    return product
+
+
+@pytest.fixture(scope="session")
+def live_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a data directory after the archive and three live runs: prices moved, two regions failed, rows refused."""
+    folder = tmp_path_factory.mktemp("live")
+    with pytest.MonkeyPatch.context() as patch, aws.StandIn(world.aws(), world.china()) as standin:
+        for name in [name for name in os.environ if name.startswith("AWS_")]:
+            patch.delenv(name)
+        for name, value in {**standin.environment(), "AWS_MAX_ATTEMPTS": "1"}.items():
+            patch.setenv(name, value)
+        source = {"door": "api", "bulk_url": standin.url, "regions": REGIONS}
+        settings = Settings(data_dir=folder, sources={"aws_price_list": source})
+        learn(settings, days_ago(40), offline=True)
+        learn(settings, days_ago(10))
+        standin.fault("api:GetProducts:us-gov-west-1", faults.INTERNAL_ERROR)
+        learn(settings, days_ago(1))
+        standin.publish(standin.catalogues["aws"].current.changed("20261120200000", what_moved))
+        standin.fault("api:GetProducts:eu-west-1", faults.ApiError("AccessDeniedException", HOSTILE))
+        standin.fault("api:GetProducts:us-east-1", faults.amount("g4dn.xlarge", HOSTILE))
+        run(settings, clock=lambda: TODAY)
+    yield folder
+
+
+@pytest.fixture(scope="session")
+def live(live_data: Path) -> Path:
+    """Return the published file of `live_data`."""
+    return live_data / "prices.duckdb"
+
+
+@pytest.fixture(scope="session")
+def offline_page(offline: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page of the offline archive."""
+    return daily.write(offline, tmp_path_factory.mktemp("offline-reports"))
+
+
+@pytest.fixture(scope="session")
+def live_page(live: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page of the live file."""
+    return daily.write(live, tmp_path_factory.mktemp("live-reports"))

@@ -1,0 +1,251 @@
+"""The daily page of real published files: complete, honest, safe, the same each time, and light."""
+
+import html
+import re
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from flows.settings import Settings
+from flows.steps import Fetched, open_run
+from reports import daily, facts, news, wording
+from warehouse.errors import SourceError
+
+MOST_BYTES = 300_000
+VOID = {"meta", "link", "br"}
+
+
+class Outline(HTMLParser):
+    """Reads a page: its text, headings, ids, links, attributes that load, and whether every element is closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.headings: list[str] = []
+        self.texts: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(page)
+        self.text = " ".join(" ".join(self.texts).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if tag == "a" and name == "href":
+                self.links.append(value or "")
+            if name in ("src", "srcset", "data", "poster") or (name == "href" and tag != "a"):
+                self.loads.append(value or "")
+            assert not name.startswith("on"), f"{tag} runs a script: {name}"
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not {"style", "pre"} & set(self.open):
+            self.texts.append(data)
+
+
+@pytest.fixture(params=["offline", "live"])
+def page(request: pytest.FixtureRequest) -> str:
+    """Return the text of each page."""
+    return request.getfixturevalue(f"{request.param}_page").read_text(encoding="utf-8")
+
+
+def query(file: Path, sql: str) -> list[tuple]:
+    with duckdb.connect(str(file), read_only=True) as con:
+        return con.execute(sql).fetchall()
+
+
+def section(page: str, anchor: str) -> str:
+    start = page.index(f'<section aria-labelledby="{anchor}">')
+    return Outline(page[start : page.index("</section>", start)]).text
+
+
+# --- every page
+
+
+def test_the_page_is_whole_and_accessible(page: str) -> None:
+    read = Outline(page)
+    assert read.open == []
+    assert page.startswith('<!DOCTYPE html>\n<html lang="en">')
+    assert "<title>Accelerator prices, 2026-11-21" in page
+    assert [heading for heading in read.headings if heading == "h1"] == ["h1"]
+    assert len(read.ids) == len(set(read.ids))
+    assert page.count("<table") == page.count("<caption")
+    assert {link[1:] for link in read.links if link.startswith("#")} <= set(read.ids)
+
+
+def test_the_page_asks_nobody_for_anything(page: str) -> None:
+    read = Outline(page)
+    assert read.loads == ["data:,"]
+    assert "script" not in read.tags
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "default-src 'none'" in page
+
+
+def test_parts_stand_in_their_order(page: str) -> None:
+    anchors = ["basis", "changes", "prices", "sources", "method"]
+    places = [page.index(f'<h2 id="{anchor}">') for anchor in anchors]
+    assert places == sorted(places)
+    assert page.index("<h1>") < places[0]
+
+
+def test_the_page_is_light(page: str) -> None:
+    assert len(page.encode()) < MOST_BYTES
+
+
+def test_the_same_file_gives_the_same_bytes(live: Path, live_page: Path, tmp_path: Path) -> None:
+    """Even in another process, with another hash seed and in another time zone."""
+    code = "import sys; from pathlib import Path; from reports import daily; daily.write(*map(Path, sys.argv[1:]))"
+    environment = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "PATH": ""}
+    subprocess.run([sys.executable, "-c", code, live, tmp_path], check=True, env=environment, timeout=60)
+    assert live_page.read_bytes() == (tmp_path / "index.html").read_bytes()
+
+
+def test_a_day_keeps_its_page(offline: Path, tmp_path: Path) -> None:
+    newest = daily.write(offline, tmp_path)
+    assert newest == tmp_path / "index.html"
+    assert newest.read_bytes() == (tmp_path / "daily/2026-11-21.html").read_bytes()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["2026-11-21.html", "daily", "index.html"]
+
+
+def test_a_page_is_written_in_time(live: Path, tmp_path: Path) -> None:
+    """Budget of the page itself; what it imports is measured with the whole run."""
+    daily.write(live, tmp_path)
+    start = time.process_time()
+    daily.write(live, tmp_path)
+    assert time.process_time() - start < 1.5
+
+
+# --- numbers
+
+
+def test_every_price_of_the_page_is_the_marts(live: Path, live_page: Path) -> None:
+    """Of each chip and region the page shows the lowest current on-demand price, else the lowest older one."""
+    lowest = query(
+        live,
+        "select accelerator_name, region_id, arg_min(price_per_accelerator_hour_usd, "
+        "(not is_current, price_per_accelerator_hour)) from mart.accelerator_hour_price "
+        "where service_provider_name = 'AWS' and purchase_option = 'on_demand' and accelerator_name is not null "
+        "group by all having count(price_per_accelerator_hour_usd) > 0 order by all",
+    )
+    page = live_page.read_text(encoding="utf-8")
+    table = page[page.index('id="aws-regions"') :]
+    table = table[: table.index("</table>")]
+    shown = []
+    for part in re.split(r'<th class="gt_group_heading"[^>]*>', table)[1:]:
+        chip = html.unescape(part[: part.index("<")])
+        for region, price in re.findall(r'gt_stub">([^<]+)</th>\s*<td class="gt_row gt_right">([\d.,]+)<', part):
+            shown.append((chip, region, price))
+    assert sorted(shown) == [(chip, region, f"{price:,.2f}") for chip, region, price in lowest]
+    assert len(shown) > 30
+
+
+def test_every_change_of_the_page_is_the_marts(live: Path, live_page: Path) -> None:
+    moved = query(
+        live,
+        "select instance_type, region_id, unit_price_before, unit_price_after, change_ratio from mart.price_change "
+        "where change_kind = 'list_change' and observed_at = TIMESTAMP '2026-11-21 09:00:00'",
+    )
+    text = section(live_page.read_text(encoding="utf-8"), "changes")
+    assert len(moved) == 2
+    for name, region, before, after, ratio in moved:
+        assert f"{name} ▼ {wording.percent(ratio)} {before:,.2f} {after:,.2f} {region} on-demand" in text
+
+
+def test_every_document_of_a_price_is_listed_with_its_whole_hash(live: Path, live_page: Path) -> None:
+    linked = {link[3:] for link in Outline(live_page.read_text(encoding="utf-8")).links if link.startswith("#d-")}
+    hashes = {sha for (sha,) in query(live, "select document_sha256 from core.document")}
+    page = live_page.read_text(encoding="utf-8")
+    assert linked
+    assert all(any(sha.startswith(short) and f">{sha}<" in page for sha in hashes) for short in linked)
+
+
+def test_formulas_and_sql_stand_in_the_page(live: Path, page: str) -> None:
+    for name, sql in query(live, "select name, sql from meta.model"):
+        assert f"mart.{name}" in page
+        assert html.escape(sql.strip()) in page
+
+
+# --- what the page claims
+
+
+def test_a_file_without_any_price_has_a_page(tmp_path: Path) -> None:
+    with open_run(Settings(data_dir=tmp_path), clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as one:
+        one.publish()
+        page = one.report().read_text(encoding="utf-8")
+    assert "<h1>No price is known: nothing was read yet.</h1>" in page
+    assert Outline(page).open == []
+
+
+def test_a_file_of_failures_names_them(tmp_path: Path) -> None:
+    """Nothing is published where all failed at first, but a later build has to show it."""
+    with open_run(Settings(data_dir=tmp_path), clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as one:
+        for scope in ("us-east-1", "us-west-2"):
+            error = SourceError("no answer", source="aws_price_list")
+            one.land(Fetched(source="aws_price_list", scope=scope, error=error))
+        one.load()
+        one.publish()
+        text = section(one.report().read_text(encoding="utf-8"), "basis")
+    assert "aws_price_list us-east-1 is missing: it was never read. no answer" in text
+    assert "Live scopes fresh 0 of 2 2 missing" in text
+
+
+def test_archived_prices_are_never_called_current(offline: Path, offline_page: Path) -> None:
+    page = offline_page.read_text(encoding="utf-8")
+    basis = section(page, "basis")
+    assert "Current 0 " in basis
+    assert "Archived 132 2026-07-20 to 2026-09-10, never called current" in basis
+    assert news.headline(facts.read(offline)) in html.unescape(page)
+    assert re.findall(r'<td class="gt_row gt_left">2026-0[79]-\d\d</td>\s*<td[^>]*><a', page) == []
+    assert "No change known, 132 prices checked, the newest of 2026-09-10." in section(page, "changes")
+    assert "p5.48xlarge ▼ \N{MINUS SIGN}44.0 % 98.32 55.04 us-east-1" in section(page, "changes")
+
+
+def test_stale_and_failed_places_are_named_before_any_conclusion(live_page: Path) -> None:
+    text = section(live_page.read_text(encoding="utf-8"), "basis")
+    assert "aws_price_list us-gov-west-1 is stale: last read 2026-11-11, 10 days ago" in text
+    assert "aws_price_list eu-west-1 was not read by the last run: its prices are of 2026-11-20" in text
+    assert "Accelerator unknown, so without a price per chip: trn9.48xlarge" in text
+    assert "0 missing, 1 stale, 1 failed last time" in text
+
+
+def test_a_first_look_at_old_prices_is_no_change_since_the_last_run(live: Path) -> None:
+    found = facts.read(live)
+    assert set(facts.since_run(found.changes)["observed_at"].dt.strftime("%Y-%m-%d")) == {"2026-11-21"}
+
+
+def test_text_from_outside_runs_nowhere(live_page: Path) -> None:
+    """The stand-in put a script into an amount and into an error; both are shown as text."""
+    page = live_page.read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 2
+
+
+def test_refused_rows_and_unknown_types_are_named(live_page: Path) -> None:
+    text = section(live_page.read_text(encoding="utf-8"), "sources")
+    assert "2 refused rows wait for a decision" in text
+    assert "0.364 times the last price" in text
+    assert "1 instance type with an unknown accelerator" in text
+
+
+def test_no_cell_is_blank(page: str) -> None:
+    """What is unknown is a dash with its reason; it is never blank, and never 0."""
+    assert re.findall(r"<td[^>]*>\s*</td>", page) == []
+    assert ">None<" not in page
+    assert re.findall(r'<td class="gt_row gt_right">0\.00</td>\s*<td[^>]*><a href="#d-', page) == []

@@ -1,0 +1,212 @@
+"""From frames to tables: escaped, captioned, the same bytes each time."""
+
+from datetime import datetime
+from decimal import Decimal
+
+import polars as pl
+import pytest
+
+from reports import change_tables, price_tables, source_tables
+from reports.tables import Footnote, Form, document_link, sheet, small, to_html
+from reports.wording import UNKNOWN
+
+HOSTILE = '<script>alert("1")</script>'
+SEEN = datetime(2026, 11, 21, 9)  # noqa: DTZ001
+SHA = "0123456789abcdef" * 4
+
+
+def table(text: str) -> str:
+    frame = pl.DataFrame({"group": [text], "name": [text], "plain": [text], "ours": [small(text)], "price": [UNKNOWN]})
+    form = Form(
+        heads={"name": "Name", "plain": "Plain", "ours": "Ours", "price": "USD per<br>hour"},
+        stub="name", group="group", right=("price",), marked=("ours",),
+    )  # fmt: skip
+    why = Footnote(text=text, column="price", rows=[0])
+    return to_html(sheet(frame, form, id="t", title=text, subtitle=text, footnotes=[why], note="a <code>note</code>"))
+
+
+def price(cell: str, amount: float | None, **other: object) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "accelerator_name": "H100", "region_id": "us-east-1", "instance_type": "p5.48xlarge", "cell": cell,
+        "price_per_accelerator_hour": amount, "price_per_accelerator_hour_usd": amount,
+        "price_per_neuron_core_hour": None, "pricing_currency": "USD", "purchase_payment_model": None,
+        "offering_class": None, "last_observed_at": SEEN, "age_days": 0.0, "is_current": True, "kind": "live",
+        "source": "aws_price_list", "document_sha256": SHA, "offer_id": 1,
+    }  # fmt: skip
+    return fields | other
+
+
+def change(**other: object) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "service_provider_name": "AWS", "offered": "p5.48xlarge", "is_chip": False, "accelerator_name": "H100",
+        "accelerator_count": Decimal(8), "region_id": "us-east-1", "availability_zone_id": None,
+        "purchase_option": "on_demand", "commitment_term_hours": None, "purchase_payment_model": None,
+        "offering_class": None, "tier": None, "pricing_currency": "USD", "unit_price_before": Decimal("98.32"),
+        "unit_price_after": Decimal("55.04"), "upfront_price_before": None, "upfront_price_after": None,
+        "change_ratio": -0.4401952807, "last_observed_before_at": SEEN, "observed_at": SEEN,
+        "change_kind": "list_change", "source": "aws_price_list", "document_sha256": SHA,
+    }  # fmt: skip
+    return fields | other
+
+
+def changes(*rows: dict[str, object], total: int | None = None) -> str:
+    frame = pl.DataFrame(list(rows), infer_schema_length=None)
+    return to_html(change_tables.changes(frame, id="c", title="T", subtitle="S", total=total or len(rows)))
+
+
+# --- every table
+
+
+def test_text_from_outside_is_escaped_wherever_it_stands() -> None:
+    made = table(HOSTILE)
+    assert "<script" not in made
+    assert made.count("&lt;script&gt;") == 7
+
+
+def test_a_table_has_a_caption_scopes_and_a_frame_for_the_keyboard() -> None:
+    made = table("x")
+    assert '<caption id="t-caption">' in made
+    assert 'role="region" tabindex="0" aria-labelledby="t-caption"' in made
+    assert made.count('scope="col"') == 4
+    assert '<th scope="row" class="gt_row gt_left gt_stub">x</th>' in made
+    assert "USD per<br>hour" in made
+
+
+def test_a_table_brings_no_style_of_its_own() -> None:
+    assert "style" not in table("x")
+    assert "headers=" not in table("x")
+
+
+def test_the_same_frame_gives_the_same_bytes() -> None:
+    assert table("x") == table("x")
+
+
+def test_a_dash_has_its_reason_in_a_footnote() -> None:
+    made = table("because")
+    assert f'{UNKNOWN}<span class="gt_footnote_marks">1</span>' in made
+    assert '<span class="gt_footnote_marks">1</span> because' in made
+
+
+def test_documents_are_linked_by_their_hash() -> None:
+    assert document_link(SHA) == '<a href="#d-0123456789ab">01234567</a>'
+    assert document_link(None) == UNKNOWN
+
+
+# --- changes
+
+
+def test_a_fall_has_arrow_sign_and_both_prices() -> None:
+    made = changes(change())
+    assert '<span class="fall"><span aria-hidden="true">▼</span> \N{MINUS SIGN}44.0 %</span>' in made
+    assert '<td class="gt_row gt_right">98.32</td>' in made
+    assert '<td class="gt_row gt_right">55.04</td>' in made
+
+
+def test_new_and_gone_offers_are_said_in_words() -> None:
+    made = changes(
+        change(unit_price_after=None, change_ratio=None, change_kind="gone_offer"),
+        change(unit_price_before=None, change_ratio=None, change_kind="new_offer"),
+    )
+    assert "not offered" in made
+    assert "not seen" in made
+    assert change_tables.NO_RATIO in made
+
+
+def test_what_is_left_out_of_the_changes_is_counted() -> None:
+    many = [change(region_id=f"r-{n}") for n in range(40)]
+    made = changes(*many)
+    assert made.count("p5.48xlarge") == change_tables.MOST_CHANGES
+    assert "15 more changes left out" in made
+
+
+def test_a_tier_or_provider_from_outside_is_escaped_in_changes() -> None:
+    made = changes(change(tier=HOSTILE, service_provider_name=HOSTILE, region_id=HOSTILE, source=HOSTILE))
+    assert "<script" not in made
+
+
+def test_other_currencies_and_upfront_fees_stand_in_the_cell() -> None:
+    made = changes(
+        change(pricing_currency="CNY", upfront_price_before=Decimal(1200), upfront_price_after=Decimal(1000))
+    )
+    assert "98.32 CNY<small>+ 1,200.00 CNY once</small>" in made
+
+
+# --- prices
+
+
+def test_options_stand_in_columns_of_their_own() -> None:
+    frame = pl.DataFrame(
+        [price("on_demand", 6.88), price("reserved_3", 3.01, purchase_payment_model="All Upfront")],
+        infer_schema_length=None,
+    )
+    made = to_html(price_tables.by_region(frame))
+    assert '<td class="gt_row gt_right">6.88</td>' in made
+    assert "3.01<small>All Upfront</small>" in made
+    assert price_tables.NO_TERM in made
+
+
+def test_why_a_price_is_unknown_depends_on_who_was_asked() -> None:
+    archived = price("on_demand", 6.88, kind="archive", is_current=False)
+    foreign = price(
+        "on_demand", None, price_per_accelerator_hour=36.078, pricing_currency="CNY", region_id="cn-north-1"
+    )
+    made = to_html(price_tables.by_region(pl.DataFrame([archived, foreign], infer_schema_length=None)))
+    assert price_tables.NOT_ASKED in made
+    assert "no reference rate is kept: 36.08 CNY per chip-hour" in made
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_current", "expected"),
+    [
+        ("live", True, "2026-11-21"),
+        ("live", False, '<span class="past">2026-11-21 <small>stale, 5.0 days</small></span>'),
+        ("archive", False, '<span class="past">2026-11-21 <small>archived</small></span>'),
+        ("import", False, '<span class="past">2026-11-21 <small>archived</small></span>'),
+    ],
+)
+def test_only_a_current_price_has_a_bare_date(kind: str, is_current: bool, expected: str) -> None:
+    assert expected == price_tables.confirmed([price("on_demand", 1.0, kind=kind, is_current=is_current, age_days=5.0)])
+
+
+def test_neuron_chips_have_a_price_per_core_and_gpus_have_none() -> None:
+    trainium = price("on_demand", 1.34375, accelerator_name="Trainium1", price_per_neuron_core_hour=0.671875)
+    made = price_tables.neuron(pl.DataFrame([price("on_demand", 6.88), trainium], infer_schema_length=None))
+    assert made is not None
+    assert "0.67" in to_html(made)
+    assert "H100" not in to_html(made)
+    assert price_tables.neuron(pl.DataFrame([price("on_demand", 6.88)], infer_schema_length=None)) is None
+
+
+# --- sources
+
+
+def test_errors_and_refused_values_are_escaped() -> None:
+    scope = {
+        "service_provider_name": "AWS", "source": "aws", "kind": "live", "scope": "us-east-1", "state": "missing",
+        "last_tried_at": SEEN, "last_good_at": None, "age_days": None, "newest_price_at": None, "n_rows": None,
+        "n_refused": 0, "n_disagreements": 0, "n_without_accelerator": 0, "error": f"aws: {HOSTILE}",
+    }  # fmt: skip
+    row = {
+        "source": "aws", "scope": HOSTILE, "observed_at": SEEN, "gate": "row", "reason": "no amount", "field": None,
+        "refused_value": HOSTILE, "row_json": "{}", "quarantine_id": 36926045906261, "document_sha256": SHA,
+    }  # fmt: skip
+    health = to_html(source_tables.health(pl.DataFrame([scope], infer_schema_length=None)))
+    refused = to_html(source_tables.refusals(pl.DataFrame([row], infer_schema_length=None)))
+    assert "<script" not in health + refused
+    assert "never read" in health
+    assert "36926045906261" in refused
+    assert "1 refused row waits for a decision" in refused
+
+
+def test_only_web_addresses_become_links() -> None:
+    document = {
+        "document_sha256": SHA, "source": "aws", "scope": "x", "parameters": None, "published_at": None,
+        "fetched_at": SEEN, "size_bytes": 10, "whole_size_bytes": None, "whole_sha256": None,
+    }  # fmt: skip
+    frame = pl.DataFrame(
+        [document | {"url": 'https://a.example/?q="x"'}, document | {"url": "javascript:alert(1)"}],
+        infer_schema_length=None,
+    )
+    made = to_html(source_tables.documents(frame))
+    assert '<a href="https://a.example/?q=&quot;x&quot;" rel="noreferrer">' in made
+    assert 'href="javascript' not in made
