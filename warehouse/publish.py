@@ -5,17 +5,18 @@ is never copied, and never opened a second time by the process that has it open:
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 import duckdb
 
+from warehouse import purchase_terms
 from warehouse.db import create_macros, insert_rows, quote, sql
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
-from warehouse.schemas import COLUMNS, DERIVED_TABLES, FOCUS_COLUMNS, TABLES
+from warehouse.schemas import COLUMNS, DERIVED_TABLES, FOCUS_COLUMNS, REFERENCE_TABLES, TABLES, columns_of
 
 FILE_NAME = "prices.duckdb"
 
@@ -29,6 +30,19 @@ class Model(Protocol):
     def row(self) -> str: ...
     @property
     def is_table(self) -> bool: ...
+    @property
+    def sql(self) -> str: ...
+
+
+class Macro(Protocol):
+    """What publishing needs of a mart that takes parameters: name, what a row is, parameters with examples, SELECT."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def row(self) -> str: ...
+    @property
+    def parameters(self) -> Mapping[str, str]: ...
     @property
     def sql(self) -> str: ...
 
@@ -52,6 +66,7 @@ def publish(
     data_dir: Path,
     *,
     models: Sequence[Model],
+    macros: Sequence[Macro] = (),
     sources: Iterable[SourceRow],
     built_at: datetime,
     version: str,
@@ -64,7 +79,7 @@ def publish(
     part = data_dir / f"{FILE_NAME}.{os.getpid()}.part"
     _remove_parts(data_dir)
     try:
-        _build(con, part, models=models, sources=sources, built_at=built_at, version=version)
+        _build(con, part, models=models, macros=macros, sources=sources, built_at=built_at, version=version)
         _verify(part)
         _put_in_place(part, target)
     finally:
@@ -77,6 +92,7 @@ def _build(
     part: Path,
     *,
     models: Sequence[Model],
+    macros: Sequence[Macro],
     sources: Iterable[SourceRow],
     built_at: datetime,
     version: str,
@@ -95,6 +111,7 @@ def _build(
         )
         _copy_log(con, build[0])
         insert_rows(con, "core.source", list(sources))
+        _load_reference(con)
         _refuse_unknown_sources(con)
         create_macros(con)
         con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
@@ -107,7 +124,9 @@ def _build(
             con.execute(
                 "insert into meta.model values (?, ?, ?, ?)", [model.name, model.row, model.is_table, model.sql]
             )
-        _describe(con, models)
+        for macro in macros:
+            con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
+        _describe(con, models, macros)
     finally:
         con.execute(f"use {build[0]}")
         con.execute("detach published")
@@ -119,6 +138,14 @@ def _copy_log(con: duckdb.DuckDBPyConnection, build: str) -> None:
     for table in TABLES:
         keys = order.get(table.name, "all")
         con.execute(f"create table {table.qualified} as from {build}.{table.qualified} order by {keys}")
+
+
+def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the tables that are read from the package's own data."""
+    for table, rows in zip(REFERENCE_TABLES, (purchase_terms.read_table(),), strict=True):
+        columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
+        con.execute(f"create table {table.qualified} ({columns})")
+        insert_rows(con, table.qualified, rows)
 
 
 def _refuse_unknown_sources(con: duckdb.DuckDBPyConnection) -> None:
@@ -136,9 +163,9 @@ def _refuse_unknown_sources(con: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-def _describe(con: duckdb.DuckDBPyConnection, models: Sequence[Model]) -> None:
-    """Put a COMMENT on every table, view and column, and the same words into mart.data_dictionary."""
-    rows = {table.qualified: table.row for table in (*TABLES, *DERIVED_TABLES)}
+def _describe(con: duckdb.DuckDBPyConnection, models: Sequence[Model], macros: Sequence[Macro]) -> None:
+    """Put a COMMENT on every table, view, macro and column, and the same words into mart.data_dictionary."""
+    rows = {table.qualified: table.row for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)}
     rows |= {f"mart.{model.name}": model.row for model in models}
     rows["core.current_instance_type"] = "The fact of core.instance_type in force when the file was built"
     described = con.execute(
@@ -148,6 +175,13 @@ def _describe(con: duckdb.DuckDBPyConnection, models: Sequence[Model]) -> None:
         "where c.database_name = 'published' and c.schema_name in ('core', 'mart') "
         "order by c.schema_name, c.table_name, c.column_index"
     ).fetchall()
+    described += [
+        ("mart", macro.name, name, data_type, None)
+        for macro in macros
+        for name, data_type, *_ in con.execute(
+            f"describe select * from mart.{macro.name}({', '.join(macro.parameters.values())})"
+        ).fetchall()
+    ]
     dictionary = []
     comments = ["comment on table mart.data_dictionary is 'Every column of core and mart: its type, meaning and unit'"]
     for schema, table, name, data_type, is_view in described:
@@ -159,7 +193,8 @@ def _describe(con: duckdb.DuckDBPyConnection, models: Sequence[Model]) -> None:
                 field="column",
                 value=name,
             )
-        comments.append(f'comment on column {schema}.{table}."{name}" is {quote(column.comment)}')
+        if is_view is not None:  # DuckDB has no comments on the columns of a macro
+            comments.append(f'comment on column {schema}.{table}."{name}" is {quote(column.comment)}')
         row = rows.pop(f"{schema}.{table}", None)
         if row:
             comments.append(f"comment on {'view' if is_view else 'table'} {schema}.{table} is {quote(row)}")
@@ -168,6 +203,7 @@ def _describe(con: duckdb.DuckDBPyConnection, models: Sequence[Model]) -> None:
     comments += [
         f"comment on column mart.data_dictionary.{name} is {quote(meaning)}" for name, meaning in DICTIONARY.items()
     ]
+    comments += [f"comment on macro table mart.{macro.name} is {quote(macro.row)}" for macro in macros]
     con.execute(";".join(comments))
     insert_rows(con, "mart.data_dictionary", dictionary)
 

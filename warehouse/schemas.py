@@ -185,6 +185,59 @@ _COLUMNS = (
     Column("n_without_accelerator", "BIGINT", "Instance types of this source with no entry in core.instance_type", "types"),
     Column("n_types", "BIGINT", "Instance types or chips priced", "types"),
     Column("n_offers", "BIGINT", "Offers priced", "offers"),
+    # what a purchase option promises; NULL: the provider's pages do not say, or there is no such notion
+    Column("capacity_guaranteed", "BOOLEAN", "Whether what is bought is sure to be there when it is used"),
+    Column("is_interruptible", "BOOLEAN", "Whether the provider may end it for want of capacity"),
+    Column("lead_time_hours", "INTEGER", "Least time from purchase to use", "hours"),
+    Column("shortest_term_hours", "INTEGER", "Shortest term sold", "hours"),
+    Column("longest_term_hours", "INTEGER", "Longest term sold", "hours"),
+    Column("is_cancellable", "BOOLEAN", "Whether it can be ended at any time without paying on"),
+    Column("can_be_resold", "BOOLEAN", "Whether it can be sold on"),
+    Column("note", "VARCHAR", "What else is to know of it"),
+    # spot over time; the window of N days ends at window_end_at, means are weighted by time
+    Column("window_end_at", "TIMESTAMP", "End of the windows: last good look at it", "UTC"),
+    Column("mean_price_1d", "DOUBLE", "Mean over 1 day; NULL where the price in force at its start is unknown", "pricing currency per hour"),
+    Column("mean_price_7d", "DOUBLE", "Mean over 7 days; NULL where the price in force at their start is unknown", "pricing currency per hour"),
+    Column("mean_price_30d", "DOUBLE", "Mean over 30 days; NULL where the price in force at their start is unknown", "pricing currency per hour"),
+    Column("median_price_30d", "DOUBLE", "Least price that held, or was undercut, for half of the time priced in 30 days", "pricing currency per hour"),
+    Column("p95_price_30d", "DOUBLE", "Least price that held, or was undercut, for 95 % of the time priced in 30 days", "pricing currency per hour"),
+    Column("max_price_30d", "DOUBLE", "Highest price in 30 days", "pricing currency per hour"),
+    Column("priced_share_30d", "DOUBLE", "Share of the 30 days in which it was offered", "share"),
+    Column("below_on_demand_share_30d", "DOUBLE", "Share of the time priced in 30 days in which it was below the on-demand price then in force; NULL without one", "share"),
+    Column("last_changed_at", "TIMESTAMP", "When the price in force was first seen in place of another; NULL: no change was seen", "UTC"),
+    Column("n_changes_30d", "BIGINT", "Changes of price in 30 days", "changes"),
+    Column("cheapest_zone", "VARCHAR", "Zone of the lowest current price; its id, or its name where the id is unknown"),
+    Column("cheapest_zone_price", "DOUBLE", "Lowest current price of any zone", "pricing currency per hour"),
+    Column("median_zone_price", "DOUBLE", "Median of the zones' current prices", "pricing currency per hour"),
+    Column("n_zones", "BIGINT", "Zones with a current price", "zones"),
+    Column("mean_cheapest_price_30d", "DOUBLE", "Mean over 30 days of the lowest price of any zone at each moment", "pricing currency per hour"),
+    Column("mean_median_price_30d", "DOUBLE", "Mean over 30 days of the zones' median price at each moment", "pricing currency per hour"),
+    Column("most_often_cheapest_zone", "VARCHAR", "Zone that was cheapest for most of 30 days; of equals the first by name"),
+    Column("most_often_cheapest_share", "DOUBLE", "Share of the 30 days in which that zone was (one of) the cheapest", "share"),
+    Column("lowest_mean_zone", "VARCHAR", "Zone whose own mean over 30 days is lowest"),
+    Column("lowest_mean_price_30d", "DOUBLE", "Lowest mean over 30 days of a single zone: what staying in that zone cost", "pricing currency per hour"),
+    Column("feed_price", "DOUBLE", "Price of the whole region in AWS's public spot feed, which names no zone", "pricing currency per hour"),
+    Column("feed_last_observed_at", "TIMESTAMP", "Last moment at which the feed confirmed it", "UTC"),
+    # purchase options side by side
+    Column("cash_upfront", "DOUBLE", "Paid on the day of purchase for one capacity unit: the upfront price; of a plan rate x hours x 1, 0.5 or 0 (All, Partial, No Upfront); of a block rate x hours; NULL where nothing is bought in advance", "pricing currency"),
+    Column("breakeven_share_on_demand", "DOUBLE", "effective_hourly_price / on-demand price: share of use above which the commitment is cheaper than on-demand; above 1: never", "share"),
+    Column("breakeven_share_spot", "DOUBLE", "effective_hourly_price / lowest_mean_price_30d: share of use above which the commitment is cheaper than spot; above 1: never", "share"),
+    Column("price_fall_that_erases", "DOUBLE", "1 - effective_hourly_price / on-demand price: fall of the on-demand price that would make the commitment a loss", "share"),
+    Column("is_contradicted", "BOOLEAN", "Whether a later sighting of it was refused and waits in core.quarantine"),
+    Column("unknown_reason", "VARCHAR", "Why there is no price; NULL where there is one"),
+    # the best option
+    Column("nodes", "DOUBLE", "Capacity units that are paid", "units"),
+    Column("charged_hours", "DOUBLE", "Hours that are paid for each capacity unit", "hours"),
+    Column("hourly_price", "DOUBLE", "Price that is paid for each of these hours", "USD per hour"),
+    Column("price_basis", "VARCHAR", "What that price is, in words"),
+    Column("total_cost", "DOUBLE", "nodes x charged_hours x hourly_price", "USD"),
+    Column("runner_up", "VARCHAR", "The cheapest option of another kind, in words"),
+    Column("runner_up_region_id", "VARCHAR", "Region of the runner-up"),
+    Column("runner_up_cost", "DOUBLE", "Total cost of the runner-up", "USD"),
+    Column("runner_up_last_observed_at", "TIMESTAMP", "Last moment at which the runner-up's price was confirmed", "UTC"),
+    Column("runner_up_is_current", "BOOLEAN", "Whether the runner-up's price was current when the file was built"),
+    Column("margin", "DOUBLE", "runner_up_cost - total_cost", "USD"),
+    Column("left_out", "VARCHAR", "What was left out, why, and how many of each; NULL where nothing was"),
 )
 # fmt: on
 
@@ -292,6 +345,14 @@ TABLES = (
     *FACT_TABLES,
 )  # fmt: skip
 """Tables of the writer's file, in order of creation."""
+
+REFERENCE_TABLES = (
+    Table("core", "purchase_term", "What one purchase option promises; one row per dated fact",
+          ("service_provider_name", "purchase_option", "commitment_discount_type", "offering_class",
+           "capacity_guaranteed", "is_interruptible", "lead_time_hours", "shortest_term_hours", "longest_term_hours",
+           "is_cancellable", "can_be_resold", "note", "known_from", "source_url", "accessed_on")),
+)  # fmt: skip
+"""Tables of the published file that are read from the package's own data."""
 
 DERIVED_TABLES = (
     Table("core", "sku_price", "One interval in which one source gives one offer one price",
