@@ -35,15 +35,13 @@ def rows_of(told: Told, document: str) -> pl.DataFrame:
     return frame.with_columns(document_sha256=pl.lit(document))
 
 
-def look(
-    at: int, told: Told, *, complete: bool, scope: str = "a", document: str = "", trusted: bool = True
-) -> ParsedLook:
-    document = document or f"{scope}-{at}-{complete}-{sorted(told.items(), key=str)}"
+def look(at: int, told: Told, *, complete: bool, scope: str = "a", source: str = "aws_price_list") -> ParsedLook:
+    document = f"{source}-{scope}-{at}-{complete}-{sorted(told.items(), key=str)}"
     if complete:
         told = told | {f"{ANCHOR}-{scope}": "1"}
     return ParsedLook(
-        run_id="run", source="aws_price_list", scope=scope, observed_at=day(at), complete=complete,
-        archived=not complete, document_sha256=document, rows=rows_of(told, document), trusted=trusted,
+        run_id="run", source=source, scope=scope, observed_at=day(at), complete=complete,
+        archived=not complete, document_sha256=document, rows=rows_of(told, document), trusted=True,
     )  # fmt: skip
 
 
@@ -56,7 +54,7 @@ def con(tmp_path):
 def intervals(con: duckdb.DuckDBPyConnection, moment: str = "9999-01-01") -> set[tuple[object, ...]]:
     return set(
         con.execute(
-            "select instance_type, valid_from, valid_to, last_observed_at, p.unit_price "
+            "select instance_type, p.source, valid_from, valid_to, last_observed_at, p.unit_price "
             "from core.price_known_at(?::TIMESTAMP) as p join core.offer using (offer_id) "
             f"where instance_type not like '{ANCHOR}%'",
             [moment],
@@ -66,11 +64,22 @@ def intervals(con: duckdb.DuckDBPyConnection, moment: str = "9999-01-01") -> set
 
 def expected(looks: list[ParsedLook]) -> set[tuple[object, ...]]:
     """Work the intervals out the plain way: every observation of every offer, sorted, walked through once."""
+    sources = {one.source for one in looks}
+    return {
+        (name, source, *interval)
+        for source in sources
+        for name, *interval in expected_of_one([one for one in looks if one.source == source])
+    }
+
+
+def expected_of_one(looks: list[ParsedLook]) -> set[tuple[object, ...]]:
     scopes = {name: one.scope for one in looks for name in one.rows["instance_type"]}
     said: dict[str, dict[datetime, set[Decimal | None]]] = defaultdict(lambda: defaultdict(set))
     for one in looks:
         told = dict(zip(one.rows["instance_type"], one.rows["unit_price"], strict=True))
         for name, scope in scopes.items():
+            if told.get(name) == REFUSED:
+                continue
             if name in told:
                 price = None if told[name] is None else Decimal(told[name])
                 said[name][naive(one.observed_at)].add(price)
@@ -98,24 +107,32 @@ def expected(looks: list[ParsedLook]) -> set[tuple[object, ...]]:
 
 
 NAMES = {"a": ["p9.one", "p9.two"], "b": ["p9.three"]}
-TOLD = {
-    scope: st.dictionaries(st.sampled_from(names), st.sampled_from(["1", "2", "3"]), max_size=2)
-    for scope, names in NAMES.items()
-}
+GONE = None
+REFUSED = "0"
+"""A price that the row gate refuses: the look says nothing of the offer."""
+
+PRICES = {True: ["1", "2", "3", REFUSED], False: ["1", "2", "3", GONE, REFUSED]}
+"""What a complete look and an archived one may say of an offer; only archives say in words that it is gone."""
+
+
+def looks_at(scope: str, complete: bool) -> st.SearchStrategy[ParsedLook]:
+    told = st.dictionaries(st.sampled_from(NAMES[scope]), st.sampled_from(PRICES[complete]), max_size=2)
+    return st.builds(
+        look, st.integers(0, 7), told, complete=st.just(complete), scope=st.just(scope),
+        source=st.sampled_from(["aws_price_list", "offline_archive"]),
+    )  # fmt: skip
+
+
 LOOKS = st.lists(
-    st.sampled_from(["a", "b"]).flatmap(
-        lambda scope: st.builds(look, st.integers(0, 7), TOLD[scope], complete=st.booleans(), scope=st.just(scope))
-    ),
+    st.tuples(st.sampled_from(["a", "b"]), st.booleans()).flatmap(lambda kind: looks_at(*kind)),
     min_size=1,
     max_size=9,
-    unique_by=lambda one: (one.scope, one.observed_at, one.document_sha256),
+    unique_by=lambda one: (one.source, one.scope, one.observed_at, one.document_sha256),
 )
+PLAIN = settings(deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 
 
-@settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
-@given(LOOKS, st.data())
-def test_any_order_and_any_split_give_the_same_intervals(looks: list[ParsedLook], data: st.DataObject) -> None:
-    """The intervals are a function of the set of looks: order of arrival and split into loads do not matter."""
+def check_order_and_split(looks: list[ParsedLook], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(looks))
     cuts = sorted(data.draw(st.sets(st.integers(0, len(looks)), max_size=3)))
     with duckdb.connect() as con:
@@ -127,3 +144,59 @@ def test_any_order_and_any_split_give_the_same_intervals(looks: list[ParsedLook]
         events = con.execute("select count(*) from core.price_event").fetchone()
         load(con, looks, recorded_at=day(200))
         assert events == con.execute("select count(*) from core.price_event").fetchone()
+        for moment in {start for start in (0, *cuts) if start < len(looks)}:
+            known = shuffled[: min(cut for cut in [*cuts, len(looks)] if cut > moment)]
+            assert expected(known) == intervals(con, str(naive(day(100 + moment)))), "as known then"
+
+
+@settings(PLAIN, max_examples=25)
+@given(LOOKS, st.data())
+def test_any_order_and_any_split_give_the_same_intervals(looks: list[ParsedLook], data: st.DataObject) -> None:
+    """The intervals are a function of the set of looks: order of arrival and split into loads do not matter.
+
+    Loaded again they add nothing; and what was known after each load is what was loaded by then.
+    """
+    check_order_and_split(looks, data)
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(3600)
+@settings(PLAIN, max_examples=3000)
+@given(LOOKS, st.data())
+def test_any_order_and_any_split_at_length(looks: list[ParsedLook], data: st.DataObject) -> None:
+    """The same over thousands of histories."""
+    check_order_and_split(looks, data)
+
+
+def test_what_was_known_before_a_backfill(con: duckdb.DuckDBPyConnection) -> None:
+    """A backfill that moves a change to an earlier day changes what is known now, not what was known then."""
+    load(con, [look(0, {"p5.48xlarge": "98"}, complete=True)], recorded_at=day(0))
+    load(con, [look(9, {"p5.48xlarge": "55"}, complete=True)], recorded_at=day(9))
+    before = intervals(con, "2026-01-15")
+    load(con, [look(4, {"p5.48xlarge": "55"}, complete=False)], recorded_at=day(20))
+
+    def told(moment: str) -> list[tuple[int, str]]:
+        return sorted((line[2].day - 1, str(line[-1])[:2]) for line in intervals(con, moment))
+
+    assert told("2025-12-31") == []
+    assert told("2026-01-05") == [(0, "98")]
+    assert told("2026-01-15") == [(0, "98"), (9, "55")]
+    assert told("9999-01-01") == [(0, "98"), (4, "55")]
+    assert intervals(con, "2026-01-15") == before
+
+
+def test_an_import_says_in_words_that_an_offer_is_gone(con: duckdb.DuckDBPyConnection) -> None:
+    """An empty price ends the interval there; a later price begins another; absence from an import ends nothing."""
+    load(
+        con,
+        [
+            look(0, {"p5.48xlarge": "98", "p3.2xlarge": "3"}, complete=False),
+            look(3, {"p5.48xlarge": None}, complete=False),
+            look(5, {"p5.48xlarge": "98"}, complete=False),
+        ],
+        recorded_at=day(9),
+    )
+
+    assert sorted((line[0], line[2].day - 1, line[3] and line[3].day - 1) for line in intervals(con)) == [
+        ("p3.2xlarge", 0, None), ("p5.48xlarge", 0, 3), ("p5.48xlarge", 5, None)
+    ]  # fmt: skip
