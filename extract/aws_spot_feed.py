@@ -15,7 +15,8 @@ Quirks:
    the name of its zone: `REGIONS`. Other names that are no Region Codes are reported and refused.
 3. "N/A*" means that the type is not offered; small prices may be written 9.0E-4.
 4. Older addresses give JSONP, `callback({...});`, in place of JSON.
-5. The advisor names its bands by their place in a table of its own, whose labels are kept ("<5%").
+5. The advisor names its bands by their place in a table of its own, whose labels are kept ("<5%"). A saving may be
+   negative: spot has been dearer than on-demand (-62, seen 2025-06-28).
 6. Neither states a date: they are of the moment at which they were read.
 """
 
@@ -212,7 +213,7 @@ def _facts(
                     ignored["other_os"] += 1
                 else:
                     savings, band = said["s"], said["r"]
-                    if not isinstance(savings, int) or not 0 <= savings <= 100:
+                    if type(savings) is not int or savings > 100:
                         unknown.add(f"savings {savings!r}")
                         savings = None
                     if band not in bands:
