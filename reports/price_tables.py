@@ -154,7 +154,7 @@ def by_provider(prices: pl.DataFrame, option: str) -> Sheet:
             ],
             "machine": [_machine(row) for row in rows],
             "tier": [row["tier"] or wording.UNKNOWN for row in rows],
-            "region": [row["region_id"] or wording.UNKNOWN for row in rows],
+            "region": [row["place"] or wording.UNKNOWN for row in rows],
             "confirmed": [confirmed([row]) for row in rows],
             "document": [document_link(row["document_sha256"]) + small(row["source"]) for row in rows],
         }
@@ -213,7 +213,7 @@ def _amounts(rows: list[dict[str, Row]], column: str) -> tuple[pl.DataFrame, int
         columns["instance_type"].append(_any(row)["instance_type"])
         columns["confirmed"].append(confirmed(list(row.values())))
         links = " ".join(document_link(sha) for sha in documents)
-        columns["document"].append(f'<span class="links">{links}</span>')
+        columns["document"].append(f'<span class="links">{links}</span>' if len(documents) > 1 else links)
     return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)), places
 
 

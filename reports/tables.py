@@ -19,6 +19,9 @@ _HEADING = re.compile(
 )
 _TABLE = re.compile(r'<table class="gt_table"\s*>')
 _FOOT = re.compile(r'(<td class="gt_(?:footnote|sourcenote)"[^>]*>)(.*?)(</td>)', re.DOTALL)
+_MARK = re.compile(r'<span class="gt_footnote_marks">([^<]*)</span>')
+_CLASSES = re.compile(r' class="(?:gt_row |gt_col_heading |gt_columns_bottom_border )*(?:gt_left ?)?([^"]*)"')
+"""Of a cell's classes ours needs those of numbers, stubs and groups; a page of all regions is a third lighter so."""
 _NOISE = re.compile(
     r' (?:headers|data-quarto-[a-z-]+|aria-labelledby|aria-describedby)="[^"]*"| (?:row|col)span="1"'
     r'|(?<=gt_footnote_marks") style="[^"]*"|(?<=scope="col") id="[^"]*"|(?<=scope="row") id="[^"]*"'
@@ -94,6 +97,7 @@ def to_html(made: Sheet) -> str:
     text = _NOISE.sub("", _FRAME.sub("", _HEADING.sub("", text)))
     words = f"<strong>{heading['title']}</strong> {heading.get('subtitle', '')}".rstrip()
     caption = f'<caption id="{made.id}-caption"><div class="held">{words}</div></caption>'
+    text = _MARK.sub(r"<sup>\1</sup>", _CLASSES.sub(r' class="\1"', text).replace(' class=""', ""))
     text = _TABLE.sub(f'<table class="gt_table">{caption}', text, count=1)
     text = _FOOT.sub(r'\1<div class="held">\2</div>\3', text)
     text = re.sub(r"\n\s*", "\n", text).strip()

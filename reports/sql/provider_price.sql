@@ -43,7 +43,7 @@ select
     service_provider_name,
     instance_type,
     accelerator_count,
-    region_id,
+    coalesce(availability_zone_id, region_id) as place,
     tier,
     statistic,
     price_per_accelerator_hour_usd,
