@@ -1,4 +1,4 @@
-"""A stand-in for AWS: the Price List's API, reached by unmodified boto3, its bulk files, and EC2 (standin.ec2).
+"""A stand-in for AWS: the Price List's API, reached by unmodified boto3, its bulk files, Savings Plans, and EC2.
 
     with aws.StandIn() as standin:
         os.environ |= standin.environment()
@@ -10,6 +10,7 @@ Faults and counts find requests by label, with * and ? as in file names:
 
     api  api:GetProducts  api:us-west-2  api:GetProducts:us-west-2  (region: the filter on regionCode)
     ec2  ec2:DescribeRegions  ec2:us-east-1  ec2:DescribeRegions:us-east-1  (region: the endpoint's)
+    savings, plans: see standin.savings_plans
     bulk  bulk:index  bulk:versions  bulk:regions  bulk:prices  bulk:us-west-2  bulk:us-west-2:20261001200000
     /offers/v1.0/aws/AmazonEC2/index.json  (any path)
 """
@@ -26,7 +27,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-from standin import api, bulk, ec2, ec2_cloud, world
+from standin import api, bulk, ec2, ec2_cloud, savings_plans, world
 from standin.catalogue import Catalogue, Edition, Product
 from standin.exchange import Answer, Request
 from standin.faults import Effect
@@ -69,6 +70,7 @@ class StandIn:
     def __init__(self, *catalogues: Catalogue, latency: float = 0.0, page_sizes: Sequence[int] = (100,)) -> None:
         self.catalogues = {each.partition: each for each in catalogues or (world.aws(), world.china())}
         self.cloud = ec2_cloud.cloud()
+        self.savings = savings_plans.plans()
         self.latency = latency
         self.page_sizes = page_sizes
         self.empty_last_token = False
@@ -90,6 +92,7 @@ class StandIn:
         return {
             "AWS_ENDPOINT_URL_PRICING": self.url,
             "AWS_ENDPOINT_URL_EC2": self.url,
+            "AWS_ENDPOINT_URL_SAVINGSPLANS": self.url,
             "AWS_ACCESS_KEY_ID": api.ACCESS_KEY,
             "AWS_SECRET_ACCESS_KEY": api.SECRET_KEY,
             "AWS_DEFAULT_REGION": "us-east-1",
@@ -171,48 +174,38 @@ class StandIn:
         return answer, ended
 
     def _request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Request:
-        now = time.monotonic()
+        request = Request(method=method, path=path, labels=(path,), headers=headers, at=time.monotonic())
+        _, region, service = ec2.signed_for(headers)
         if method != "POST":
             where = bulk.place(path)
-            labels = (*(where.labels if where.kind else ()), path)
-            return Request(method=method, path=path, labels=labels, region=where.region, headers=headers, at=now)
-        _, region, service = ec2.signed_for(headers)
+            labels = savings_plans.bulk_labels(path) or (*(where.labels if where.kind else ()), path)
+            return replace(request, labels=labels, region=where.region)
         if service == "ec2":
-            asked = ec2.parameters_of(body)
-            operation = asked.get("Action", "")
+            parameters: Mapping[str, object] = ec2.parameters_of(body)
+            operation = str(parameters.get("Action", ""))
             labels = ("ec2", f"ec2:{operation}", f"ec2:{region}", f"ec2:{operation}:{region}")
-            return Request(
-                method=method,
-                path=path,
-                labels=labels,
-                operation=operation,
-                region=region,
-                parameters=asked,
-                headers=headers,
-                at=now,
+        elif service == "savingsplans":
+            parameters = json.loads(body or b"{}")
+            operation, labels = path.lstrip("/"), savings_plans.labels(parameters)
+        else:
+            parameters = json.loads(body or b"{}")
+            operation, region = (
+                headers.get("x-amz-target", "").removeprefix(TARGET_PREFIX),
+                api.region_filter(parameters),
             )
-        operation = headers.get("x-amz-target", "").removeprefix(TARGET_PREFIX)
-        parameters = json.loads(body or b"{}")
-        region = api.region_filter(parameters)
-        labels = ("api", f"api:{operation}", f"api:{region}", f"api:{operation}:{region}")
-        return Request(
-            method=method,
-            path=path,
-            labels=labels,
-            operation=operation,
-            region=region,
-            parameters=parameters,
-            headers=headers,
-            at=now,
-        )
+            labels = ("api", f"api:{operation}", f"api:{region}", f"api:{operation}:{region}")
+        return replace(request, labels=labels, operation=operation, region=region, parameters=parameters)
 
     def _answer(self, request: Request, spoil: api.Spoil) -> Answer:
-        if request.method != "POST":
-            return self._bulk(request, spoil)
-        if request.labels[0] == "ec2":
-            parameters = {name: str(value) for name, value in request.parameters.items()}
-            return ec2.answer(parameters, request.headers, self.cloud, key=api.ACCESS_KEY)
-        return self._api(request, spoil)
+        match request.labels[0]:
+            case "ec2":
+                parameters = {name: str(value) for name, value in request.parameters.items()}
+                return ec2.answer(parameters, request.headers, self.cloud, key=api.ACCESS_KEY)
+            case "savings":
+                return savings_plans.answer(request.parameters, request.headers, self.savings)
+            case "plans" if self._tree is None:
+                return savings_plans.bulk_answer(request.path, self.savings)
+        return self._api(request, spoil) if request.method == "POST" else self._bulk(request, spoil)
 
     def _api(self, request: Request, spoil: api.Spoil) -> Answer:
         try:

@@ -38,6 +38,9 @@ HEADER = tuple(column.strip() for column in _COLUMNS)
 ATTRIBUTE_COLUMNS = HEADER[HEADER.index("Product Family") :]
 """Those that say what the product is; the ones before say what it costs."""
 
+SAVINGS_PLANS = {OFFER: "AWSComputeSavingsPlan", "AmazonSageMaker": "AWSMachineLearningSavingsPlans"}
+"""Where the Savings Plans of an offer lie."""
+
 LOCAL_ZONE_LACKS = ("PurchaseOption", "OfferingClass")
 """Columns that files of Local Zones do not have at all."""
 
@@ -206,7 +209,7 @@ def base_path(catalogue: Catalogue) -> str:
 
 
 def offer_index(catalogue: Catalogue) -> bytes:
-    """Return the root index: the one offer that there is."""
+    """Return the root index: the one offer that there is, and where Savings Plans are."""
     base = base_path(catalogue)
     offer: Mapping[str, str] = {
         "offerCode": OFFER,
@@ -214,7 +217,15 @@ def offer_index(catalogue: Catalogue) -> bytes:
         "currentVersionUrl": f"{base}/current/index.json",
         "currentRegionIndexUrl": f"{base}/current/region_index.json",
     }
-    return _index(catalogue.current.published, offers={OFFER: offer})
+    plans = {
+        name: {
+            "offerCode": name,
+            "currentSavingsPlanIndexUrl": f"/savingsPlan/v1.0/{catalogue.partition}/{file}/current/region_index.json",
+        }
+        for name, file in SAVINGS_PLANS.items()
+    }
+    offers = {**plans, OFFER: {**offer, **plans[OFFER]}}
+    return _index(catalogue.current.published, offers=offers)
 
 
 def version_index(catalogue: Catalogue) -> bytes:
