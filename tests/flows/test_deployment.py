@@ -111,6 +111,7 @@ def next_scheduled(api: str) -> str:
     end = time.monotonic() + UP_WITHIN_S
     while not (planned := flow_runs(api, by_schedule=True)) and time.monotonic() < end:
         time.sleep(2)
+    assert planned, "the server planned no run of the schedule"
     return datetime.fromisoformat(planned[0]["expected_start_time"]).astimezone(UTC).strftime("%H:%M")
 
 
@@ -118,7 +119,7 @@ def next_scheduled(api: str) -> str:
 @pytest.mark.prove
 @pytest.mark.timeout(1200)
 def test_deployment_runs_on_a_worker(prefect: Prefect, env: dict[str, str], tmp_path: Path) -> None:
-    """Twice to Completed, the second adds nothing; a run that cannot go well is Failed; the summary is an artifact."""
+    """Twice to Completed, the second adds nothing; a wrong run is Failed; the schedule is planned; no service breaks."""
     api, data_dir = env["PREFECT_API_URL"], tmp_path / "kept"
     run = ("deployment", "run", "daily/daily", "--watch", "--params")
     offline = {"offline": True, "data_dir": str(data_dir)}
@@ -135,6 +136,7 @@ def test_deployment_runs_on_a_worker(prefect: Prefect, env: dict[str, str], tmp_
 
     assert [each["state_type"] for each in flow_runs(api)] == ["COMPLETED", "COMPLETED", "FAILED"]
     assert next_scheduled(api) == "06:10"
+    assert "Traceback" not in (tmp_path / "server.log").read_text(), "a service of the server is broken"
 
 
 @pytest.mark.prefect
