@@ -21,12 +21,16 @@ class Landed(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What a fetch may use: the web, the settings of its source, the clock, and what was landed before."""
+    """What a fetch may use: the web, the settings of its source, the clock, and what was landed before.
+
+    `last_observed` gives the moment of the last good look at a scope, None where there was none.
+    """
 
     web: "Web"
     settings: Mapping[str, object]
     now: Callable[[], datetime]
     landed: Landed = lambda version_key: None
+    last_observed: Callable[[str], datetime | None] = lambda scope: None
     progress: Callable[[str], None] = lambda message: None
 
 

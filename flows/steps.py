@@ -65,7 +65,9 @@ class Run:
         self.landing = Landing(settings.data_dir / "landing")
         self.started_at = clock()
         self.summary = Summary(run_id=self.started_at.strftime("%Y%m%dT%H%M%S.%fZ"), started_at=self.started_at)
+        # Read now, in this thread: fetches look them up from theirs.
         self._landed = self._landed_versions()
+        self._last_good = self._last_good_looks()
 
     def sources(self, names: Iterable[str] = (), *, offline: bool = False) -> tuple[Source, ...]:
         """Return the sources of this run: those named, or all that are enabled and fit (offline: the archive)."""
@@ -220,15 +222,21 @@ class Run:
             settings=self.settings.source(source.name),
             now=self.clock,
             landed=lambda key: self._landed_document(source.name, key),
+            last_observed=lambda scope: self._last_good.get((source.name, scope)),
             progress=self.progress,
         )
 
     def _landed_versions(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """Read, once and in this thread, which versions are landed: fetches look them up from theirs."""
         cursor = self.con.execute("select * from core.document where version_key is not null")
         names = [column[0] for column in cursor.description or ()]
         rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         return {(row["source"], row["version_key"]): row for row in rows}
+
+    def _last_good_looks(self) -> dict[tuple[str, str], datetime]:
+        rows = self.con.execute(
+            "select source, scope, max(observed_at) from core.scope_run where status = 'ok' group by all"
+        ).fetchall()
+        return {(source, scope): moment.replace(tzinfo=UTC) for source, scope, moment in rows}
 
     def _landed_document(self, source: str, key: str) -> Document | None:
         row = self._landed.get((source, key))

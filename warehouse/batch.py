@@ -81,6 +81,11 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     frames = []
     for number, look in enumerate(batch.looks):
         accepted, refused = row_gate(look.rows, latest=naive(look.observed_at))
+        if "observed_at" in accepted.columns:
+            # A dated history shows one moment as often as it is asked for: the same words again say nothing more.
+            accepted = accepted.unique(
+                [*schemas.IDENTITY, "observed_at", "unit_price", "upfront_price"], keep="first", maintain_order=True
+            )
         frames.append(_placed(accepted, look, number))
         if not look.error and accepted.is_empty():
             _judge_empty(con, batch, number, look, n_refused=len(refused))
@@ -176,10 +181,13 @@ def _cut_short(con: duckdb.DuckDBPyConnection, batch: Batch, number: int, look: 
         "and status = 'ok' and observed_at < ?",
         [look.source, look.scope, naive(look.observed_at)],
     ).fetchone()
-    refused = sum(1 for refusal in batch.refusals if refusal.look == number)
-    if last is None or last[0] is None or len(look.rows) - refused >= LEAST_SHARE * last[0]:
+    now = con.execute(
+        "select count(*) from observed_row where look_number = ? and observed_at = ?", [number, naive(look.observed_at)]
+    ).fetchone()
+    n_rows = now[0] if now else 0
+    if last is None or last[0] is None or n_rows >= LEAST_SHARE * last[0]:
         return None
-    return f"{len(look.rows) - refused} prices where the last complete answer had {last[0]}"
+    return f"{n_rows} prices where the last complete answer had {last[0]}"
 
 
 def _constant_factor(con: duckdb.DuckDBPyConnection, number: int) -> str | None:

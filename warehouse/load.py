@@ -14,6 +14,7 @@ import polars as pl
 
 from warehouse import schemas
 from warehouse.batch import Batch, ParsedLook, stage
+from warehouse.db import sql
 from warehouse.errors import ChipledgerError
 from warehouse.events import append_events, naive, stage_rows
 from warehouse.facts import append_facts
@@ -157,7 +158,7 @@ def _load_round(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook], recorde
     events = append_events(con, recorded_at=recorded_at)
     settle(con, batch.refusals, recorded_at=recorded_at)
     # Events are of a scope and a round, not of a look: the first look of the scope is given the number.
-    counts = dict(con.execute("select look_number, count(*) from observed_row group by all").fetchall())
+    counts = dict(con.execute(sql("load/row_count.sql")).fetchall())
     for number, look in enumerate(batch.looks):
         result = _result(batch, number, n_rows=counts.get(number, 0), n_events=events.pop((look.source, look.scope), 0))
         _record(con, batch, number, result, recorded_at)
