@@ -10,8 +10,8 @@ Quirks:
 
 1. A published rate is not an offer: what a block costs on a day is in aws_capacity_blocks. So the rows are marked.
 2. The file says when its collector saw the page: that is the moment of the look, so that a stale file ages.
-3. Rates are of a machine or an UltraServer, beside the rate of one chip, which is rounded to three decimals: a rate that
-   is not the chip's times their number, within that rounding, is refused. For months u-p6e-gb200x72 stood there at
+3. Rates are of a machine or an UltraServer, beside the rate of one chip, which is rounded to three decimals: a rate
+   that is not the chip's times their number, within that rounding, is refused. For months u-p6e-gb200x72 stood there at
    10.582, a chip's rate, in place of 761.904.
 4. Local Zones stand by the name of their zone (us-east-1-dfw-2a): the region is its parent, as their names do not give
    the Region Code of the price list. The region "unknown", a failure of the collector, is refused.
@@ -108,7 +108,9 @@ def _rows(content: dict[str, Any]) -> Iterator[dict[str, object]]:
                     "pricing_currency": "USD",
                     "unit_price_type": "List",
                     "unit_price": _rate(
-                        place["hourly_rate_usd"], place["accelerator_hourly_rate_usd"], machine["accelerator_count"]
+                        str(place["hourly_rate_usd"]),
+                        str(place["accelerator_hourly_rate_usd"]),
+                        str(machine["accelerator_count"]),
                     ),
                 }
     except (KeyError, TypeError, AttributeError) as error:

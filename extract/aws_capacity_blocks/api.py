@@ -32,6 +32,7 @@ def fetch(ctx: Context, scope: str) -> Look:
         region=scope,
         operation="DescribeCapacityBlockOfferings",
         method="describe_capacity_block_offerings",
+        result="CapacityBlockOfferings",
     )
     queries = list(_queries(ctx.settings))
     now = ctx.now()

@@ -31,7 +31,11 @@ class _Answer:
 def fetch(ctx: Context, scope: str) -> Look:
     """Return a look at one region: the prices in force, and the changes since the look before."""
     call = ec2.Call(
-        source=NAME, region=scope, operation="DescribeSpotPriceHistory", method="describe_spot_price_history"
+        source=NAME,
+        region=scope,
+        operation="DescribeSpotPriceHistory",
+        method="describe_spot_price_history",
+        result="SpotPriceHistory",
     )
     chosen = _instance_types(ctx.settings)
     at = ctx.now().astimezone(UTC).replace(microsecond=0)
@@ -50,7 +54,7 @@ def fetch(ctx: Context, scope: str) -> Look:
     if lively and not current.last_seen:
         hint = "Try again later"
         message = f"{scope}: the history has prices of the last days, and none is in force"
-        raise SourceError(message, source=NAME, field="SpotPriceHistory", value=len(lively), hint=hint)
+        raise SourceError(message, source=NAME, field=call.result, value=len(lively), hint=hint)
     missing = sorted(lively - current.last_seen.keys())
     return Look(
         source=NAME,
@@ -94,7 +98,7 @@ def _answer(
     documents: list[Document] = []
     last_seen: dict[tuple[str, str], datetime] = {}
     for number, page in enumerate(call.pages(client, request), start=1):
-        for record in page.get("SpotPriceHistory", []):
+        for record in page[call.result]:
             offer = (record.get("AvailabilityZone", ""), record.get("InstanceType", ""))
             seen = record.get("Timestamp") or datetime.min.replace(tzinfo=UTC)
             last_seen[offer] = max(seen, last_seen.get(offer, seen))

@@ -9,7 +9,7 @@ from typing import Any
 from extract import aws_client
 from extract.base import Context
 from warehouse.documents import Document
-from warehouse.errors import CredentialsMissing, SettingsError, SourceError
+from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError
 
 PAGE_SIZE = 1000
 MAX_PAGES = 2000
@@ -25,12 +25,13 @@ Page = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One operation in one region for one source, with the method of boto3's client that does it."""
+    """One operation in one region for one source: the method of boto3's client that does it, the list in its answer."""
 
     source: str
     region: str
     operation: str
     method: str
+    result: str
 
     def client(self) -> Any:
         """Return a client for the region."""
@@ -47,6 +48,11 @@ class Call:
         while True:
             with self.errors():
                 page = getattr(client, self.method)(**request, **({"NextToken": token} if token else {}))
+            if self.result not in page:
+                # botocore reads any XML, such as a page for people, as an answer that has nothing to say.
+                start = page[aws_client.BODY][:80].decode("utf-8", "replace")
+                message = f"{self.region}: an answer without {self.result}"
+                raise LayoutChanged(message, source=self.source, field="body", value=start, hint="Try again later")
             yield page
             token = tokens.next(page, "NextToken")
             if not token:
@@ -81,8 +87,8 @@ def regions(ctx: Context, source: str) -> tuple[str, ...]:
     if chosen is not None:
         return chosen
     home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
-    call = Call(source=source, region=home, operation="DescribeRegions", method="describe_regions")
-    listed = [each.get("RegionName", "") for page in call.pages(call.client(), {}) for each in page["Regions"]]
+    call = Call(source=source, region=home, operation="DescribeRegions", method="describe_regions", result="Regions")
+    listed = [each.get("RegionName", "") for page in call.pages(call.client(), {}) for each in page[call.result]]
     return tuple(sorted(filter(None, listed)))
 
 
