@@ -202,3 +202,12 @@ def test_what_breaks_a_rule_of_the_row_gate_cannot_be_accepted() -> None:
         with pytest.raises(ChipledgerError, match="cannot be accepted: not an amount of at most ten decimals"):
             decide(con, listed(con)[0].quarantine_id, "accept", decided_by="a person", recorded_at=day(1))
         assert len(refused(con)) == 1
+
+
+def test_what_was_known_while_a_price_waited() -> None:
+    """A confirmation changes what is known now; as of the days between, the price still waits."""
+    with memory() as con:
+        told(con, shown(0, "10"), shown(1, "30"), shown(2, "30"))
+
+        assert [line[1:] for line in history(con, "2026-01-02 12:00") if line[0] == P5] == [(0, None, 0, "10.0")]
+        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 2, "30.0")]

@@ -345,8 +345,9 @@ def test_focus_records_of_one_key_do_not_overlap(put) -> None:
     assert (
         query(
             file,
-            'select 1 from mart.focus_sku_price qualify "SkuPriceEffectiveStart" < '
-            f'lag(coalesce("SkuPriceEffectiveEnd", timestamp \'9999-01-01\')) over (partition by {KEY} order by "SkuPriceEffectiveStart")',
+            "select 1 from mart.focus_sku_price window w as "
+            f'(partition by {KEY} order by "SkuPriceEffectiveStart") qualify "SkuPriceEffectiveStart" < '
+            "lag(coalesce(\"SkuPriceEffectiveEnd\", timestamp '9999-01-01')) over w",
         )
         == []
     )
