@@ -68,7 +68,7 @@ def _request(scope: str, plan: str) -> Mapping[str, Any]:
 
 
 def _pages(ctx: Context, client: Any, scope: str, plan: str) -> list[tuple[Document, int]]:
-    """Return the pages of one query, each with its number of rates."""
+    """Return the pages of one query, each with its number of rates; a page without any list counts, to be refused."""
     request = _request(scope, plan)
     tokens = aws_client.Tokens(SOURCE_NAME, scope, most=MAX_PAGES)
     pages: list[tuple[Document, int]] = []
@@ -80,6 +80,6 @@ def _pages(ctx: Context, client: Any, scope: str, plan: str) -> list[tuple[Docum
         document = aws_client.document(
             ctx, page, source=SOURCE_NAME, scope=scope, operation=API_OPERATION, parameters=parameters
         )
-        pages.append((document, len(page.get("searchResults", []))))
+        pages.append((document, len(page.get("searchResults", [page]))))
         token = tokens.next(page, "nextToken")
     return pages

@@ -1,0 +1,471 @@
+"""What Savings Plan documents say: every rate of them, and which rates are prices of accelerators."""
+
+import csv
+import gzip
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from extract.aws_savings_plans import SOURCE, excerpt
+from extract.aws_savings_plans.rates import rates
+from extract.base import Parsed
+from warehouse.documents import Document
+from warehouse.errors import LayoutChanged
+from warehouse.gates import row_gate
+
+HEADER = (
+    "SKU,RateCode,Unit,EffectiveDate,DiscountedRate,Currency,DiscountedSKU,DiscountedServiceCode,DiscountedUsageType,"
+    "DiscountedOperation,PurchaseOption,LeaseContractLength,LeaseContractLengthUnit,ServiceCode,UsageType,Operation,"
+    "Description,Instance Family,Location,Location Type,Granularity,Product Family,DiscountedRegionCode,"
+    "DiscountedInstanceType"
+)
+PREAMBLE = (
+    "FormatVersion,v1.0\nDisclaimer,For information only, subject to change\n"
+    "Publication Date,2026-10-01T20:00:00Z\nVersion,20261001200000\nOfferCode,AmazonComputeSavingsPlan\n"
+)
+P5: dict[str, str] = {
+    "SKU": "PLAN",
+    "RateCode": "PLAN.P5",
+    "Unit": "Hrs",
+    "DiscountedRate": "40.1792000000",
+    "Currency": "USD",
+    "DiscountedSKU": "BB8PM5YDQ3ZXCVBN",
+    "DiscountedServiceCode": "AmazonEC2",
+    "DiscountedUsageType": "BoxUsage:p5.48xlarge",
+    "DiscountedOperation": "RunInstances",
+    "PurchaseOption": "No Upfront",
+    "LeaseContractLength": "1",
+    "LeaseContractLengthUnit": "year",
+    "Product Family": "ComputeSavingsPlans",
+    "DiscountedRegionCode": "us-east-1",
+    "DiscountedInstanceType": "p5.48xlarge",
+}
+"""The rate that is a price; tests change one thing of it."""
+
+
+def document(body: bytes, scope: str = "us-east-1") -> Document:
+    at = datetime(2026, 11, 21, tzinfo=UTC)
+    return Document(source="aws_savings_plans", scope=scope, url="https://x/index.csv", body=body, fetched_at=at)
+
+
+def csv_file(*lines: dict[str, str], header: str = HEADER) -> bytes:
+    names = header.split(",")
+    body = [",".join((P5 | line).get(name, "") for name in names) for line in lines]
+    return (PREAMBLE + "\n".join([header, *body]) + "\n").encode()
+
+
+def result(**changes: Any) -> dict[str, Any]:
+    """Return a rate of the API: that of P5, with changes; `properties` by name."""
+    offering = {
+        "offeringId": "8870e805-fb04",
+        "paymentOption": "No Upfront",
+        "planType": "Compute",
+        "durationSeconds": 31536000,
+        "currency": "USD",
+    }
+    properties = {
+        "region": "us-east-1",
+        "instanceType": "p5.48xlarge",
+        "productDescription": "Linux/UNIX",
+        "tenancy": "shared",
+    }
+    offering |= {name: changes.pop(name) for name in list(changes) if name in offering}
+    properties |= changes.pop("properties", {})
+    rate = {
+        "savingsPlanOffering": offering,
+        "rate": "40.1792",
+        "unit": "Hrs",
+        "productType": "EC2",
+        "serviceCode": "AmazonEC2",
+        "usageType": "BoxUsage:p5.48xlarge",
+        "operation": "RunInstances",
+        "properties": [{"name": name, "value": value} for name, value in properties.items() if value],
+    }
+    return rate | changes
+
+
+def page(*results: dict[str, Any]) -> bytes:
+    return json.dumps({"searchResults": list(results)}).encode()
+
+
+def parsed(*lines: dict[str, str], scope: str = "us-east-1") -> Parsed:
+    return SOURCE.parse(document(csv_file(*lines), scope))
+
+
+def of_api(*results: dict[str, Any], scope: str = "us-east-1") -> Parsed:
+    return SOURCE.parse(document(page(*results), scope))
+
+
+# --- every rate
+
+
+def test_real_duplicates_that_differ_in_operation_stay_two(shared: Path) -> None:
+    """Trap 15: the same usage type and rate for two operations are two rates, whatever is done with them later."""
+    real = shared / "data" / "aws_samples" / "savings_plan_offering_rates_duplicate_operation_20260719.json"
+
+    found = rates(document(real.read_bytes(), "ap-northeast-1"))
+
+    assert found["operation"].to_list() == ["CreateDBInstance:0035", "CreateDBInstance:0029"]
+    assert found["usage_type"].unique().to_list() == ["APN1-InstanceUsage:db.m7i.12xl"]
+    assert found["amount"].unique().to_list() == ["4.7424000000"]
+
+
+def test_a_real_file_gives_as_many_rates_as_it_has_lines(shared: Path) -> None:
+    """No rate is merged with another or left out: rows and texts are those of a plain reading as CSV."""
+    real = shared / "data" / "aws_samples" / "savings_plan_bulk_AWSDatabaseSavingsPlans_ap-south-2_20260422.csv"
+    plain = list(csv.DictReader(real.read_text().splitlines()[5:]))
+
+    found = rates(document(real.read_bytes(), "ap-south-2"))
+
+    assert found.height == len(plain) == 455
+    assert found["rate_code"].to_list() == [line["RateCode"] for line in plain]
+    assert found["amount"].to_list() == [line["DiscountedRate"] for line in plain]
+    assert [each or "" for each in found["instance_type"]] == [line["DiscountedInstanceType"] for line in plain]
+
+
+def test_database_plans_are_no_prices_of_accelerators(shared: Path) -> None:
+    """A known plan of another kind is counted, and nothing of it is unknown."""
+    real = shared / "data" / "aws_samples" / "savings_plan_bulk_AWSDatabaseSavingsPlans_ap-south-2_20260422.csv"
+
+    said = SOURCE.parse(document(real.read_bytes(), "ap-south-2"))
+
+    assert (said.rows.height, said.ignored, said.unknown) == (0, {"other_plan": 455}, ())
+
+
+def test_the_real_rate_of_a_local_zone_is_of_its_zone(shared: Path) -> None:
+    """Trap 16: us-west-2's file carries DEN1 rates, whose Region Code is the zone's."""
+    real = shared / "data" / "aws_samples" / "savings_plan_bulk_json_excerpt_us-west-2-den-1_20260623.json"
+
+    said = SOURCE.parse(document(real.read_bytes(), "us-west-2"))
+
+    assert rates(document(real.read_bytes(), "us-west-2"))["region"].to_list() == ["us-west-2-den-1"]
+    assert (said.rows.height, said.ignored) == (0, {"other_region": 1})
+
+
+def test_an_operation_more_is_a_rate_more() -> None:
+    """Rates of one usage type, one for each operation, stay apart; last does not win."""
+    codes = ("RunInstances", "RunInstances:0002", "RunInstances:0800", "RunInstances")
+
+    found = rates(document(csv_file(*({"DiscountedOperation": code} for code in codes))))
+
+    assert found["operation"].to_list() == list(codes)
+
+
+# --- the price
+
+
+def test_a_price_in_full() -> None:
+    """All that an observation says of one rate."""
+    (row,) = parsed({}).rows.to_dicts()
+
+    assert {name: value for name, value in row.items() if value is not None} == {
+        "service_provider_name": "AWS",
+        "instance_type": "p5.48xlarge",
+        "capacity_unit": "instance",
+        "region_id": "us-east-1",
+        "purchase_option": "savings_plan",
+        "commitment_discount_type": "Compute",
+        "commitment_term_hours": 8760,
+        "purchase_payment_model": "No Upfront",
+        "statistic": "price",
+        "pricing_currency": "USD",
+        "unit_price_type": "List",
+        "sku_id": "BB8PM5YDQ3ZXCVBN",
+        "sku_price_id": "PLAN.P5",
+        "unit_price": "40.1792",
+    }
+
+
+def test_both_forms_are_one_offer() -> None:
+    """The API's page and the file's line say the same, but for the codes that the API does not tell."""
+    codes = ["sku_id", "sku_price_id"]
+
+    assert of_api(result()).rows.drop(codes).equals(parsed({}).rows.drop(codes))
+    assert of_api(result()).rows.select(codes).row(0) == (None, None)
+
+
+@pytest.mark.parametrize("payment", ["No Upfront", "Partial Upfront", "All Upfront"])
+@pytest.mark.parametrize(("years", "hours"), [("1", 8760), ("3", 26280)])
+def test_terms_and_payments(payment: str, years: str, hours: int) -> None:
+    """One and three years, three payments; the rate contains the upfront part, so that none stands beside it."""
+    rows = parsed({"PurchaseOption": payment, "LeaseContractLength": years}).rows
+    accepted, refused = row_gate(rows)
+
+    assert refused == []
+    assert accepted.select("purchase_payment_model", "commitment_term_hours", "upfront_price").row(0) == (
+        payment,
+        hours,
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("family", "kind"),
+    [("ComputeSavingsPlans", "Compute"), ("EC2InstanceSavingsPlans", "EC2Instance")],
+)
+def test_kinds_of_plan_stay_apart(family: str, kind: str) -> None:
+    """Trap 17: Compute and EC2 Instance plans have rates of their own."""
+    assert parsed({"Product Family": family}).rows["commitment_discount_type"].to_list() == [kind]
+
+
+def test_sagemaker_sells_machines_of_its_own() -> None:
+    """Trap 17: ml.p5.48xlarge is no p5.48xlarge, and each component has a rate of its own."""
+    ml = {
+        "Product Family": "SageMakerSavingsPlans",
+        "DiscountedServiceCode": "AmazonSageMaker",
+        "DiscountedOperation": "RunInstance",
+    }
+    usages = {
+        "USE1-Train:ml.p5.48xlarge": "ml.p5.48xlarge",
+        "USE1-Cluster-Reserved:ml.p5.48xlarge": "ml.p5.48xlarge",
+        "USE1-Studio:KernelGateway-ml.p3.2xlarge": "",
+    }
+
+    said = parsed(*({**ml, "DiscountedUsageType": use, "DiscountedInstanceType": kind} for use, kind in usages.items()))
+
+    told = said.rows.select("instance_type", "commitment_discount_type", "conditions").rows()
+    assert told == [
+        ("ml.p3.2xlarge", "SageMaker", "SageMaker Studio:KernelGateway"),
+        ("ml.p5.48xlarge", "SageMaker", "SageMaker Cluster-Reserved"),
+        ("ml.p5.48xlarge", "SageMaker", "SageMaker Train"),
+    ]
+
+
+@pytest.mark.parametrize("stated", ["p5.48xlarge", "P5", "p5", ""])
+def test_the_usage_type_names_the_type_where_the_rate_does_not(stated: str) -> None:
+    """`discountedInstanceType` may hold a family or be empty."""
+    assert parsed({"DiscountedInstanceType": stated}).rows["instance_type"].to_list() == ["p5.48xlarge"]
+
+
+def test_the_region_is_stated_and_never_derived() -> None:
+    """A usage type without prefix in another region is of that region; DEN1- is of us-west-2 where AWS says so."""
+    other, same = {"DiscountedRegionCode": "us-west-2"}, {"DiscountedUsageType": "DEN1-BoxUsage:p5.48xlarge"}
+
+    said = parsed(other, same, {"DiscountedRegionCode": ""})
+
+    assert said.rows["region_id"].to_list() == ["us-east-1"]
+    assert said.ignored == {"no_region": 1, "other_region": 1}
+
+
+def test_a_zone_is_a_scope_of_its_own() -> None:
+    """Read for the zone, a region's file gives the zone's rates and counts the region's."""
+    zone = {"DiscountedRegionCode": "us-west-2-den-1", "DiscountedUsageType": "DEN1-BoxUsage:p5.48xlarge"}
+
+    said = parsed({}, zone, scope="us-west-2-den-1")
+
+    assert said.rows["region_id"].to_list() == ["us-west-2-den-1"]
+    assert said.ignored == {"other_region": 1}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"DiscountedOperation": "RunInstances:0010"}, "other_operation"),
+        ({"DiscountedOperation": "RunInstances:CB"}, "other_operation"),
+        ({"DiscountedUsageType": "DedicatedUsage:p5.48xlarge"}, "other_tenancy"),
+        ({"DiscountedUsageType": "HostBoxUsage:p5.48xlarge"}, "other_tenancy"),
+        ({"DiscountedUsageType": "UnusedBox:p5.48xlarge"}, "unused_reservation"),
+        ({"DiscountedUsageType": "BoxUsage:m5.xlarge", "DiscountedInstanceType": "m5.xlarge"}, "not_accelerator"),
+        ({"DiscountedServiceCode": "AmazonECS", "DiscountedInstanceType": ""}, "other_service"),
+        ({"DiscountedUsageType": "EBS:VolumeUsage", "DiscountedInstanceType": ""}, "no_instance_type"),
+    ],
+)
+def test_what_is_no_price_is_counted(changes: dict[str, str], reason: str) -> None:
+    """Other systems, tenancies, services, Capacity Blocks and CPUs: counted by reason, nothing of them unknown."""
+    said = parsed(changes)
+
+    assert (said.rows.height, said.ignored, said.unknown) == (0, {reason: 1}, ())
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"properties": {"productDescription": "Windows"}}, "other_os"),
+        ({"properties": {"tenancy": "dedicated"}}, "other_tenancy"),
+        ({"operation": "RunInstances:0800"}, "other_operation"),
+        ({"properties": {"region": "us-west-2"}}, "other_region"),
+    ],
+)
+def test_what_the_api_says_more(changes: dict[str, Any], reason: str) -> None:
+    """Product description and tenancy of the API decide too."""
+    said = of_api(result(**changes), result())
+
+    assert (said.rows.height, said.ignored) == (1, {reason: 1})
+
+
+# --- nothing is guessed
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"Product Family": "QuantumSavingsPlans"}, "plan 'QuantumSavingsPlans'"),
+        ({"DiscountedUsageType": "LeasedBox:p5.48xlarge"}, "usage 'LeasedBox'"),
+        ({"DiscountedUsageType": "BoxUsage:p9.gigantic", "DiscountedInstanceType": "P9"}, "instance type 'P9'"),
+    ],
+)
+def test_unknown_words_are_named_and_give_no_price(changes: dict[str, str], named: str) -> None:
+    """A plan, a usage or a type without a rule is reported by name, never taken for a known one."""
+    said = parsed(changes)
+
+    assert said.rows.height == 0
+    assert len(said.unknown) == 1
+    assert said.unknown[0].startswith(named)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named", "field"),
+    [
+        ({"LeaseContractLength": "2"}, "duration '2 year'", "commitment_term_hours"),
+        ({"LeaseContractLengthUnit": "month"}, "duration '1 month'", "commitment_term_hours"),
+        ({"PurchaseOption": "Half Upfront"}, "payment option 'Half Upfront'", "purchase_payment_model"),
+        ({"Unit": "Quantity"}, "unit 'Quantity'", "unit_price"),
+    ],
+)
+def test_unknown_terms_are_named_and_refused(changes: dict[str, str], named: str, field: str) -> None:
+    """A duration, a payment or a unit without a rule is named, and the row gate refuses the price for it."""
+    said = parsed(changes)
+    accepted, (refused,) = row_gate(said.rows)
+
+    assert said.unknown[0].startswith(named)
+    assert accepted.height == 0
+    assert refused.field == field
+
+
+@pytest.mark.parametrize(("amount", "price"), [("4.0E+1", "40"), ("40.1792000000", "40.1792")])
+def test_amounts_are_plain_decimals(amount: str, price: str) -> None:
+    """Exponents and needless zeros go; the digits stay."""
+    assert parsed({"DiscountedRate": amount}).rows["unit_price"].to_list() == [price]
+
+
+@pytest.mark.parametrize("amount", ["0.0000000000", "NaN", "-1", "", "1.12345678901"])
+def test_amounts_that_are_none_reach_the_gate(amount: str) -> None:
+    """Zero, nonsense and more digits than are kept go on as they are, and are refused there."""
+    accepted, refused = row_gate(parsed({"DiscountedRate": amount}).rows)
+
+    assert accepted.height == 0
+    assert [each.field for each in refused] == ["unit_price"]
+
+
+# --- the layout
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"{}",
+        b"[]",
+        b'{"searchResults": {}}',
+        b'{"searchResults": [{}]}',
+        page(result(rate=40.17)),
+        page(result(usageType=None)),
+        csv_file({})[:-1],
+        csv_file({}).replace(b"AmazonEC2", b"Amazon,EC2"),
+        csv_file({}, header=HEADER.replace("DiscountedRate,", "")),
+        csv_file({}, header=HEADER + ",Unit"),
+        PREAMBLE.encode(),
+        gzip.compress(csv_file({}))[:-9],
+        csv_file({}).replace(b"No Upfront", b"No\xffUpfront"),
+    ],
+)
+def test_another_layout_is_refused(body: bytes) -> None:
+    """HTML, nothing, other JSON, bare numbers, cut files, ragged lines, columns that are gone or stand twice."""
+    with pytest.raises(LayoutChanged):
+        SOURCE.parse(document(body))
+
+
+def test_columns_may_move() -> None:
+    """Columns are found by name."""
+    moved = ",".join(reversed(HEADER.replace("SKU,RateCode", "RateCode").split(",")))
+
+    assert parsed({}).rows.equals(SOURCE.parse(document(csv_file({}, header="SKU," + moved))).rows)
+
+
+def test_a_compressed_document_is_the_same() -> None:
+    """A document may be kept as gzip."""
+    assert SOURCE.parse(document(gzip.compress(csv_file({})))).rows.equals(parsed({}).rows)
+
+
+# --- the excerpt
+
+
+@pytest.fixture(scope="module")
+def whole(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return a Savings Plan file of 15,000 rates in AWS's format, the types of CPUs and other systems among them."""
+    folder = tmp_path_factory.mktemp("offer")
+    tool = shared / "tools" / "make_offer_csv.py"
+    command = [sys.executable, tool, folder / "offer.csv", "--rows", "30000", "--sp", folder / "sp.csv"]
+    subprocess.run(command, check=True, capture_output=True)
+    return (folder / "sp.csv").read_bytes()
+
+
+@pytest.mark.parametrize("step", [997, 1 << 16, 1 << 30])
+def test_the_excerpt_has_all_prices_of_the_file(whole: bytes, step: int) -> None:
+    """Whatever the blocks: the excerpt gives the prices of the whole file, and knows its size and hash."""
+    kept = excerpt.cut((whole[at : at + step] for at in range(0, len(whole), step)), url="https://x")
+
+    from_whole, from_kept = (SOURCE.parse(document(body)) for body in (whole, kept.body))
+    assert from_whole.rows.height > 100
+    assert from_kept.rows.equals(from_whole.rows)
+    assert len(kept.body) < len(whole) / 10
+    assert kept.whole.size == len(whole)
+
+
+def test_every_rate_of_a_file_is_read(whole: bytes) -> None:
+    """As many rates as a plain reading as CSV finds."""
+    plain = list(csv.DictReader(whole.decode().splitlines()[5:]))
+
+    found = rates(document(whole))
+
+    assert found.height == len(plain)
+    assert found.select(pl.struct("rate_code", "operation").n_unique()).item() == len(plain)
+
+
+def test_the_excerpt_keeps_what_may_be_a_price() -> None:
+    """Families without a size, SageMaker's machines and unknown usage stay; other systems and CPUs go."""
+    lines = {
+        "P9": {"DiscountedUsageType": "BoxUsage:x", "DiscountedInstanceType": "P9"},
+        "ml": {"DiscountedUsageType": "EU-Host:ml.g5.xlarge", "DiscountedOperation": "CreateThing"},
+        "leased": {"DiscountedUsageType": "LeasedBox:trn3.48xlarge", "DiscountedInstanceType": ""},
+        "cpu": {"DiscountedUsageType": "BoxUsage:m5.xlarge", "DiscountedInstanceType": "m5.xlarge"},
+        "windows": {"DiscountedOperation": "RunInstances:0002"},
+    }
+    body = csv_file(*({"RateCode": name, **line} for name, line in lines.items()))
+
+    kept = excerpt.cut([body], url="https://x")
+
+    assert rates(document(kept.body))["rate_code"].to_list() == ["P9", "ml", "leased"]
+
+
+def test_a_line_without_an_end_is_kept_and_refused() -> None:
+    """A file that was cut short where nobody noticed is refused when it is parsed."""
+    kept = excerpt.cut([csv_file({})[:-10]], url="https://x")
+
+    with pytest.raises(LayoutChanged):
+        SOURCE.parse(document(kept.body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"<html>", b"a" * (3 << 20), csv_file({}) + b"a" * (3 << 20), csv_file({}).replace(b"SKU,", b'"SKU",')],
+)
+def test_what_is_no_list_of_rates_is_not_cut(body: bytes) -> None:
+    """HTML, no header, a line without end, and a quoted header, in whose lines nothing would be found."""
+    with pytest.raises(LayoutChanged):
+        excerpt.cut([body[at : at + (1 << 20)] for at in range(0, len(body), 1 << 20)], url="https://x")
+
+
+def test_the_shell_does_not_wait_for_this_source() -> None:
+    """Importing the source loads neither boto3 nor an HTTP client nor polars."""
+    heavy = "{'boto3', 'botocore', 'urllib3', 'stamina', 'polars'}"
+    code = f"import sys, extract.aws_savings_plans; print(sorted({heavy} & set(sys.modules)))"
+
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
