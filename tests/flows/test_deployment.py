@@ -119,7 +119,7 @@ def next_scheduled(api: str) -> str:
 @pytest.mark.prove
 @pytest.mark.timeout(1200)
 def test_deployment_runs_on_a_worker(prefect: Prefect, env: dict[str, str], tmp_path: Path) -> None:
-    """Twice to Completed, the second adds nothing; a wrong run is Failed; the schedule is planned; no service breaks."""
+    """Twice to Completed, the second adds nothing; a wrong run is Failed; the schedule is planned; nothing breaks."""
     api, data_dir = env["PREFECT_API_URL"], tmp_path / "kept"
     run = ("deployment", "run", "daily/daily", "--watch", "--params")
     offline = {"offline": True, "data_dir": str(data_dir)}
