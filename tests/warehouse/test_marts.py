@@ -274,7 +274,7 @@ def test_source_health(put) -> None:
         live(0, row(P5, "98.32"), row("g6.xlarge", "1"), scope="us-east-1"),
         live(1, row(P5, "98.32"), row("g6.xlarge", "0"), scope="us-east-1"),
         look(2, scope="us-east-1", error="HTTP 503", document="none"),
-        past(0.5, row(P5, "50"), row("g6.xlarge", "1.00001")),
+        past(0, row(P5, "50"), row("g6.xlarge", "1.00001")),
         at=3,
     )
 
@@ -285,7 +285,7 @@ def test_source_health(put) -> None:
     )
     assert found == [
         ("aws_price_list", "us-east-1", "failed", 3, 2, 2.0, True, 1, 1, 1, "HTTP 503"),
-        ("offline_archive", "a", "ok", 1, 1, 2.5, False, 2, 0, 1, None),
+        ("offline_archive", "a", "ok", 1, 1, 3, False, 2, 0, 1, None),
     ]
 
 
