@@ -21,7 +21,7 @@ from extract.base import Context, Source
 from flows import replay
 from flows.settings import Settings
 from flows.summary import Summary
-from transform.models import MARTS
+from transform.models import MACROS, MARTS
 from warehouse import db
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import SourceError
@@ -148,6 +148,7 @@ class Run:
             self.con,
             self.settings.data_dir,
             models=MARTS,
+            macros=MACROS,
             sources=source_rows(self.con),
             built_at=self.clock(),
             version=version("chipledger"),

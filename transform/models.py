@@ -4,6 +4,7 @@ A table where computing takes long or where a published file must answer at once
 SELECT stands in the published file too, in `meta.model`, so that a reader can see and change it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -24,11 +25,45 @@ class Mart:
         return (SQL / f"{self.name}.sql").read_text()
 
 
+@dataclass(frozen=True)
+class MartMacro:
+    """A mart that takes parameters: its name, what a row of it is, and its parameters, each with an example."""
+
+    name: str
+    row: str
+    parameters: Mapping[str, str]
+
+    @property
+    def sql(self) -> str:
+        """Return the mart's SELECT, in which the parameters stand as names."""
+        return (SQL / f"{self.name}.sql").read_text()
+
+
 MARTS = (
     Mart("price_history", "One price of one offer from one moment to another, spliced from all sources", is_table=True),
     Mart("accelerator_hour_price", "The last known price of one offer, per chip-hour", is_table=True),
     Mart("price_change", "One change of one offer's price, with the window in which it happened", is_table=True),
     Mart("source_health", "One scope of one source: when it was last looked at, and what came of it", is_table=True),
     Mart("unknown_accelerator", "One priced instance type with no entry in core.instance_type"),
+    Mart("spot_zone_price", "Spot price of one type in one zone, now and over 1, 7 and 30 days", is_table=True),
+    Mart(
+        "spot_region_price", "Spot price of one type in one region, of its zones and of the public feed", is_table=True
+    ),
+    Mart("aws_purchase_options", "One way to buy one AWS type in one region, or why it has no price", is_table=True),
     Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
 )
+
+MACROS = (
+    MartMacro(
+        "best_option",
+        "The cheapest way to have machines of one AWS type for a time, and the runner-up",
+        {
+            "horizon_hours": "4380",
+            "share_of_use": "1.0",
+            "nodes": "1",
+            "tolerates_interruption": "false",
+            "regions": "null::VARCHAR[]",
+        },
+    ),
+)
+"""Table macros over the marts, for questions with numbers of one's own."""

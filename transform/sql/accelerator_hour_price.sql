@@ -1,6 +1,7 @@
 -- The last known price of each offer, per instance, per chip and per NeuronCore, with its age.
 -- An upfront fee is spread over the term: unit_price + upfront_price / commitment_term_hours (AWS's own convention of
--- 8760 hours a year). A type with no entry in core.instance_type keeps its price and has no price per chip.
+-- 8760 hours a year). A type with no entry in core.instance_type keeps its price and has no price per chip; SageMaker's
+-- machines (ml.p5.48xlarge) have the chips of EC2's (p5.48xlarge).
 with known as (
     select
         o.*,
@@ -22,7 +23,7 @@ with known as (
     from mart.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     left join core.current_instance_type as t
-        on o.service_provider_name = 'AWS' and o.instance_type = t.instance_type
+        on o.service_provider_name = 'AWS' and regexp_replace(o.instance_type, '^ml[.]', '') = t.instance_type
     where h.valid_to is null and h.unit_price is not null
 )
 

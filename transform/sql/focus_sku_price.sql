@@ -63,4 +63,4 @@ select
 from record as r
 inner join core.offer as o on r.offer_id = o.offer_id
 left join core.current_instance_type as t
-    on o.service_provider_name = 'AWS' and o.instance_type = t.instance_type
+    on o.service_provider_name = 'AWS' and regexp_replace(o.instance_type, '^ml[.]', '') = t.instance_type

@@ -100,7 +100,7 @@ select
 from effective as e
 inner join core.offer as o on e.offer_id = o.offer_id
 left join core.current_instance_type as t
-    on o.service_provider_name = 'AWS' and o.instance_type = t.instance_type
+    on o.service_provider_name = 'AWS' and regexp_replace(o.instance_type, '^ml[.]', '') = t.instance_type
 where
     not (e.hourly_before is null and e.hourly_after is null)
     and (e.hourly_before is not null or e.source_before is not null or e.observed_at > e.first_look_at)

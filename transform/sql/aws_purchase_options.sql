@@ -1,0 +1,386 @@
+-- Every way to buy each AWS instance type in each region, with its price or the reason why there is none.
+-- One row per type, region, option, plan, term, payment, class, quantity, condition and currency; of several zones the
+-- cheapest. Amounts are of one capacity unit. Commitments are compared with the on-demand list price and with the
+-- lowest 30-day mean of a single spot zone of the same type, region and currency: SageMaker's ml.* types only with
+-- their own. What a purchase option promises comes from core.purchase_term.
+with open_refusal as (
+    select
+        quarantine_id,
+        arg_max(offer_id, recorded_at) as offer_id,
+        arg_max(observed_at, recorded_at) as observed_at,
+        arg_max(reason, recorded_at) as reason,
+        arg_max(json_extract_string(row_json, '$.instance_type'), recorded_at) as instance_type,
+        arg_max(json_extract_string(row_json, '$.region_id'), recorded_at) as region_id,
+        arg_max(json_extract_string(row_json, '$.purchase_option'), recorded_at) as purchase_option,
+        arg_max(json_extract_string(row_json, '$.commitment_discount_type'), recorded_at) as commitment_discount_type
+    from core.quarantine
+    group by quarantine_id
+    having count(decision) = 0
+),
+
+doubt as (
+    select
+        offer_id,
+        max(observed_at) as observed_at
+    from open_refusal
+    group by offer_id
+),
+
+priced as (
+    select
+        a.*,
+        o.minimum_quantity,
+        coalesce(d.observed_at > a.last_observed_at, false) as is_contradicted
+    from mart.accelerator_hour_price as a
+    inner join core.offer as o on a.offer_id = o.offer_id
+    left join doubt as d on a.offer_id = d.offer_id
+    where
+        a.service_provider_name = 'AWS'
+        and a.instance_type is not null
+        and a.statistic = 'price'
+        and a.unit_price_type = 'List'
+        and a.tier is null
+),
+
+chosen as (
+    select *
+    from priced
+    qualify
+        row_number() over (
+            partition by
+                region_id, instance_type, capacity_unit, minimum_quantity, purchase_option, commitment_discount_type,
+                commitment_term_hours, purchase_payment_model, offering_class, conditions, pricing_currency
+            order by is_current desc, is_contradicted asc, effective_hourly_price asc, availability_zone_id asc
+        ) = 1
+),
+
+on_demand as (
+    select
+        region_id,
+        instance_type,
+        pricing_currency,
+        effective_hourly_price as hourly
+    from chosen
+    where purchase_option = 'on_demand' and conditions is null and effective_hourly_price > 0
+),
+
+spot_mean as (
+    select
+        region_id,
+        instance_type,
+        pricing_currency,
+        min(lowest_mean_price_30d) as hourly
+    from mart.spot_region_price
+    where service_provider_name = 'AWS'
+    group by region_id, instance_type, pricing_currency
+),
+
+offered as (
+    select
+        c.region_id,
+        c.availability_zone_id,
+        c.instance_type,
+        c.capacity_unit,
+        c.minimum_quantity,
+        c.purchase_option,
+        c.commitment_discount_type,
+        c.commitment_term_hours,
+        c.purchase_payment_model,
+        c.offering_class,
+        c.conditions,
+        c.pricing_currency,
+        c.unit_price,
+        c.upfront_price,
+        c.effective_hourly_price,
+        case
+            when c.purchase_option = 'reserved' then c.upfront_price::DOUBLE
+            when c.purchase_option = 'capacity_block' then c.unit_price::DOUBLE * c.commitment_term_hours
+            when c.purchase_option = 'savings_plan'
+                then
+                    c.unit_price::DOUBLE * c.commitment_term_hours * case c.purchase_payment_model
+                        when 'All Upfront' then 1
+                        when 'Partial Upfront' then 0.5
+                        when 'No Upfront' then 0
+                    end
+        end as cash_upfront,
+        case
+            when c.purchase_option in ('reserved', 'savings_plan', 'capacity_block')
+                then c.effective_hourly_price / d.hourly
+        end as share_of_on_demand,
+        case
+            when c.purchase_option in ('reserved', 'savings_plan', 'capacity_block')
+                then c.effective_hourly_price / s.hourly
+        end as share_of_spot,
+        null as unknown_reason,
+        c.source,
+        c.last_observed_at,
+        c.is_current,
+        c.is_contradicted,
+        c.offer_id
+    from chosen as c
+    left join on_demand as d
+        on
+            c.region_id = d.region_id
+            and c.instance_type = d.instance_type
+            and c.pricing_currency = d.pricing_currency
+    left join spot_mean as s
+        on
+            c.region_id = s.region_id
+            and c.instance_type = s.instance_type
+            and c.pricing_currency = s.pricing_currency
+),
+
+-- Which source would tell of an option, and what a look at it needs.
+teller as (
+    select
+        v.purchase_option,
+        v.commitment_discount_type,
+        v.teller_name,
+        v.teller_needs,
+        v.option_name
+    from (
+        values
+        ('on_demand', null, 'aws_price_list', 'no credentials', 'on-demand price'),
+        ('reserved', null, 'aws_price_list', 'no credentials', 'Reserved term'),
+        ('savings_plan', 'Compute', 'aws_savings_plans', 'no credentials', 'Compute Savings Plan rate'),
+        ('savings_plan', 'EC2Instance', 'aws_savings_plans', 'no credentials', 'EC2 Instance Savings Plan rate'),
+        ('savings_plan', 'SageMaker', 'aws_savings_plans', 'no credentials', 'SageMaker Savings Plan rate'),
+        ('spot', null, 'aws_spot', 'AWS credentials with ec2:DescribeSpotPriceHistory', 'spot price'),
+        (
+            'capacity_block', null, 'aws_capacity_blocks',
+            'AWS credentials with ec2:DescribeCapacityBlockOfferings', 'Capacity Block'
+        )
+    ) as v (purchase_option, commitment_discount_type, teller_name, teller_needs, option_name)
+),
+
+seen as (
+    select
+        region_id,
+        instance_type
+    from core.offer
+    where service_provider_name = 'AWS'
+    union
+    select
+        region_id,
+        instance_type
+    from core.instance_capability
+    union
+    select
+        region_id,
+        instance_type
+    from core.spot_advice
+    union
+    select
+        region_id,
+        instance_type
+    from core.capacity_block_answer
+),
+
+wanted as (
+    select
+        s.region_id,
+        s.instance_type,
+        k.*
+    from seen as s
+    cross join teller as k
+    where
+        s.region_id is not null
+        and s.instance_type is not null
+        and (s.instance_type like 'ml.%') = (coalesce(k.commitment_discount_type, '') = 'SageMaker')
+        and (
+            s.instance_type in (select p.instance_type from priced as p)
+            or s.instance_type in (select t.instance_type from core.current_instance_type as t)
+        )
+),
+
+missing as (
+    select w.*
+    from wanted as w
+    anti join chosen as c
+        on
+            w.region_id = c.region_id
+            and w.instance_type = c.instance_type
+            and w.purchase_option = c.purchase_option
+            and w.commitment_discount_type is not distinct from c.commitment_discount_type
+),
+
+looked as (
+    select
+        source,
+        scope,
+        max(observed_at) filter (where status = 'empty' or (complete and status = 'ok')) as good_at,
+        max(observed_at) as tried_at,
+        arg_max(error, observed_at) filter (where error is not null) as error
+    from core.scope_run
+    group by source, scope
+),
+
+capability as (
+    select
+        region_id,
+        instance_type,
+        arg_max(supports_on_demand, (observed_at, recorded_at)) as supports_on_demand,
+        arg_max(supports_spot, (observed_at, recorded_at)) as supports_spot,
+        arg_max(supports_capacity_block, (observed_at, recorded_at)) as supports_capacity_block
+    from core.instance_capability
+    group by region_id, instance_type
+),
+
+answer as (
+    select
+        region_id,
+        instance_type,
+        max(observed_at) as observed_at,
+        arg_max(answer_error, observed_at) as answer_error,
+        string_agg(distinct queried_count || ' x ' || queried_hours || ' h', ', ') as asked
+    from core.capacity_block_answer
+    group by region_id, instance_type
+),
+
+gone as (
+    select
+        o.region_id,
+        o.instance_type,
+        o.purchase_option,
+        o.commitment_discount_type,
+        max(h.valid_from) as gone_at
+    from mart.price_history as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+    where h.valid_to is null and h.unit_price is null and o.service_provider_name = 'AWS'
+    group by all
+),
+
+refused as (
+    select
+        region_id,
+        instance_type,
+        purchase_option,
+        commitment_discount_type,
+        arg_max(reason, observed_at) as reason
+    from open_refusal
+    group by all
+),
+
+explained as (
+    select
+        m.region_id,
+        m.instance_type,
+        m.purchase_option,
+        m.commitment_discount_type,
+        m.teller_name,
+        coalesce(case when m.purchase_option = 'capacity_block' then a.observed_at end, l.good_at) as observed_at,
+        case
+            when r.reason is not null then 'a price was refused and waits in quarantine: ' || r.reason
+            when g.gone_at is not null then 'no longer offered: gone since ' || g.gone_at::DATE
+            when m.purchase_option = 'spot' and not b.supports_spot
+                then 'the EC2 API says that this type is not sold as spot in this region'
+            when m.purchase_option = 'capacity_block' and not b.supports_capacity_block
+                then 'the EC2 API says that this type is not sold in Capacity Blocks in this region'
+            when m.purchase_option = 'capacity_block' and a.answer_error is not null
+                then 'the query for Capacity Blocks was refused: ' || a.answer_error
+            when m.purchase_option = 'capacity_block' and a.observed_at is not null
+                then 'the query found no Capacity Block on ' || a.observed_at::DATE || ', asked for ' || a.asked
+            when m.purchase_option = 'capacity_block' and l.good_at is not null
+                then 'not asked: the queries for Capacity Blocks in this region were about other types'
+            when m.purchase_option = 'spot' and l.good_at is not null
+                then 'no zone of this region had a spot price of this type on ' || l.good_at::DATE
+            when l.good_at is not null
+                then 'AWS lists no ' || m.option_name || ' for this type in this region on ' || l.good_at::DATE
+            when m.purchase_option = 'on_demand' and not b.supports_on_demand
+                then 'the EC2 API says that this type is not sold on demand in this region'
+            else
+                'not collected: no good look at '
+                || m.teller_name
+                || ' in this region, which needs '
+                || m.teller_needs
+                || coalesce('; the last look failed: ' || l.error, '')
+        end as unknown_reason
+    from missing as m
+    left join looked as l on m.teller_name = l.source and m.region_id = l.scope
+    left join capability as b on m.region_id = b.region_id and m.instance_type = b.instance_type
+    left join answer as a on m.region_id = a.region_id and m.instance_type = a.instance_type
+    left join gone as g
+        on
+            m.region_id = g.region_id
+            and m.instance_type = g.instance_type
+            and m.purchase_option = g.purchase_option
+            and m.commitment_discount_type is not distinct from g.commitment_discount_type
+    left join refused as r
+        on
+            m.region_id = r.region_id
+            and m.instance_type = r.instance_type
+            and m.purchase_option = r.purchase_option
+            and m.commitment_discount_type is not distinct from r.commitment_discount_type
+),
+
+every_row as (
+    select * from offered
+    union all by name
+    select
+        region_id,
+        instance_type,
+        purchase_option,
+        commitment_discount_type,
+        unknown_reason,
+        teller_name as source,
+        observed_at as last_observed_at
+    from explained
+),
+
+term as (
+    select p.*
+    from core.purchase_term as p
+    cross join meta.build as b
+    where p.service_provider_name = 'AWS' and (p.known_from is null or p.known_from <= b.built_at)
+    qualify
+        row_number() over (
+            partition by p.purchase_option, p.commitment_discount_type, p.offering_class
+            order by p.known_from desc nulls last
+        ) = 1
+)
+
+select
+    'AWS' as service_provider_name,
+    e.region_id,
+    e.availability_zone_id,
+    e.instance_type,
+    t.accelerator_name,
+    t.accelerator_count,
+    coalesce(e.capacity_unit, t.capacity_unit) as capacity_unit,
+    e.minimum_quantity,
+    e.purchase_option,
+    e.commitment_discount_type,
+    e.commitment_term_hours,
+    e.purchase_payment_model,
+    e.offering_class,
+    e.conditions,
+    e.pricing_currency,
+    e.unit_price,
+    e.upfront_price,
+    e.effective_hourly_price,
+    e.effective_hourly_price / t.accelerator_count::DOUBLE as price_per_accelerator_hour,
+    e.cash_upfront,
+    e.share_of_on_demand as breakeven_share_on_demand,
+    e.share_of_spot as breakeven_share_spot,
+    1 - e.share_of_on_demand as price_fall_that_erases,
+    e.unknown_reason,
+    p.capacity_guaranteed,
+    p.is_interruptible,
+    p.lead_time_hours,
+    p.shortest_term_hours,
+    p.longest_term_hours,
+    p.is_cancellable,
+    p.can_be_resold,
+    p.note,
+    e.source,
+    e.last_observed_at,
+    e.is_current,
+    e.is_contradicted,
+    e.offer_id
+from every_row as e
+left join core.current_instance_type as t on regexp_replace(e.instance_type, '^ml[.]', '') = t.instance_type
+left join term as p
+    on
+        e.purchase_option = p.purchase_option
+        and e.commitment_discount_type is not distinct from p.commitment_discount_type
+        and e.offering_class is not distinct from p.offering_class

@@ -1,0 +1,184 @@
+-- The cheapest way to have `nodes` machines of each AWS type for `horizon_hours`, used for `share_of_use` of that time,
+-- in `regions` (NULL: all); spot only where the work tolerates interruption.
+-- On-demand and spot pay for the hours of use. A Reserved or plan term is charged whole, used or not, and as often as
+-- the horizon needs. A Capacity Block is charged whole in the lengths that AWS sells (days up to 14, then weeks), up to
+-- 182 days. Spot is taken at the lowest 30-day mean of a single zone, else at the cheapest zone's current price. Only
+-- amounts in USD are compared; what is left out is counted, with the reason. The runner-up is the cheapest option of
+-- another kind, in any of the regions.
+with asked as (
+    select
+        case when horizon_hours > 0 then horizon_hours::DOUBLE else error('horizon_hours must be above 0')::DOUBLE end
+            as hours,
+        case
+            when share_of_use between 0 and 1 then share_of_use::DOUBLE
+            else error('share_of_use must be from 0 to 1')::DOUBLE
+        end as share_used,
+        case when nodes > 0 then nodes::DOUBLE else error('nodes must be above 0')::DOUBLE end as machines,
+        coalesce(tolerates_interruption::BOOLEAN, false) as tolerates,
+        regions::VARCHAR[] as wanted
+),
+
+asked_block as (
+    select
+        *,
+        case
+            when ceil(hours / 24) <= 14 then ceil(hours / 24) * 24
+            else ceil(hours / 168) * 168
+        end as block_hours,
+        182 * 24 as longest_block_hours
+    from asked
+),
+
+considered as (
+    select
+        o.*,
+        a.hours,
+        a.share_used,
+        a.block_hours,
+        greatest(a.machines, coalesce(o.minimum_quantity, 0)) as machines,
+        coalesce(o.conditions = 'region-level, public spot feed', false) as is_feed,
+        coalesce(s.lowest_mean_price_30d, s.cheapest_zone_price) as zone_price,
+        case
+            when s.lowest_mean_price_30d is not null then '30-day mean of zone ' || s.lowest_mean_zone
+            else 'current price of zone ' || s.cheapest_zone
+        end as zone_basis,
+        case
+            when o.effective_hourly_price is null then 'no price known'
+            when o.pricing_currency <> 'USD' then 'priced in ' || o.pricing_currency
+            when o.is_contradicted then 'price in doubt, a later one waits in quarantine'
+            when o.purchase_option = 'spot' and not a.tolerates then 'spot may be interrupted'
+            when o.purchase_option = 'spot' and is_feed and zone_price is not null
+                then 'region-level spot price, as zones have prices'
+            when o.purchase_option = 'capacity_block' and a.hours > a.longest_block_hours
+                then 'Capacity Blocks last 4368 hours at most'
+        end as reason,
+        concat_ws(
+            ', ',
+            case o.purchase_option
+                when 'on_demand' then 'on-demand'
+                when 'capacity_block' then 'Capacity Block'
+                when 'reserved' then concat_ws(' ', 'Reserved', o.offering_class)
+                when 'savings_plan' then concat_ws(' ', o.commitment_discount_type, 'Savings Plan')
+                else o.purchase_option
+            end,
+            case
+                when o.purchase_option in ('reserved', 'savings_plan') then o.commitment_term_hours || ' hours'
+            end,
+            o.purchase_payment_model,
+            case when o.purchase_option in ('reserved', 'savings_plan', 'on_demand') then o.conditions end
+        ) as kind_of_option
+    from mart.aws_purchase_options as o
+    cross join asked_block as a
+    left join mart.spot_region_price as s
+        on
+            o.purchase_option = 'spot'
+            and o.region_id = s.region_id
+            and o.instance_type = s.instance_type
+            and o.capacity_unit = s.capacity_unit
+            and o.pricing_currency = s.pricing_currency
+            and s.service_provider_name = 'AWS'
+    where a.wanted is null or list_contains(a.wanted, o.region_id)
+),
+
+charged as (
+    select
+        *,
+        case
+            when purchase_option = 'spot' and not is_feed then coalesce(zone_price, effective_hourly_price)
+            else effective_hourly_price
+        end as price,
+        case
+            when purchase_option in ('reserved', 'savings_plan')
+                then ceil(hours / commitment_term_hours) * commitment_term_hours
+            when purchase_option = 'capacity_block' then greatest(block_hours, coalesce(commitment_term_hours, 0))
+            else hours * share_used
+        end as hours_paid,
+        case purchase_option
+            when 'on_demand' then 'on-demand list price'
+            when 'reserved' then 'hourly rate, and the upfront fee spread over the term'
+            when 'savings_plan' then 'rate of the plan'
+            when 'spot'
+                then case when is_feed then 'region-level price of the public feed' else zone_basis end
+            when 'capacity_block'
+                then coalesce('rate of an offer of ' || commitment_term_hours || ' hours', 'published rate')
+        end as basis
+    from considered
+),
+
+eligible as (
+    select
+        *,
+        machines * hours_paid * price as paid
+    from charged
+    where reason is null
+),
+
+best as (
+    select *
+    from eligible
+    qualify row_number() over (partition by instance_type order by paid asc, kind_of_option asc, region_id asc) = 1
+),
+
+second as (
+    select e.*
+    from eligible as e
+    inner join best as b on e.instance_type = b.instance_type and e.kind_of_option <> b.kind_of_option
+    qualify
+        row_number() over (partition by e.instance_type order by e.paid asc, e.kind_of_option asc, e.region_id asc) = 1
+),
+
+counted as (
+    select
+        instance_type,
+        reason,
+        any_value(accelerator_name) as accelerator_name,
+        any_value(accelerator_count) as accelerator_count,
+        any_value(capacity_unit) as capacity_unit,
+        reason || ' (' || count(*) || ')' as words
+    from charged
+    group by instance_type, reason
+),
+
+machine as (
+    select
+        instance_type,
+        any_value(accelerator_name) as accelerator_name,
+        any_value(accelerator_count) as accelerator_count,
+        any_value(capacity_unit) as capacity_unit,
+        string_agg(words, '; ' order by words) as left_out
+    from counted
+    group by instance_type
+)
+
+select
+    m.instance_type,
+    m.accelerator_name,
+    m.accelerator_count,
+    m.capacity_unit,
+    b.region_id,
+    b.purchase_option,
+    b.commitment_discount_type,
+    b.commitment_term_hours,
+    b.purchase_payment_model,
+    b.offering_class,
+    b.conditions,
+    b.machines as nodes,
+    b.hours_paid as charged_hours,
+    b.price as hourly_price,
+    b.basis as price_basis,
+    b.paid as total_cost,
+    b.capacity_guaranteed,
+    b.is_interruptible,
+    b.last_observed_at,
+    b.is_current,
+    r.kind_of_option as runner_up,
+    r.region_id as runner_up_region_id,
+    r.paid as runner_up_cost,
+    r.last_observed_at as runner_up_last_observed_at,
+    r.is_current as runner_up_is_current,
+    r.paid - b.paid as margin,
+    m.left_out
+from machine as m
+left join best as b on m.instance_type = b.instance_type
+left join second as r on m.instance_type = r.instance_type
+order by m.instance_type

@@ -1,0 +1,209 @@
+-- The spot price of each type in each region: of its zones now and over 30 days, and what the public feed says.
+-- Zones count where they were looked at within a day of the last look at any of them, so that an old capture of one
+-- zone does not stand beside today's of another. The feed names no zone: it has its own columns and is in no mean.
+with every_zone as (
+    select
+        *,
+        {
+            'provider': service_provider_name,
+            'region': region_id,
+            'type': instance_type,
+            'unit': capacity_unit,
+            'currency': pricing_currency
+        } as market,
+        coalesce(availability_zone_id, availability_zone) as zone_name
+    from mart.spot_zone_price
+    where conditions is null
+),
+
+zone_price as (
+    select
+        *,
+        max(window_end_at) over (partition by market) as ends_at
+    from every_zone
+    qualify window_end_at >= ends_at - interval 1 day
+),
+
+-- The time for which each zone had each price within the 30 days.
+part as (
+    select
+        z.market,
+        z.zone_name,
+        z.ends_at - interval 30 days as window_begins_at,
+        h.unit_price::DOUBLE as price,
+        greatest(h.valid_from, z.ends_at - interval 30 days) as begins_at,
+        least(coalesce(h.valid_to, z.window_end_at), z.window_end_at) as stops_at
+    from zone_price as z
+    inner join mart.price_history as h on z.offer_id = h.offer_id
+    where
+        h.unit_price is not null
+        and h.valid_from <= z.window_end_at
+        and coalesce(h.valid_to, z.window_end_at) > z.ends_at - interval 30 days
+),
+
+bound as (
+    select
+        market,
+        begins_at as bound_at
+    from part
+    union
+    select
+        market,
+        stops_at as bound_at
+    from part
+),
+
+-- Stretches in which no zone's price changes.
+stretch as (
+    select
+        market,
+        bound_at,
+        lead(bound_at) over (partition by market order by bound_at) as next_at
+    from bound
+),
+
+priced as (
+    select
+        p.market,
+        p.zone_name,
+        p.window_begins_at,
+        p.price,
+        s.bound_at,
+        epoch(s.next_at - s.bound_at) as seconds
+    from stretch as s
+    inner join part as p on s.market = p.market and s.bound_at >= p.begins_at and s.bound_at < p.stops_at
+),
+
+moment_price as (
+    select
+        market,
+        bound_at,
+        any_value(window_begins_at) as window_begins_at,
+        any_value(seconds) as seconds,
+        min(price) as cheapest,
+        median(price) as middle
+    from priced
+    group by market, bound_at
+),
+
+meant as (
+    select
+        market,
+        sum(cheapest * seconds) / sum(seconds) as mean_cheapest,
+        sum(middle * seconds) / sum(seconds) as mean_median,
+        min(bound_at) = any_value(window_begins_at) as is_known
+    from moment_price
+    group by market
+),
+
+cheapest_time as (
+    select
+        p.market,
+        p.zone_name,
+        sum(p.seconds) / (30 * 86400) as share_of_time
+    from priced as p
+    inner join moment_price as m on p.market = m.market and p.bound_at = m.bound_at and p.price = m.cheapest
+    group by p.market, p.zone_name
+),
+
+often as (
+    select
+        market,
+        max(share_of_time) as share_of_time,
+        arg_min(zone_name, (-share_of_time, zone_name)) as zone_name
+    from cheapest_time
+    group by market
+),
+
+present as (
+    select
+        market,
+        arg_min(zone_name, (unit_price, zone_name)) filter (where unit_price is not null) as cheapest_zone,
+        min(unit_price)::DOUBLE as cheapest_zone_price,
+        median(unit_price::DOUBLE) as median_zone_price,
+        count(unit_price) as n_zones,
+        arg_min(zone_name, (mean_price_30d, zone_name)) filter (where mean_price_30d is not null) as lowest_mean_zone,
+        min(mean_price_30d) as lowest_mean_price,
+        any_value(ends_at) as ends_at,
+        arg_min(source, (unit_price, zone_name)) filter (where unit_price is not null) as price_source,
+        arg_min(last_observed_at, (unit_price, zone_name)) filter (where unit_price is not null) as last_observed_at,
+        arg_min(is_current, (unit_price, zone_name)) filter (where unit_price is not null) as is_current
+    from zone_price
+    group by market
+),
+
+feed as (
+    select
+        {
+            'provider': o.service_provider_name,
+            'region': o.region_id,
+            'type': o.instance_type,
+            'unit': o.capacity_unit,
+            'currency': o.pricing_currency
+        } as market,
+        arg_max(h.unit_price::DOUBLE, h.last_observed_at) as feed_price,
+        max(h.last_observed_at) as last_observed_at
+    from mart.price_history as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+    where
+        o.purchase_option = 'spot'
+        and o.conditions = 'region-level, public spot feed'
+        and h.valid_to is null
+        and h.unit_price is not null
+    group by all
+),
+
+either as (
+    select
+        coalesce(p.market, f.market) as market,
+        p.* exclude (market),
+        f.feed_price,
+        f.last_observed_at as feed_last_observed_at
+    from present as p
+    full outer join feed as f on p.market = f.market
+),
+
+advice as (
+    select
+        region_id,
+        instance_type,
+        arg_max(interruption_band, (observed_at, recorded_at)) as interruption_band,
+        arg_max(savings_percent, (observed_at, recorded_at)) as savings_percent
+    from core.spot_advice
+    where operating_system = 'Linux'
+    group by region_id, instance_type
+)
+
+select
+    e.market.provider as service_provider_name,
+    e.market.region as region_id,
+    e.market.type as instance_type,
+    t.accelerator_name,
+    t.accelerator_count,
+    e.market.unit as capacity_unit,
+    'spot' as purchase_option,
+    e.market.currency as pricing_currency,
+    e.cheapest_zone,
+    e.cheapest_zone_price,
+    e.cheapest_zone_price / t.accelerator_count::DOUBLE as price_per_accelerator_hour,
+    e.median_zone_price,
+    coalesce(e.n_zones, 0) as n_zones,
+    case when m.is_known then m.mean_cheapest end as mean_cheapest_price_30d,
+    case when m.is_known then m.mean_median end as mean_median_price_30d,
+    case when m.is_known then w.zone_name end as most_often_cheapest_zone,
+    case when m.is_known then w.share_of_time end as most_often_cheapest_share,
+    e.lowest_mean_zone,
+    e.lowest_mean_price as lowest_mean_price_30d,
+    a.interruption_band,
+    a.savings_percent,
+    e.feed_price,
+    e.feed_last_observed_at,
+    e.ends_at as window_end_at,
+    e.price_source as source,
+    e.last_observed_at,
+    coalesce(e.is_current, false) as is_current
+from either as e
+left join meant as m on e.market = m.market
+left join often as w on e.market = w.market
+left join advice as a on e.market.region = a.region_id and e.market.type = a.instance_type
+left join core.current_instance_type as t on e.market.provider = 'AWS' and e.market.type = t.instance_type

@@ -1,0 +1,222 @@
+-- The spot price of each type in each zone, now and over 1, 7 and 30 days.
+-- Windows end at the last good look at the offer (its source's last complete look at its scope, or a later sighting).
+-- Means are weighted by time; a window is blank where the price in force at its start is unknown. Time in which a zone
+-- was not offered counts in no mean, and priced_share_30d says how much was left. Zones that were not offered in the
+-- last 30 days are left out.
+with looked as (
+    select
+        source,
+        scope,
+        max(observed_at) as observed_at
+    from core.scope_run
+    where complete and status = 'ok'
+    group by source, scope
+),
+
+told as (
+    select
+        p.offer_id,
+        arg_max(p.source, p.last_observed_at) as source,
+        arg_max(p.scope, p.last_observed_at) as scope
+    from core.sku_price as p
+    inner join core.offer as o on p.offer_id = o.offer_id
+    where
+        o.purchase_option = 'spot'
+        and o.statistic = 'price'
+        and o.unit_price_type = 'List'
+        and coalesce(o.availability_zone_id, o.availability_zone) is not null
+    group by p.offer_id
+),
+
+spell as (
+    select
+        h.offer_id,
+        h.valid_from,
+        h.valid_to,
+        h.last_observed_at,
+        h.unit_price::DOUBLE as price,
+        h.unit_price,
+        h.last_source,
+        lag(h.unit_price) over (partition by h.offer_id order by h.valid_from) as price_before
+    from mart.price_history as h
+    semi join told as t on h.offer_id = t.offer_id
+),
+
+window_end as (
+    select
+        t.offer_id,
+        greatest(any_value(l.observed_at), max(s.last_observed_at)) as ends_at
+    from told as t
+    inner join spell as s on t.offer_id = s.offer_id
+    left join looked as l on t.source = l.source and t.scope = l.scope
+    group by t.offer_id
+),
+
+-- What of each spell lies in the last 30 days, in seconds of the window of 30, 7 and 1 days.
+part as (
+    select
+        s.offer_id,
+        s.valid_from,
+        s.valid_to,
+        s.price,
+        s.price_before,
+        w.ends_at,
+        greatest(s.valid_from, w.ends_at - interval 30 days) as begins_at,
+        least(coalesce(s.valid_to, w.ends_at), w.ends_at) as stops_at
+    from spell as s
+    inner join window_end as w on s.offer_id = w.offer_id
+    where s.valid_from <= w.ends_at and coalesce(s.valid_to, w.ends_at) >= w.ends_at - interval 30 days
+),
+
+timed as (
+    select
+        *,
+        epoch(stops_at - begins_at) as seconds_30d,
+        greatest(0, epoch(stops_at - greatest(begins_at, ends_at - interval 7 days))) as seconds_7d,
+        greatest(0, epoch(stops_at - greatest(begins_at, ends_at - interval 1 day))) as seconds_1d
+    from part
+),
+
+ranked as (
+    select
+        offer_id,
+        price,
+        sum(seconds_30d) over (partition by offer_id order by price)
+        / sum(seconds_30d) over (partition by offer_id) as share_up_to
+    from timed
+    where price is not null and seconds_30d > 0
+),
+
+quantile as (
+    select
+        offer_id,
+        min(price) filter (where share_up_to >= 0.5 - 1e-12) as median_price,
+        min(price) filter (where share_up_to >= 0.95 - 1e-12) as p95_price,
+        max(price) as max_price
+    from ranked
+    group by offer_id
+),
+
+meant as (
+    select
+        offer_id,
+        sum(price * seconds_1d) / nullif(sum(seconds_1d) filter (where price is not null), 0) as mean_1d,
+        sum(price * seconds_7d) / nullif(sum(seconds_7d) filter (where price is not null), 0) as mean_7d,
+        sum(price * seconds_30d) / nullif(sum(seconds_30d) filter (where price is not null), 0) as mean_30d,
+        sum(seconds_30d) filter (where price is not null) / (30 * 86400) as priced_share,
+        count(*) filter (where price <> price_before and valid_from > ends_at - interval 30 days) as n_changes,
+        bool_or(price is not null and valid_from <= ends_at - interval 1 day and stops_at > ends_at - interval 1 day)
+            as knows_1d,
+        bool_or(price is not null and valid_from <= ends_at - interval 7 days and stops_at > ends_at - interval 7 days)
+            as knows_7d,
+        bool_or(
+            price is not null and valid_from <= ends_at - interval 30 days and stops_at > ends_at - interval 30 days
+        ) as knows_30d
+    from timed
+    group by offer_id
+),
+
+on_demand as (
+    select
+        o.service_provider_name,
+        o.region_id,
+        o.instance_type,
+        o.pricing_currency,
+        h.valid_from,
+        h.valid_to,
+        h.unit_price
+    from mart.price_history as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+    where
+        o.purchase_option = 'on_demand'
+        and o.statistic = 'price'
+        and o.unit_price_type = 'List'
+        and o.conditions is null
+        and o.tier is null
+        and h.unit_price is not null
+),
+
+overlap as (
+    select
+        p.offer_id,
+        p.price < d.unit_price::DOUBLE as is_below,
+        greatest(
+            0,
+            epoch(
+                least(p.stops_at, coalesce(d.valid_to, TIMESTAMP '9999-01-01')) - greatest(p.begins_at, d.valid_from)
+            )
+        ) as seconds
+    from part as p
+    inner join core.offer as o on p.offer_id = o.offer_id
+    inner join on_demand as d
+        on
+            o.service_provider_name = d.service_provider_name
+            and o.region_id = d.region_id
+            and o.instance_type = d.instance_type
+            and o.pricing_currency = d.pricing_currency
+    where p.price is not null
+),
+
+compared as (
+    select
+        offer_id,
+        coalesce(sum(seconds) filter (where is_below), 0) / nullif(sum(seconds), 0) as below_share
+    from overlap
+    group by offer_id
+),
+
+latest as (
+    select
+        s.*,
+        m.mean_1d,
+        m.mean_7d,
+        m.mean_30d,
+        m.priced_share,
+        m.n_changes,
+        m.knows_1d,
+        m.knows_7d,
+        m.knows_30d,
+        w.ends_at
+    from spell as s
+    inner join window_end as w on s.offer_id = w.offer_id
+    inner join meant as m on s.offer_id = m.offer_id
+    where s.valid_to is null and (s.price is not null or m.priced_share > 0)
+)
+
+select
+    o.service_provider_name,
+    o.region_id,
+    o.availability_zone_id,
+    o.availability_zone,
+    o.instance_type,
+    coalesce(o.accelerator_name, t.accelerator_name) as accelerator_name,
+    coalesce(o.accelerator_count, t.accelerator_count) as accelerator_count,
+    o.capacity_unit,
+    o.purchase_option,
+    o.conditions,
+    o.pricing_currency,
+    l.unit_price,
+    l.price / coalesce(o.accelerator_count, t.accelerator_count)::DOUBLE as price_per_accelerator_hour,
+    case when l.knows_1d then l.mean_1d end as mean_price_1d,
+    case when l.knows_7d then l.mean_7d end as mean_price_7d,
+    case when l.knows_30d then l.mean_30d end as mean_price_30d,
+    case when l.knows_30d then q.median_price end as median_price_30d,
+    case when l.knows_30d then q.p95_price end as p95_price_30d,
+    case when l.knows_30d then q.max_price end as max_price_30d,
+    case when l.knows_30d then l.priced_share end as priced_share_30d,
+    case when l.knows_30d then c.below_share end as below_on_demand_share_30d,
+    case when l.price <> l.price_before then l.valid_from end as last_changed_at,
+    case when l.knows_30d then l.n_changes end as n_changes_30d,
+    l.ends_at as window_end_at,
+    l.last_source as source,
+    l.last_observed_at,
+    coalesce(epoch(b.built_at - l.last_observed_at) / 3600 <= s.max_age_hours, false) as is_current,
+    o.offer_id
+from latest as l
+inner join core.offer as o on l.offer_id = o.offer_id
+inner join core.source as s on l.last_source = s.source
+left join quantile as q on l.offer_id = q.offer_id
+left join compared as c on l.offer_id = c.offer_id
+left join core.current_instance_type as t
+    on o.service_provider_name = 'AWS' and o.instance_type = t.instance_type
+cross join meta.build as b
