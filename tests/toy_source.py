@@ -80,10 +80,11 @@ class Toy:
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> Toy:
-    """Return a toy that is the only source."""
+    """Return a toy that is the only source, in runs that write no report."""
     toy = Toy(data_dir)
     only = {TOY: toy.source()}.__getitem__
     monkeypatch.setattr(steps, "SOURCES", (toy.source(),))
+    monkeypatch.setattr(steps.Run, "report", lambda run: data_dir)
     monkeypatch.setattr(steps, "source_named", only)
     monkeypatch.setattr(replay, "source_named", only)
     return toy
