@@ -10,7 +10,7 @@ Quirks:
 
 1. A published rate is not an offer: what a block costs on a day is in aws_capacity_blocks. So the rows are marked.
 2. The file says when its collector saw the page: that is the moment of the look, so that a stale file ages.
-3. Rates are of a machine or an UltraServer, beside the rate of one chip, which is rounded to three decimals: a rate
+3. Rates are of a machine or an UltraServer, beside the rate of one chip, which has three decimals: a rate
    that is not the chip's times their number, within that rounding, is refused. For months u-p6e-gb200x72 stood there at
    10.582, a chip's rate, in place of 761.904.
 4. Local Zones stand by the name of their zone (us-east-1-dfw-2a): the region is its parent, as their names do not give
@@ -34,8 +34,8 @@ URL = "https://raw.githubusercontent.com/koyakimu/ec2-capacity-blocks-for-ml-pri
 SCOPE = "published"
 CONDITIONS = "published rate"
 ULTRASERVER_PREFIX = "u-"
-ROUNDING = Decimal("0.0005")
-"""Half of the last decimal that the page shows."""
+ROUNDING = Decimal("0.001")
+"""The last decimal of a chip's rate, which the page rounds (0.596 for 9.532 / 16) or cuts (1.845 for 14.7663 / 8)."""
 _PLACE = re.compile(r"([a-z]{2}(?:-[a-z]+)+?-\d)(-[a-z]+-\d+[a-z])?")
 
 
@@ -123,7 +123,7 @@ def _rate(hourly: str, chip: str, count: str) -> str:
 
     try:
         rate, chip_rate, chips = Decimal(hourly), Decimal(chip), Decimal(count)
-        fits = abs(rate - chip_rate * chips) <= ROUNDING * (chips + 1)
+        fits = abs(rate - chip_rate * chips) <= ROUNDING * chips
     except InvalidOperation:
         fits = False
     return plain_number(hourly) if fits else f"{hourly}, which is not {count} x {chip}"

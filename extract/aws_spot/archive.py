@@ -77,7 +77,8 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
 
 def zone_prefix(region: str) -> bytes:
     """Return how the zone ids of a region begin: us-east-1 has use1-az1, ap-southeast-2 has apse2-az1."""
-    country, *words, number = region.split("-")
+    country, *rest = region.split("-")
+    words, number = rest[:-1], "".join(rest[-1:])
     if not words or not number.isdecimal() or not set(words) <= _WORDS.keys():
         hint = "Expected is the name of a region, such as us-east-1"
         raise SourceError("not a region", source=NAME, field="region", value=region, hint=hint)

@@ -1,0 +1,189 @@
+"""The public archive of past spot prices: excerpts by region, unchanged lines, holes that are named.
+
+The lines are those that its README shows, and some made up in their form.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from extract.aws_spot import SOURCE, archive
+from extract.base import Context
+from extract.web import Response
+from warehouse.documents import Document, Look
+from warehouse.errors import LayoutChanged, SettingsError, SourceError
+
+JANUARY = """\
+use1-az6\tp5.48xlarge\tLinux/UNIX\t9.370000\t2024-01-01T00:00:00+00:00
+use1-az6\tp5.48xlarge\tRed Hat Enterprise Linux\t9.500000\t2024-01-01T00:00:00+00:00
+euw3-az2\tg4dn.4xlarge\tLinux/UNIX\t0.558600\t2024-01-01T00:00:00+00:00
+use1-az6\tm5.large\tLinux/UNIX\t0.035000\t2024-01-02T00:00:00+00:00
+use1-az6\tp5.48xlarge\tLinux/UNIX\t9.370000\t2024-01-02T10:00:00+00:00
+use1-atl2-az1\tg6.xlarge\tLinux/UNIX\t0.350000\t2024-01-03T10:00:00+00:00
+use1-az6\tp5.48xlarge\tLinux/UNIX\t12.500000\t2024-01-20T10:00:00+00:00
+use1-az6\tp5.48xlarge\tLinux/UNIX\t12.500000\t2024-01-31T23:59:58+00:00
+"""
+FEBRUARY = "use1-az6\tp5.48xlarge\tLinux/UNIX\t12.500000\t2024-02-01T00:00:00+00:00\n"
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+class NoWeb:
+    """A web on which nothing is to be found; what it has is given by address."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self.files, self.asked = files, list[str]()
+
+    def get(self, url: str, *, accept: str = "application/json") -> Response:
+        raise AssertionError("not a small document")
+
+    @contextmanager
+    def stream(self, url: str) -> Iterator[Iterator[bytes]]:
+        self.asked.append(url)
+        if url not in self.files:
+            raise SourceError("the server answered 404", source=url, field="status", value=404)
+        body = self.files[url]
+        yield (body[start : start + 7] for start in range(0, len(body), 7))
+
+
+def packed(text: str) -> bytes:
+    return pa.compress(text.encode(), codec="zstd", asbytes=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "_kept", {})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return an archive with January as on Zenodo and February as in the repository that made it."""
+    (tmp_path / "2024-01.tsv.zst").write_bytes(packed(JANUARY))
+    (tmp_path / "2024").mkdir()
+    (tmp_path / "2024" / "02.tsv.zst").write_bytes(packed(FEBRUARY))
+    return tmp_path
+
+
+def context(url: str, web: object = None, landed: Callable[[str], Document | None] = lambda key: None) -> Context:
+    return Context(web=web or NoWeb({}), settings={"archive_url": url}, now=lambda: NOW, landed=landed)  # type: ignore[arg-type]
+
+
+def looks(ctx: Context, scope: str, first: str = "2024-01-01", last: str = "2024-02-28") -> list[Look]:
+    since, until = (datetime.fromisoformat(day).replace(tzinfo=UTC) for day in (first, last))
+    return list(SOURCE.backfill(ctx, scope, since, until)) if SOURCE.backfill else []
+
+
+def rows(look: Look) -> pl.DataFrame:
+    return pl.concat([SOURCE.parse(document).rows for document in look.documents])
+
+
+def test_a_month_is_a_look_of_the_past(folder: Path) -> None:
+    """Of a month the lines of one region's accelerators on Linux, with the hash and size of the whole file."""
+    january, february = looks(context(folder.as_uri()), "us-east-1")
+
+    assert (january.complete, january.archived, january.observed_at) == (False, True, datetime(2024, 2, 1, tzinfo=UTC))
+    assert january.documents[0].body.decode() == "".join(
+        line + "\n" for line in JANUARY.splitlines() if line.startswith("use1") and "UNIX" in line and "m5" not in line
+    )
+    whole = january.documents[0].whole
+    assert whole is not None
+    assert whole.size == len(JANUARY)
+    assert rows(february)["unit_price"].to_list() == ["12.5"]
+
+
+def test_changes_are_kept_with_their_own_times(folder: Path) -> None:
+    """The price in force at the start of the month, each change, and the last sight of each zone."""
+    found = rows(looks(context(folder.as_uri()), "us-east-1")[0])
+
+    assert found.select("availability_zone_id", "instance_type", "unit_price", "observed_at_utc").rows() == [
+        ("use1-atl2-az1", "g6.xlarge", "0.35", "2024-01-03T10:00:00+00:00"),
+        ("use1-az6", "p5.48xlarge", "9.37", "2024-01-01T00:00:00+00:00"),
+        ("use1-az6", "p5.48xlarge", "12.5", "2024-01-20T10:00:00+00:00"),
+        ("use1-az6", "p5.48xlarge", "12.5", "2024-01-31T23:59:58+00:00"),
+    ]
+    assert set(found["region_id"]) == {"us-east-1"}
+
+
+def test_a_file_is_read_once_for_all_regions() -> None:
+    """A month is a hundred megabytes: the second region takes what the first had cut."""
+    web = NoWeb({"https://example.org/files/2024-01.tsv.zst": packed(JANUARY)})
+    ctx = context("https://example.org/files", web)
+
+    virginia = looks(ctx, "us-east-1", last="2024-01-31")
+    paris = looks(ctx, "eu-west-3", last="2024-01-31")
+
+    assert web.asked == ["https://example.org/files/2024-01.tsv.zst"]
+    assert rows(paris[0])["unit_price"].to_list() == ["0.5586"]
+    assert virginia[0].documents[0].version_key != paris[0].documents[0].version_key
+
+
+def test_what_was_landed_is_not_read_again(folder: Path) -> None:
+    """A file never changes once it is published."""
+    first = looks(context(folder.as_uri()), "us-east-1")[0].documents[0]
+    archive._kept.clear()
+    (folder / "2024-01.tsv.zst").unlink()
+
+    again = looks(context(folder.as_uri(), landed={first.version_key: first}.get), "us-east-1")[0]
+
+    assert again.documents == (first,)
+
+
+def test_holes_are_named(folder: Path) -> None:
+    """A month that is not there, and a month without the region: looks without documents, and a note."""
+    december, january, _ = looks(context(folder.as_uri()), "sa-east-1", first="2023-12-01")
+
+    assert (december.documents, january.documents) == ((), ())
+    assert december.notes[0].endswith("has no 2023-12")
+    assert january.notes[0].endswith("has no spot price of an accelerator in sa-east-1")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [packed(JANUARY)[:-4], b"<html>Too many requests</html>", b"", packed("use1-az6\tp5\n"), packed(JANUARY[:-5]),
+     packed("us-east-1a\tp5.48xlarge\tLinux/UNIX\t1.0\t2024-01-01T00:00:00+00:00\n")],
+)  # fmt: skip
+def test_a_damaged_or_other_file_is_an_error(folder: Path, body: bytes) -> None:
+    """Cut short, HTML, other fields, zone names in place of ids: nothing of it is kept."""
+    (folder / "2024-01.tsv.zst").write_bytes(body)
+
+    with pytest.raises(LayoutChanged):
+        looks(context(folder.as_uri()), "us-east-1")
+
+
+def test_files_joined_together_are_read_whole(folder: Path) -> None:
+    """Zstandard files may be written one behind the other, as the archive's README does."""
+    half = JANUARY.index("use1-az6\tm5")
+    (folder / "2024-01.tsv.zst").write_bytes(packed(JANUARY[:half]) + packed(JANUARY[half:]))
+
+    assert rows(looks(context(folder.as_uri()), "us-east-1")[0]).height == 4
+
+
+@pytest.mark.parametrize(
+    ("region", "prefix"),
+    [("us-east-1", b"use1"), ("us-west-2", b"usw2"), ("ap-southeast-2", b"apse2"), ("ap-northeast-1", b"apne1"),
+     ("ap-south-1", b"aps1"), ("eu-central-1", b"euc1"), ("us-gov-west-1", b"usgw1"), ("mx-central-1", b"mxc1")],
+)  # fmt: skip
+def test_zone_ids_begin_with_their_region(region: str, prefix: bytes) -> None:
+    """us-east-1 has use1-az1."""
+    assert archive.zone_prefix(region) == prefix
+
+
+@pytest.mark.parametrize("scope", ["us", "us-moon-1", "us-east-1-atl-1", "all"])
+def test_no_region_no_archive(folder: Path, scope: str) -> None:
+    """A name that is no region is an error that names it."""
+    with pytest.raises(SourceError) as caught:
+        looks(context(folder.as_uri()), scope)
+
+    assert caught.value.value == scope
+
+
+def test_a_wrong_address_is_named() -> None:
+    """A setting, not a crash."""
+    with pytest.raises(SettingsError) as caught:
+        looks(context("/home/me/spot"), "us-east-1")
+
+    assert caught.value.field == "archive_url"
