@@ -160,7 +160,6 @@ def test_fewer_minutes_can_be_used_than_are_paid() -> None:
 
 @pytest.mark.parametrize("fee", ["", "free", "NaN", "-1"])
 def test_a_fee_that_is_none_gives_no_price(fee: str) -> None:
-    """No price, or one that the row gate refuses."""
     assert row_gate(SOURCE.parse(answer(offer(fee))).rows)[0].is_empty()
 
 
