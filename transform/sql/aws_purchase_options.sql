@@ -30,6 +30,7 @@ priced as (
     select
         a.*,
         o.minimum_quantity,
+        o.availability_zone,
         coalesce(d.observed_at > a.last_observed_at, false) as is_contradicted
     from mart.accelerator_hour_price as a
     inner join core.offer as o on a.offer_id = o.offer_id
@@ -50,7 +51,7 @@ chosen as (
             partition by
                 region_id, instance_type, capacity_unit, minimum_quantity, purchase_option, commitment_discount_type,
                 commitment_term_hours, purchase_payment_model, offering_class, conditions, pricing_currency
-            order by is_current desc, is_contradicted asc, effective_hourly_price asc, availability_zone_id asc
+            order by is_current desc, is_contradicted asc, effective_hourly_price asc, offer_id asc
         ) = 1
 ),
 
@@ -79,6 +80,7 @@ offered as (
     select
         c.region_id,
         c.availability_zone_id,
+        c.availability_zone,
         c.instance_type,
         c.capacity_unit,
         c.minimum_quantity,
@@ -343,6 +345,7 @@ select
     'AWS' as service_provider_name,
     e.region_id,
     e.availability_zone_id,
+    e.availability_zone,
     e.instance_type,
     t.accelerator_name,
     t.accelerator_count,

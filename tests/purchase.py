@@ -1,0 +1,96 @@
+"""Publishing files for tests of the purchase options: looks, facts and marts from a few words."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import polars as pl
+from looks import ParsedLook, Row, day, look, row
+
+from transform.models import MACROS, MARTS
+from warehouse import db, publish
+from warehouse.load import load
+
+SOURCES = [
+    ("aws_price_list", "AWS", "The price list", "live", 10, 72, "https://x.test"),
+    ("aws_spot", "AWS", "Spot by zone", "live", 11, 24, "https://x.test"),
+    ("aws_spot_feed", "AWS", "Spot by region", "live", 30, 72, "https://x.test"),
+    ("aws_savings_plans", "AWS", "Plans", "live", 20, 72, "https://x.test"),
+    ("aws_capacity_blocks", "AWS", "Blocks", "live", 12, 24, "https://x.test"),
+    ("aws_capacity_block_rates", "AWS", "Rates of blocks", "live", 31, 72, "https://x.test"),
+    ("aws_instance_types", "AWS", "Types", "live", 10, 72, "https://x.test"),
+    ("offline_archive", "AWS", "The archive", "archive", 50, None, "https://x.test"),
+]
+P5 = "p5.48xlarge"
+REGION = "us-east-1"
+
+Put = Callable[..., Path]
+
+
+@contextmanager
+def putting(data_dir: Path) -> Iterator[Put]:
+    """Give a function that loads looks in turn, publishes at a day, and returns the file."""
+    with db.writer(data_dir) as con:
+
+        def put(*looks: ParsedLook, at: float) -> Path:
+            for each in looks:
+                con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
+                load(con, [each], recorded_at=each.observed_at)
+            return publish.publish(
+                con, data_dir, models=MARTS, macros=MACROS, sources=SOURCES, built_at=day(at), version="test"
+            )
+
+        yield put
+
+
+def seen(at: float, source: str, *rows: Row, **others: object) -> ParsedLook:
+    """Return a trusted complete look at us-east-1."""
+    return look(at, *rows, source=source, trusted=True, **({"scope": REGION} | others))
+
+
+def said(at: float, source: str, table: str, *facts: Row) -> ParsedLook:
+    """Return a look at us-east-1 that gives facts and no price."""
+    frame = pl.DataFrame([fact | {"document_sha256": f"{source} {at}"} for fact in facts])
+    return replace(seen(at, source, complete=False), facts={table: frame}, document_sha256=f"{source} {at}")
+
+
+def spot(instance_type: str, zone: str, price: str, **others: object) -> Row:
+    """Return the spot price of a type in a zone."""
+    return row(instance_type, price, purchase_option="spot", availability_zone_id=zone, **others)
+
+
+def term(instance_type: str, price: str, payment: str, upfront: str, years: int = 1, **others: object) -> Row:
+    """Return a standard Reserved term."""
+    return row(
+        instance_type, price, purchase_option="reserved", upfront_price=upfront, commitment_term_hours=8760 * years,
+        purchase_payment_model=f"{payment} Upfront", **({"offering_class": "standard"} | others),
+    )  # fmt: skip
+
+
+def plan(
+    instance_type: str, rate: str, payment: str = "No", years: int = 1, kind: str = "Compute", **others: object
+) -> Row:
+    """Return the rate of a Savings Plan."""
+    return row(
+        instance_type, rate, purchase_option="savings_plan", commitment_discount_type=kind,
+        commitment_term_hours=8760 * years, purchase_payment_model=f"{payment} Upfront", **others,
+    )  # fmt: skip
+
+
+def block(instance_type: str, rate: str, hours: int | None = 24, count: str | None = "1", **others: object) -> Row:
+    """Return the rate of a Capacity Block: of an offer, or the published one where no hours are given."""
+    conditions = "offer that starts first" if hours else "published rate"
+    return row(
+        instance_type, rate, purchase_option="capacity_block", commitment_term_hours=hours,
+        minimum_quantity=count if hours else None, conditions=conditions, **others,
+    )  # fmt: skip
+
+
+def records(file: Path, sql: str) -> list[dict[str, object]]:
+    """Return the rows of a query on a published file, by column."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        answer = con.execute(sql)
+        names = [column[0] for column in answer.description or ()]
+        return [dict(zip(names, line, strict=True)) for line in answer.fetchall()]
