@@ -2,96 +2,19 @@
 
 import csv
 import gzip
-import json
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
+from savings_plan_files import HEADER, PREAMBLE, csv_file, document, page, result
 
-from extract.aws_savings_plans import SOURCE, excerpt
+from extract.aws_savings_plans import SOURCE
 from extract.aws_savings_plans.rates import rates
 from extract.base import Parsed
-from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 from warehouse.gates import row_gate
-
-HEADER = (
-    "SKU,RateCode,Unit,EffectiveDate,DiscountedRate,Currency,DiscountedSKU,DiscountedServiceCode,DiscountedUsageType,"
-    "DiscountedOperation,PurchaseOption,LeaseContractLength,LeaseContractLengthUnit,ServiceCode,UsageType,Operation,"
-    "Description,Instance Family,Location,Location Type,Granularity,Product Family,DiscountedRegionCode,"
-    "DiscountedInstanceType"
-)
-PREAMBLE = (
-    "FormatVersion,v1.0\nDisclaimer,For information only, subject to change\n"
-    "Publication Date,2026-10-01T20:00:00Z\nVersion,20261001200000\nOfferCode,AmazonComputeSavingsPlan\n"
-)
-P5: dict[str, str] = {
-    "SKU": "PLAN",
-    "RateCode": "PLAN.P5",
-    "Unit": "Hrs",
-    "DiscountedRate": "40.1792000000",
-    "Currency": "USD",
-    "DiscountedSKU": "BB8PM5YDQ3ZXCVBN",
-    "DiscountedServiceCode": "AmazonEC2",
-    "DiscountedUsageType": "BoxUsage:p5.48xlarge",
-    "DiscountedOperation": "RunInstances",
-    "PurchaseOption": "No Upfront",
-    "LeaseContractLength": "1",
-    "LeaseContractLengthUnit": "year",
-    "Product Family": "ComputeSavingsPlans",
-    "DiscountedRegionCode": "us-east-1",
-    "DiscountedInstanceType": "p5.48xlarge",
-}
-"""The rate that is a price; tests change one thing of it."""
-
-
-def document(body: bytes, scope: str = "us-east-1") -> Document:
-    at = datetime(2026, 11, 21, tzinfo=UTC)
-    return Document(source="aws_savings_plans", scope=scope, url="https://x/index.csv", body=body, fetched_at=at)
-
-
-def csv_file(*lines: dict[str, str], header: str = HEADER) -> bytes:
-    names = header.split(",")
-    body = [",".join((P5 | line).get(name, "") for name in names) for line in lines]
-    return (PREAMBLE + "\n".join([header, *body]) + "\n").encode()
-
-
-def result(**changes: Any) -> dict[str, Any]:
-    """Return a rate of the API: that of P5, with changes; `properties` by name."""
-    offering = {
-        "offeringId": "8870e805-fb04",
-        "paymentOption": "No Upfront",
-        "planType": "Compute",
-        "durationSeconds": 31536000,
-        "currency": "USD",
-    }
-    properties = {
-        "region": "us-east-1",
-        "instanceType": "p5.48xlarge",
-        "productDescription": "Linux/UNIX",
-        "tenancy": "shared",
-    }
-    offering |= {name: changes.pop(name) for name in list(changes) if name in offering}
-    properties |= changes.pop("properties", {})
-    rate = {
-        "savingsPlanOffering": offering,
-        "rate": "40.1792",
-        "unit": "Hrs",
-        "productType": "EC2",
-        "serviceCode": "AmazonEC2",
-        "usageType": "BoxUsage:p5.48xlarge",
-        "operation": "RunInstances",
-        "properties": [{"name": name, "value": value} for name, value in properties.items() if value],
-    }
-    return rate | changes
-
-
-def page(*results: dict[str, Any]) -> bytes:
-    return json.dumps({"searchResults": list(results)}).encode()
 
 
 def parsed(*lines: dict[str, str], scope: str = "us-east-1") -> Parsed:
@@ -392,75 +315,6 @@ def test_columns_may_move() -> None:
 def test_a_compressed_document_is_the_same() -> None:
     """A document may be kept as gzip."""
     assert SOURCE.parse(document(gzip.compress(csv_file({})))).rows.equals(parsed({}).rows)
-
-
-# --- the excerpt
-
-
-@pytest.fixture(scope="module")
-def whole(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return a Savings Plan file of 15,000 rates in AWS's format, the types of CPUs and other systems among them."""
-    folder = tmp_path_factory.mktemp("offer")
-    tool = shared / "tools" / "make_offer_csv.py"
-    command = [sys.executable, tool, folder / "offer.csv", "--rows", "30000", "--sp", folder / "sp.csv"]
-    subprocess.run(command, check=True, capture_output=True)
-    return (folder / "sp.csv").read_bytes()
-
-
-@pytest.mark.parametrize("step", [997, 1 << 16, 1 << 30])
-def test_the_excerpt_has_all_prices_of_the_file(whole: bytes, step: int) -> None:
-    """Whatever the blocks: the excerpt gives the prices of the whole file, and knows its size and hash."""
-    kept = excerpt.cut((whole[at : at + step] for at in range(0, len(whole), step)), url="https://x")
-
-    from_whole, from_kept = (SOURCE.parse(document(body)) for body in (whole, kept.body))
-    assert from_whole.rows.height > 100
-    assert from_kept.rows.equals(from_whole.rows)
-    assert len(kept.body) < len(whole) / 10
-    assert kept.whole.size == len(whole)
-
-
-def test_every_rate_of_a_file_is_read(whole: bytes) -> None:
-    """As many rates as a plain reading as CSV finds."""
-    plain = list(csv.DictReader(whole.decode().splitlines()[5:]))
-
-    found = rates(document(whole))
-
-    assert found.height == len(plain)
-    assert found.select(pl.struct("rate_code", "operation").n_unique()).item() == len(plain)
-
-
-def test_the_excerpt_keeps_what_may_be_a_price() -> None:
-    """Families without a size, SageMaker's machines and unknown usage stay; other systems and CPUs go."""
-    lines = {
-        "P9": {"DiscountedUsageType": "BoxUsage:x", "DiscountedInstanceType": "P9"},
-        "ml": {"DiscountedUsageType": "EU-Host:ml.g5.xlarge", "DiscountedOperation": "CreateThing"},
-        "leased": {"DiscountedUsageType": "LeasedBox:trn3.48xlarge", "DiscountedInstanceType": ""},
-        "cpu": {"DiscountedUsageType": "BoxUsage:m5.xlarge", "DiscountedInstanceType": "m5.xlarge"},
-        "windows": {"DiscountedOperation": "RunInstances:0002"},
-    }
-    body = csv_file(*({"RateCode": name, **line} for name, line in lines.items()))
-
-    kept = excerpt.cut([body], url="https://x")
-
-    assert rates(document(kept.body))["rate_code"].to_list() == ["P9", "ml", "leased"]
-
-
-def test_a_line_without_an_end_is_kept_and_refused() -> None:
-    """A file that was cut short where nobody noticed is refused when it is parsed."""
-    kept = excerpt.cut([csv_file({})[:-10]], url="https://x")
-
-    with pytest.raises(LayoutChanged):
-        SOURCE.parse(document(kept.body))
-
-
-@pytest.mark.parametrize(
-    "body",
-    [b"", b"<html>", b"a" * (3 << 20), csv_file({}) + b"a" * (3 << 20), csv_file({}).replace(b"SKU,", b'"SKU",')],
-)
-def test_what_is_no_list_of_rates_is_not_cut(body: bytes) -> None:
-    """HTML, no header, a line without end, and a quoted header, in whose lines nothing would be found."""
-    with pytest.raises(LayoutChanged):
-        excerpt.cut([body[at : at + (1 << 20)] for at in range(0, len(body), 1 << 20)], url="https://x")
 
 
 def test_the_shell_does_not_wait_for_this_source() -> None:
