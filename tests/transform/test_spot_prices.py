@@ -4,6 +4,7 @@ import gzip
 import json
 from collections import defaultdict
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -219,7 +220,7 @@ def cheapest_by_walk(history: dict[str, dict[datetime, str]], end: datetime, day
     start = end - timedelta(days=days)
     bounds = sorted({start, end} | {time for prices in history.values() for time in prices if start < time < end})
     total, time_cheapest = 0.0, defaultdict(float)
-    for time, after in zip(bounds, bounds[1:], strict=False):
+    for time, after in pairwise(bounds):
         seconds = (after - time).total_seconds()
         now = {
             zone: float(prices[max(t for t in prices if t <= time)])
