@@ -1,10 +1,25 @@
 """Sources: each fetches documents from a provider and parses them into observations."""
 
-from extract import aws_price_list, offline_archive
+from extract import (
+    aws_capacity_block_rates,
+    aws_capacity_blocks,
+    aws_instance_types,
+    aws_price_list,
+    aws_savings_plans,
+    aws_spot,
+    aws_spot_feed,
+    offline_archive,
+)
 from extract.base import Source
 
 SOURCES: tuple[Source, ...] = (
     aws_price_list.SOURCE,
+    aws_savings_plans.SOURCE,
+    aws_spot.SOURCE,
+    aws_spot_feed.SOURCE,
+    aws_capacity_blocks.SOURCE,
+    aws_capacity_block_rates.SOURCE,
+    aws_instance_types.SOURCE,
     offline_archive.SOURCE,
 )
 """Every source, one line each; a test walks the folder and fails where one is missing."""

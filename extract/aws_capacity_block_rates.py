@@ -144,4 +144,5 @@ SOURCE = Source(
     scopes=scopes,
     fetch=fetch,
     parse=parse,
+    settings=("url",),
 )

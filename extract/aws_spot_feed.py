@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 from extract.base import Context, Parsed, Source
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
+from warehouse.instance_types import ACCELERATOR_TYPE
 from warehouse.schemas import OBSERVATION
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _refusal(message: str, value: object) -> LayoutChanged:
 def _prices(content: dict[str, Any]) -> Parsed:
     import polars as pl
 
-    from extract.aws_price_list.rules import ACCELERATOR_TYPE, plain_number
+    from extract.aws_price_list.rules import plain_number
 
     ignored: Counter[str] = Counter()
     unknown: set[str] = set()
@@ -202,7 +203,6 @@ def _advice(content: dict[str, Any]) -> Parsed:
 def _facts(
     regions: dict[str, Any], bands: dict[int, str], ignored: Counter[str], unknown: set[str]
 ) -> Iterable[tuple[str, str, str, int | None, str | None]]:
-    from extract.aws_price_list.rules import ACCELERATOR_TYPE
 
     for region, systems in regions.items():
         for system, types in systems.items():
@@ -240,4 +240,5 @@ SOURCE = Source(
     scopes=scopes,
     fetch=fetch,
     parse=parse,
+    settings=("prices_url", "advisor_url"),
 )

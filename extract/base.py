@@ -59,6 +59,7 @@ class Source:
     `scopes` lists what succeeds or fails alone; `fetch` gives one look at one scope and raises a SourceError
     where there is none to give; `parse` is pure and raises LayoutChanged. `backfill`, where a source has an archive,
     gives the looks of one scope between two dates (None: open), oldest first; they are archived and never complete.
+    `settings` names what a deployment may choose of it, beside `enabled`.
     """
 
     name: str
@@ -73,3 +74,4 @@ class Source:
     parse: Callable[[Document], Parsed]
     backfill: Callable[[Context, str, datetime | None, datetime | None], Iterator[Look]] | None = None
     kind: str = "live"
+    settings: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ import polars as pl
 
 from extract.base import Source
 from warehouse.documents import Document
+from warehouse.events import naive
 from warehouse.gates import row_gate
 from warehouse.schemas import OBSERVATION
 
@@ -16,7 +17,7 @@ def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], 
     """Return the accepted rows and the refusals of a document. Raises LayoutChanged."""
     moment = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     document = Document(source=source.name, scope=scope, url=file.name, body=file.read_bytes(), fetched_at=moment)
-    accepted, refusals = row_gate(source.parse(document).rows)
+    accepted, refusals = row_gate(source.parse(document).rows, latest=naive(datetime.now(UTC)))
     refused = [
         {
             "error": refusal.reason,
@@ -28,8 +29,9 @@ def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], 
         }
         for refusal in refusals
     ]
-    return list(_unique(accepted).iter_rows(named=True)), refused
+    return list(_shown(accepted).iter_rows(named=True)), refused
 
 
-def _unique(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.select(OBSERVATION)
+def _shown(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the columns of an observation, and its own time where the document dates its prices itself."""
+    return rows.select(*OBSERVATION, *(name for name in ("observed_at",) if name in rows.columns))

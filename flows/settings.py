@@ -1,9 +1,11 @@
 """Settings: one file, `chipledger.toml`, and environment variables; a wrong one is named with its allowed values."""
 
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -78,42 +80,61 @@ def _from_file(path: Path, *, must_exist: bool) -> dict[str, Any]:
 
 
 def _sources(tables: object) -> Mapping[str, Mapping[str, Any]]:
+    if not tables:
+        return {}
     from extract import SOURCES
 
-    names = {source.name for source in SOURCES}
+    known = {source.name: ("enabled", *source.settings) for source in SOURCES}
     if not isinstance(tables, dict):
         raise SettingsError("must be tables", field="sources", value=tables, hint="Write [sources.aws_price_list]")
     for name, table in tables.items():
-        if name not in names:
+        if name not in known:
             raise SettingsError(
-                "unknown source", field=f"sources.{name}", value=table, hint=f"Known: {', '.join(sorted(names))}"
+                "unknown source", field=f"sources.{name}", value=table, hint=f"Known: {', '.join(sorted(known))}"
             )
-        _check_source(name, table)
+        if not isinstance(table, dict):
+            raise SettingsError("must be a table", field=f"sources.{name}", value=table)
+        for key, value in table.items():
+            _check(f"sources.{name}.{key}", value, key, known[name])
     return tables
 
 
-def _check_source(name: str, table: object) -> None:
-    allowed = {
-        "enabled": "true or false",
-        "door": " or ".join(DOORS),
-        "regions": '"all" or a list',
-        "bulk_url": "a URL",
-    }
-    if not isinstance(table, dict):
-        raise SettingsError("must be a table", field=f"sources.{name}", value=table)
-    for key, value in table.items():
-        right = {
-            "enabled": isinstance(value, bool),
-            "door": value in DOORS,
-            "regions": value == "all" or (isinstance(value, list) and all(isinstance(item, str) for item in value)),
-            "bulk_url": isinstance(value, str) and value.startswith(("http://", "https://")),
-        }.get(key)
-        if right is None:
-            hint = f"Known: {', '.join(sorted(allowed))}"
-            raise SettingsError("unknown setting", field=f"sources.{name}.{key}", value=value, hint=hint)
-        if not right:
-            hint = f"Allowed: {allowed[key]}"
-            raise SettingsError("wrong setting", field=f"sources.{name}.{key}", value=value, hint=hint)
+def _check(place: str, value: object, key: str, known: tuple[str, ...]) -> None:
+    """Raise SettingsError where a source has no such setting, or its value is not of the setting's kind."""
+    if key not in known:
+        raise SettingsError("unknown setting", field=place, value=value, hint=f"Known: {', '.join(known)}")
+    is_right, allowed = KINDS[key]
+    if not is_right(value):
+        raise SettingsError("wrong setting", field=place, value=value, hint=f"Allowed: {allowed}")
+
+
+def _is_names(value: object) -> bool:
+    return value == "all" or (isinstance(value, list) and all(isinstance(item, str) for item in value))
+
+
+def _is_numbers(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, int) and item > 0 for item in value)
+
+
+def _is_url(value: object) -> bool:
+    return isinstance(value, str) and value.startswith(("http://", "https://", "file:///"))
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, date) or (isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d.*", value) is not None)
+
+
+KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "enabled": (lambda value: isinstance(value, bool), "true or false"),
+    "door": (lambda value: value in DOORS, " or ".join(DOORS)),
+    "regions": (_is_names, '"all" or a list'),
+    "instance_types": (_is_names, '"all" or a list'),
+    "durations_hours": (_is_numbers, "a list of hours"),
+    "counts": (_is_numbers, "a list of numbers"),
+    "since": (_is_date, "a date, such as 2026-10-01"),
+    **dict.fromkeys(("url", "bulk_url", "archive_url", "prices_url", "advisor_url"), (_is_url, "an address")),
+}
+"""Each setting that a source may declare: whether a value is of its kind, and what is, in words."""
 
 
 def _text(values: Mapping[str, Any], name: str, default: str) -> str:

@@ -24,7 +24,7 @@ from flows.summary import Summary
 from transform.models import MACROS, MARTS
 from warehouse import db
 from warehouse.documents import Document, Look, Whole
-from warehouse.errors import SourceError
+from warehouse.errors import CredentialsMissing, SourceError
 from warehouse.events import naive
 from warehouse.landing import Landing
 from warehouse.load import LookResult
@@ -77,12 +77,18 @@ class Run:
         return tuple(source for source in wanted if (source.kind == "archive") == offline)
 
     def plan(self, sources: Iterable[Source], scopes: Iterable[str] = ()) -> list[tuple[Source, str]]:
-        """Return the scopes to fetch; a source whose scopes cannot be listed is recorded as failed."""
+        """Return the scopes to fetch; a source whose scopes cannot be listed is recorded as failed.
+
+        One that lacks credentials is no failure: the run says what they would add, and goes on without it.
+        """
         chosen = tuple(scopes)
         planned: list[tuple[Source, str]] = []
         for source in sources:
             try:
                 listed = chosen or source.scopes(self._context(source))
+            except CredentialsMissing as error:
+                self.summary.notes.append(f"{source.name} is left out ({source.title}): {error.message}. {error.hint}")
+                continue
             except SourceError as error:
                 self.land(Fetched(source=source.name, scope=WHOLE_SOURCE, error=error))
                 continue

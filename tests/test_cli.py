@@ -15,7 +15,19 @@ from click.testing import CliRunner
 from flows.cli import main
 
 ROOT = Path(__file__).parent.parent
-UNREACHABLE = '[sources.aws_price_list]\ndoor = "bulk"\nbulk_url = "http://127.0.0.1:9"\n'
+UNREACHABLE = """
+[sources.aws_price_list]
+door = "bulk"
+bulk_url = "http://127.0.0.1:9"
+[sources.aws_savings_plans]
+door = "bulk"
+bulk_url = "http://127.0.0.1:9"
+[sources.aws_spot_feed]
+prices_url = "http://127.0.0.1:9/spot.json"
+advisor_url = "http://127.0.0.1:9/advisor.json"
+[sources.aws_capacity_block_rates]
+url = "http://127.0.0.1:9/rates.json"
+"""
 
 
 def call(*words: str | Path, data_dir: Path):
@@ -110,14 +122,19 @@ def test_documented_questions_run(published, document):
             con.execute(question).fetchall()
 
 
-def test_run_without_a_network_publishes_nothing(published, tmp_path):
+def test_run_without_a_network_publishes_nothing(published, tmp_path, monkeypatch):
     """Nothing fresh: each source is named, the last file stays as it was, and the exit code is 1."""
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
     (tmp_path / "chipledger.toml").write_text(UNREACHABLE)
     before = (published / "prices.duckdb").stat()
     result = call("--settings", tmp_path / "chipledger.toml", "run", data_dir=published)
     after = (published / "prices.duckdb").stat()
     assert result.exit_code == 1
-    assert "aws_price_list" in result.stdout
+    for name in ("aws_price_list", "aws_savings_plans", "aws_spot_feed", "aws_capacity_block_rates"):
+        assert f"no fresh prices: {name}" in result.stdout
+    for name in ("aws_spot", "aws_capacity_blocks", "aws_instance_types"):
+        assert f"{name} is left out" in result.stdout
     assert "nothing was published" in result.stdout
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 

@@ -16,12 +16,14 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("flows", "extract", "transform", "reports", "warehouse")
 
 ALLOWED = {
-    "extract": ("extract", "warehouse.schemas", "warehouse.documents", "warehouse.errors"),
+    "extract": (
+        "extract", "warehouse.schemas", "warehouse.documents", "warehouse.errors", "warehouse.instance_types",
+    ),
     "warehouse": ("warehouse",),
     "transform": ("transform", "warehouse"),
     "reports": ("reports", "warehouse.schemas", "warehouse.errors"),
     "flows": PACKAGES,
-}
+}  # fmt: skip
 """What each package may import of ours: a package with all below it, or single modules."""
 
 FLOW_FILES = ("flows.daily", "flows.weekly")

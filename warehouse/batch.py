@@ -22,6 +22,9 @@ from warehouse.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_
 LEAST_SHARE = 0.7
 """A complete live look with fewer rows than this share of the last one is refused: a cut answer looks like removal."""
 
+DYNAMIC_OPTIONS = ("spot", "capacity_block")
+"""What comes and goes with free capacity: fewer offers than yesterday are no sign of a cut answer."""
+
 UNIT_FACTORS = (2, 4, 8, 16, 24, 60, 72, 100, 720, 730, 744, 1000)
 """Factors that a wrong unit gives: chips of a node, cents, minutes, hours of a day or month."""
 
@@ -135,7 +138,7 @@ def _judge_empty(
         "select count(*) from core.scope_run where source = ? and scope = ? and status = 'ok' and n_rows > 0",
         [look.source, look.scope],
     ).fetchone()
-    if look.complete and (n_refused or (had and had[0])):
+    if look.complete and (n_refused or (had and had[0] and not look.facts)):
         batch.refused_looks[number] = "no price in the whole answer"
     elif not look.facts:
         batch.empty.add(number)
@@ -174,7 +177,7 @@ def _gate_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
 
 
 def _cut_short(con: duckdb.DuckDBPyConnection, batch: Batch, number: int, look: ParsedLook) -> str | None:
-    if not look.complete:
+    if not look.complete or not set(look.rows["purchase_option"]) - set(DYNAMIC_OPTIONS):
         return None
     last = con.execute(
         "select arg_max(n_rows, observed_at) from core.scope_run where source = ? and scope = ? and complete "

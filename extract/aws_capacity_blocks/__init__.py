@@ -69,4 +69,5 @@ SOURCE = Source(
     scopes=scopes,
     fetch=fetch,
     parse=parse,
+    settings=("regions", "instance_types", "durations_hours", "counts"),
 )

@@ -73,4 +73,5 @@ SOURCE = Source(
     fetch=fetch,
     parse=parse,
     backfill=backfill,
+    settings=("door", "regions", "bulk_url"),
 )

@@ -13,6 +13,7 @@ from decimal import Decimal
 import polars as pl
 
 from extract.base import Parsed
+from warehouse.instance_types import ACCELERATOR_TYPE
 from warehouse.schemas import HOURS_PER_YEAR, OBSERVATION
 
 SOURCE_NAME = "aws_price_list"
@@ -24,9 +25,6 @@ OTHER_FAMILIES = frozenset(
     {"General purpose", "Compute optimized", "Memory optimized", "Storage optimized", "Micro instances"}
 )
 """With the accelerator families, every Instance Family that the price list has shown; any other is reported."""
-
-ACCELERATOR_TYPE = re.compile(r"(?:u-)?(?:cg|dl|f|g|gr|inf|p|trn|vt)\d")
-"""How names of accelerator types begin, so that p6-b200 or trn3 count under whatever family AWS lists them."""
 
 NO_GPU = frozenset({None, "NA", "0"})
 OPERATION = "RunInstances"

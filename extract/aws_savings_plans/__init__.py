@@ -71,4 +71,5 @@ SOURCE = Source(
     scopes=scopes,
     fetch=fetch,
     parse=parse,
+    settings=("door", "regions", "bulk_url"),
 )

@@ -83,4 +83,5 @@ SOURCE = Source(
     fetch=fetch,
     parse=parse,
     backfill=backfill,
+    settings=("regions", "instance_types", "since", "archive_url"),
 )

@@ -1,7 +1,7 @@
 """The live door: two queries a region, every page kept as it came."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -111,16 +111,11 @@ def _window(ctx: Context, scope: str, at: datetime) -> tuple[datetime, datetime 
     oldest = at - HISTORY
     if "since" in ctx.settings:
         return max(_moment(ctx.settings["since"]), oldest), None
-    ask: Callable[[str], datetime | None] = getattr(ctx, "last_observed", _never)
-    last = ask(scope)
+    last = ctx.last_observed(scope)
     if last is None:
         return oldest, None
     last = last.astimezone(UTC)
     return max(last, oldest), last
-
-
-def _never(scope: str) -> datetime | None:
-    return None
 
 
 def _moment(value: object) -> datetime:

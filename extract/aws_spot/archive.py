@@ -19,11 +19,11 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from extract.aws_price_list.rules import ACCELERATOR_TYPE
 from extract.aws_spot import NAME
 from extract.base import Context
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
+from warehouse.instance_types import ACCELERATOR_TYPE
 
 ARCHIVE_URL = "https://zenodo.org/records/18821638/files"
 """The version of 2026-03-01, which ends with February 2026; the DOI of all versions is 10.5281/zenodo.14198917."""

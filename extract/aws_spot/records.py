@@ -11,12 +11,13 @@ from xml.etree import ElementTree
 
 import polars as pl
 
-from extract.aws_price_list.rules import ACCELERATOR_TYPE, plain_number
+from extract.aws_price_list.rules import plain_number
 from extract.aws_spot import NAME
 from extract.aws_spot.api import ACCELERATORS, PRODUCTS
 from extract.base import Parsed
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
+from warehouse.instance_types import ACCELERATOR_TYPE
 from warehouse.schemas import OBSERVATION
 
 ROOT, SET = "DescribeSpotPriceHistoryResponse", "spotPriceHistorySet"

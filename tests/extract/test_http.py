@@ -234,7 +234,11 @@ def test_nobody_there_is_unavailable(site: Site) -> None:
     assert caught.value.source == "http://127.0.0.1:9/index.json"
 
 
-@pytest.mark.parametrize("body", [b"x" * 5000, gzip.compress(b"\0" * 5000), gzip.compress(b"\0" * (50 << 20))])
+@pytest.mark.parametrize(
+    "body",
+    [b"x" * 5000, gzip.compress(b"\0" * 5000), gzip.compress(b"\0" * (50 << 20))],
+    ids=["plain", "gzip", "bomb"],
+)
 def test_get_has_a_limit(site: Site, body: bytes) -> None:
     """More than the limit is refused, also when a few bytes swell to it."""
     encoding = {"Content_Encoding": "gzip"} if body.startswith(b"\x1f\x8b") else {}

@@ -15,6 +15,14 @@ with run as (
     group by r.source, r.scope
 ),
 
+tried as (
+    select
+        source,
+        max(last_tried_at) as last_tried_at
+    from run
+    group by source
+),
+
 -- Offers for which two sources confirmed different prices about the same time.
 disagreement as (
     select
@@ -65,5 +73,8 @@ from run as r
 inner join core.source as s on r.source = s.source
 left join disagreement as d on r.source = d.source and r.scope = d.scope
 left join unknown as u on r.source = u.source and r.scope = u.scope
+left join tried as t on r.source = t.source
 cross join meta.build as b
+-- Scope "all" is a source whose scopes could not be listed: over as soon as they could.
+where r.scope <> 'all' or r.last_tried_at >= t.last_tried_at
 order by all
