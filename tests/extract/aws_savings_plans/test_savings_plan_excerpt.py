@@ -50,7 +50,11 @@ def test_the_excerpt_keeps_what_may_be_a_price() -> None:
     """Families without a size, SageMaker's machines and unknown usage stay; other systems and CPUs go."""
     lines = {
         "P9": {"DiscountedUsageType": "BoxUsage:x", "DiscountedInstanceType": "P9"},
-        "ml": {"DiscountedUsageType": "EU-Host:ml.g5.xlarge", "DiscountedOperation": "CreateThing"},
+        "ml": {
+            "DiscountedUsageType": "EU-Host:ml.g5.xlarge",
+            "DiscountedOperation": "CreateThing",
+            "DiscountedInstanceType": "ml.g5.xlarge",  # named twice, kept once
+        },
         "leased": {"DiscountedUsageType": "LeasedBox:trn3.48xlarge", "DiscountedInstanceType": ""},
         "cpu": {"DiscountedUsageType": "BoxUsage:m5.xlarge", "DiscountedInstanceType": "m5.xlarge"},
         "windows": {"DiscountedOperation": "RunInstances:0002"},
