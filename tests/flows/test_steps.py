@@ -12,6 +12,7 @@ from standin.catalogue import Edition, Product
 from standin.facts import CURRENT
 from toy_source import Toy, installed
 
+from extract import SOURCES
 from flows import replay, steps
 from flows.settings import Settings
 from warehouse.landing import Landing
@@ -71,8 +72,13 @@ def test_the_archive_is_never_current(tmp_path: Path) -> None:
 
 def price_list(standin: aws.StandIn, data_dir: Path, door: str = "bulk", **more: object) -> Settings:
     return Settings(
-        data_dir=data_dir, workers=2, sources={"aws_price_list": {"door": door, "bulk_url": standin.url, **more}}
+        data_dir=data_dir, workers=2, sources=alone(aws_price_list={"door": door, "bulk_url": standin.url, **more})
     )
+
+
+def alone(**settings: dict[str, object]) -> dict[str, dict[str, object]]:
+    """Return settings under which the named sources are the only ones enabled."""
+    return {source.name: {"enabled": False} for source in SOURCES if source.kind == "live"} | settings
 
 
 @pytest.fixture
@@ -91,7 +97,7 @@ def test_without_network_the_last_file_stands(tmp_path: Path) -> None:
     """Every source that cannot be reached is named; nothing is published, and nothing passes for fresh."""
     steps.run(Settings(data_dir=tmp_path), offline=True, clock=lambda: NOW)
     before = (tmp_path / "prices.duckdb").stat()
-    cut_off = {"aws_price_list": {"door": "bulk", "bulk_url": "http://127.0.0.1:9"}}
+    cut_off = alone(aws_price_list={"door": "bulk", "bulk_url": "http://127.0.0.1:9"})
 
     summary = steps.run(Settings(data_dir=tmp_path, sources=cut_off), clock=lambda: NOW + timedelta(days=1))
 
