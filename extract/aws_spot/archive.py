@@ -206,7 +206,7 @@ def _months(since: datetime | None, until: datetime) -> Iterator[tuple[int, int]
 def _base(settings: Mapping[str, object]) -> str:
     url = settings.get("archive_url") or ARCHIVE_URL
     if not isinstance(url, str) or not url.startswith(("https://", "http://", "file:/")):
-        hint = 'Expected is an address, or a folder as "file:///home/me/spot"'
+        hint = 'Expected is an address, or a folder as "file:///srv/spot"'
         raise SettingsError("not an address", source=NAME, field="archive_url", value=url, hint=hint)
     return url.rstrip("/")
 

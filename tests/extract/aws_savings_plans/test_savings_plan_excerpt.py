@@ -76,7 +76,7 @@ def test_a_line_without_an_end_is_kept_and_refused() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"<html>", b"a" * (3 << 20), csv_file({}) + b"a" * (3 << 20), csv_file({}).replace(b"SKU,", b'"SKU",')],
+    [b"", b"<html>", b"a" * (3 << 20), csv_file({}) + b"a" * (3 << 20), csv_file({}).replace(b"\nSKU,", b'\n"SKU",')],
 )
 def test_what_is_no_list_of_rates_is_not_cut(body: bytes) -> None:
     """HTML, no header, a line without end, and a quoted header, in whose lines nothing would be found."""

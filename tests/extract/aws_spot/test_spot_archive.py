@@ -184,6 +184,6 @@ def test_no_region_no_archive(folder: Path, scope: str) -> None:
 def test_a_wrong_address_is_named() -> None:
     """A setting, not a crash."""
     with pytest.raises(SettingsError) as caught:
-        looks(context("/home/me/spot"), "us-east-1")
+        looks(context("/srv/spot"), "us-east-1")
 
     assert caught.value.field == "archive_url"
