@@ -1,0 +1,97 @@
+"""The doctor says which calls the credentials allow, and asks nobody where there are none."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from standin import api, aws, ec2, faults
+
+from flows import cli, examine
+from flows.settings import Settings
+
+ACTIONS = [each.action for each in examine.PERMISSIONS]
+
+
+def told(data_dir: Path) -> dict[str, tuple[object, object, object]]:
+    """Return result, finding and advice of each operation."""
+    rows = {row["check"]: row for row in examine.all_checks(Settings(data_dir=data_dir))}
+    return {name: (rows[name]["result"], rows[name]["found"], rows[name]["advice"]) for name in ACTIONS}
+
+
+def test_the_operations_are_those_of_the_policy() -> None:
+    """What the documentation asks for is what is tried out, and nothing else."""
+    text = (Path(__file__).parents[2] / "docs/settings.md").read_text(encoding="utf-8")
+    assert [action for action in ACTIONS if f'"{action}"' not in text] == []
+    assert text.partition('"Action"')[2].count(":") == len(ACTIONS) + 1
+
+
+def test_all_allowed(standin: aws.StandIn, tmp_path: Path) -> None:
+    """One request for each operation; a type that the region does not sell in blocks is an answer, not a refusal."""
+    assert set(told(tmp_path).values()) == {("right", "allowed", "")}
+    assert sorted(request.operation for request in standin.seen()) == sorted(
+        action.partition(":")[2] for action in ACTIONS
+    )
+
+
+def test_one_denied(standin: aws.StandIn, tmp_path: Path) -> None:
+    """What is denied is a note that says what it would add; the rest stays allowed."""
+    standin.fault("ec2:DescribeSpotPriceHistory", ec2.UNAUTHORIZED)
+
+    rows = told(tmp_path)
+
+    assert rows.pop("ec2:DescribeSpotPriceHistory") == (
+        "note", "denied: UnauthorizedOperation", "Would add spot prices by zone",
+    )  # fmt: skip
+    assert set(rows.values()) == {("right", "allowed", "")}
+
+
+def test_what_is_not_known_is_not_denied(standin: aws.StandIn, tmp_path: Path) -> None:
+    """An error that passes says nothing of the permission, and is not tried again."""
+    standin.fault("api:GetProducts", faults.THROTTLED)
+    standin.fault("ec2:DescribeRegions", faults.Reset())
+
+    rows = told(tmp_path)
+
+    assert rows["pricing:GetProducts"][:2] == ("note", "no answer: ThrottlingException")
+    assert rows["ec2:DescribeRegions"][:2] == ("note", "no answer: ConnectionClosedError")
+    assert (standin.count("api:GetProducts"), standin.count("ec2:DescribeRegions")) == (1, 1)
+
+
+def test_without_credentials_nobody_is_asked(
+    standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No request is made, and each row says what credentials would add."""
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+
+    rows = told(tmp_path)
+
+    assert {(result, found) for result, found, _ in rows.values()} == {("note", "not asked: no credentials")}
+    assert all(str(advice).startswith("Would add ") for _, _, advice in rows.values())
+    assert standin.count() == 0
+
+
+def test_a_profile_that_does_not_exist_is_named_by_its_error(
+    standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Broken settings of AWS are a note, not a traceback."""
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+
+    assert {(result, found) for result, found, _ in told(tmp_path).values()} == {("note", "not asked: ProfileNotFound")}
+    assert standin.count() == 0
+
+
+def test_keys_are_not_shown(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Wrong keys are denied by name of the error, with exit code 0, and stand nowhere in the output."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIASOMEBODYELSE0000")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not to be seen")
+    message = "Credential=AKIASOMEBODYELSE0000/20261121/us-east-1/ec2/aws4_request"
+    standin.fault("ec2", ec2.QueryError("IncompleteSignature", message))
+
+    for more in ([], ["--json"]):
+        done = CliRunner().invoke(cli.main, ["--data-dir", str(tmp_path), "doctor", *more])
+        assert done.exit_code == 0, done.output
+        assert done.output.count("denied: ") == len(ACTIONS)
+        assert "denied: UnrecognizedClientException" in done.output
+        for secret in ("AKIA", "not to be seen", api.SECRET_KEY + '"'):
+            assert secret not in done.output
