@@ -1,0 +1,167 @@
+"""`chipledger collect` on a machine without AWS credentials: what it gives, and what it says they would add."""
+
+import functools
+import gzip
+import json
+import os
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner, Result
+from standin import aws
+from standin.catalogue import Catalogue
+
+from extract import source_named
+from flows.cli import main
+
+LEFT_OUT = ("aws_spot", "aws_capacity_blocks", "aws_instance_types")
+FEEDS = {
+    "spot.json": "spot_js_prices_20210406.json.gz",
+    "advisor.json": "spot_advisor_data_20250628.json.gz",
+    "rates.json": "capacity_block_published_rates_20260722.json",
+}
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A plain file server that writes no log."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def take_credentials_away(patch: pytest.MonkeyPatch, home: Path) -> None:
+    """Leave no keys, no files and no metadata service that boto3 could find, and no settings of this machine."""
+    for name in [name for name in os.environ if name.startswith(("AWS_", "CHIPLEDGER_"))]:
+        patch.delenv(name)
+    patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    patch.setenv("AWS_CONFIG_FILE", str(home / "no-aws-config"))
+    patch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(home / "no-aws-credentials"))
+    patch.setenv("HOME", str(home))
+    patch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture(scope="module")
+def feeds(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address of a plain server of the saved feeds, unpacked."""
+    folder = tmp_path_factory.mktemp("feeds")
+    for name, sample in FEEDS.items():
+        body = (shared / "data" / "aws_samples" / sample).read_bytes()
+        (folder / name).write_bytes(gzip.decompress(body) if sample.endswith(".gz") else body)
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def collected(
+    catalogues: tuple[Catalogue, Catalogue], feeds: str, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Result, Path, list[str]]:
+    """Return what one `collect` printed, its data directory, and the methods that the stand-in for AWS was asked by."""
+    folder = tmp_path_factory.mktemp("collect")
+    with pytest.MonkeyPatch.context() as patch, aws.StandIn(*catalogues) as standin:
+        take_credentials_away(patch, folder)
+        (folder / "chipledger.toml").write_text(
+            f'[sources.aws_price_list]\nbulk_url = "{standin.url}"\n'
+            f'[sources.aws_savings_plans]\nbulk_url = "{standin.url}"\nregions = ["us-east-1"]\n'
+            f'[sources.aws_spot_feed]\nprices_url = "{feeds}/spot.json"\nadvisor_url = "{feeds}/advisor.json"\n'
+            f'[sources.aws_capacity_block_rates]\nurl = "{feeds}/rates.json"\n'
+        )
+        words = ["--data-dir", str(folder), "--settings", str(folder / "chipledger.toml"), "collect"]
+        result = CliRunner().invoke(main, words)
+        return result, folder, [request.method for request in standin.seen()]
+
+
+@pytest.fixture
+def published(collected: tuple[Result, Path, list[str]]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Return the published file, open for reading."""
+    with duckdb.connect(str(collected[1] / "prices.duckdb"), read_only=True) as con:
+        yield con
+
+
+def test_collect_goes_well(collected: tuple[Result, Path, list[str]]) -> None:
+    """The exit code is 0, the file is named, and no source is called stale."""
+    result, folder, _ = collected
+    assert result.exit_code == 0, result.output
+    assert f"file: {folder / 'prices.duckdb'}" in result.stdout
+    assert "no fresh prices" not in result.stdout
+
+
+def test_nothing_is_asked_of_the_api(collected: tuple[Result, Path, list[str]]) -> None:
+    """All requests to AWS are plain readings of public files."""
+    assert set(collected[2]) == {"GET"}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_what_credentials_would_add_is_said(collected: tuple[Result, Path, list[str]], name: str) -> None:
+    """Each source that needs them is named with what it is, the reason, and what to do."""
+    (line,) = (line for line in collected[0].stdout.splitlines() if line.startswith(f"note: {name} is left out"))
+    assert source_named(name).title in line
+    assert "Unable to locate credentials" in line
+    assert "Give credentials that may call ec2:" in line
+
+
+def test_sources_left_out_are_no_failures(published: duckdb.DuckDBPyConnection) -> None:
+    """They have no look, and those that need none have good looks only."""
+    looks = published.execute("select distinct source, status from core.scope_run order by all").fetchall()
+    assert {source for source, _ in looks} == {
+        "aws_capacity_block_rates", "aws_price_list", "aws_savings_plans", "aws_spot_feed",
+    }  # fmt: skip
+    assert not {status for _, status in looks} & {"failed", "refused"}
+
+
+def test_every_kind_but_those_of_the_api_has_prices(published: duckdb.DuckDBPyConnection) -> None:
+    """On demand, Reserved, plans, spot of the region, published rates; each from the source that is meant."""
+    found = published.execute(
+        "select purchase_option, commitment_discount_type, conditions, source from mart.aws_purchase_options "
+        "where effective_hourly_price is not null and region_id = 'us-east-1' and instance_type not like 'ml.%' "
+        "group by all order by all"
+    ).fetchall()
+    assert set(found) == {
+        ("on_demand", None, None, "aws_price_list"),
+        ("reserved", None, None, "aws_price_list"),
+        ("savings_plan", "Compute", None, "aws_savings_plans"),
+        ("savings_plan", "EC2Instance", None, "aws_savings_plans"),
+        ("spot", None, "region-level, public spot feed", "aws_spot_feed"),
+        ("capacity_block", None, "published rate", "aws_capacity_block_rates"),
+    }
+
+
+def test_p5_in_virginia(published: duckdb.DuckDBPyConnection) -> None:
+    """The list price and the published rate of one machine; spot is blank, with what it takes."""
+    rows = published.execute(
+        "select purchase_option, effective_hourly_price::double, unknown_reason from mart.aws_purchase_options "
+        "where instance_type = 'p5.48xlarge' and region_id = 'us-east-1' "
+        "and purchase_option in ('on_demand', 'capacity_block', 'spot') order by all"
+    ).fetchall()
+    assert [row[:2] for row in rows] == [("capacity_block", 41.528), ("on_demand", 55.04), ("spot", None)]
+    assert "AWS credentials with ec2:DescribeSpotPriceHistory" in rows[2][2]
+
+
+def test_a_stale_file_of_published_rates_is_not_current(published: duckdb.DuckDBPyConnection) -> None:
+    """The look is fresh, what it saw is of July 2026: the table states that itself."""
+    rows = published.execute(
+        "select distinct last_observed_at::date::varchar, is_current from mart.aws_purchase_options "
+        "where source = 'aws_capacity_block_rates' and effective_hourly_price is not null"
+    ).fetchall()
+    assert rows == [("2026-07-22", False)]
+
+
+def test_json_says_the_same_of_the_sources_left_out(
+    collected: tuple[Result, Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--json` has the notes too, for a single source that was asked for by name."""
+    folder = collected[1]
+    take_credentials_away(monkeypatch, folder)
+    result = CliRunner().invoke(main, ["--data-dir", str(folder), "collect", "--json", "--source", "aws_spot"])
+    summary = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert summary["file"] is None
+    (note,) = summary["notes"]
+    assert note.startswith("aws_spot is left out")
