@@ -19,6 +19,9 @@ CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10, 60
 BODY = "chipledger:body"
 """Where our hook leaves an answer's bytes; no member of a service model has a colon in its name."""
 
+NETWORK_HINT = "Check the network, and that the region has this service"
+SETTINGS_HINT = "Check the region and the settings"
+
 REFUSED = frozenset(
     {
         "AccessDenied", "AccessDeniedException", "AuthFailure", "Blocked", "ExpiredToken", "ExpiredTokenException",
@@ -30,9 +33,10 @@ REFUSED = frozenset(
 )  # fmt: skip
 PASSING = frozenset(
     {
-        "EC2ThrottledException", "InternalError", "InternalErrorException", "InternalFailure",
-        "InternalServerException", "RequestLimitExceeded", "RequestThrottled", "RequestThrottledException",
-        "ServiceUnavailable", "Throttling", "ThrottlingException", "TooManyRequestsException", "Unavailable",
+        "EC2ThrottledException", "ExpiredNextTokenException", "InternalError", "InternalErrorException",
+        "InternalFailure", "InternalServerException", "RequestLimitExceeded", "RequestThrottled",
+        "RequestThrottledException", "ServiceUnavailable", "Throttling", "ThrottlingException",
+        "TooManyRequestsException", "Unavailable",
     }
 )  # fmt: skip
 
@@ -84,8 +88,13 @@ def document(
 
 
 @contextmanager
-def errors(source: str, scope: str, *, hint: str) -> Iterator[None]:
-    """Turn botocore's errors into ours; `hint` says which permissions the calls need."""
+def errors(
+    source: str, scope: str, *, hint: str, network: str = NETWORK_HINT, settings: str = SETTINGS_HINT
+) -> Iterator[None]:
+    """Turn botocore's errors into ours; `hint` says which permissions the calls need.
+
+    `network` is the hint where no answer came, `settings` the one where the question was refused.
+    """
     from botocore import exceptions, parsers
 
     def told(error: Exception) -> str:
@@ -94,12 +103,11 @@ def errors(source: str, scope: str, *, hint: str) -> Iterator[None]:
     try:
         yield
     except exceptions.ClientError as error:
-        raise _client_error(error.response, told(error), source, hint) from error
+        raise _client_error(error.response, told(error), source, hint, settings) from error
     except parsers.ResponseParserError as error:
         taught = f"The source {source} has to be taught the new layout"
         raise LayoutChanged(told(error), source=source, field="body", value=str(error), hint=taught) from error
     except exceptions.HTTPClientError as error:
-        network = "Check the network, and that the region has this service"
         raise Unavailable(told(error), source=source, field="endpoint", value=str(error), hint=network) from error
     except exceptions.PaginationError as error:
         again = "Try again later"
@@ -149,11 +157,11 @@ def _keep_body(*, response_dict: dict[str, Any], customized_response_dict: dict[
     customized_response_dict[BODY] = response_dict["body"]
 
 
-def _client_error(response: Any, message: str, source: str, hint: str) -> SourceError:
+def _client_error(response: Any, message: str, source: str, hint: str, settings: str) -> SourceError:
     code = response.get("Error", {}).get("Code", "")
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if code in PASSING or status == 429 or status >= 500:
         return Unavailable(message, source=source, field="code", value=code, hint="Try again later")
     if code in REFUSED or status in (401, 403):
         return CredentialsMissing(message, source=source, field="credentials", value=code, hint=hint)
-    return SourceError(message, source=source, field="code", value=code, hint="Check the region and the settings")
+    return SourceError(message, source=source, field="code", value=code, hint=settings)
