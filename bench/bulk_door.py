@@ -60,7 +60,7 @@ def ours(url: str) -> Callable[[], dict[str, object]]:
     context = Context(web=web, settings={}, now=lambda: datetime.now(UTC))
 
     def read() -> dict[str, object]:
-        document, _ = bulk.cut(context, "", url)
+        document, _ = bulk.landed_or_cut(context, "", url)
         rows = parse(document).rows
         prices = rows.select("sku_id", "sku_price_id", "unit_price", "upfront_price").rows()
         return {"rows": rows.height, "prices": digest(prices)}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from extract import aws_client
+from extract import aws_client, aws_places
 from extract.aws_price_list import places
 from extract.aws_price_list.rules import SOURCE_NAME
 from extract.base import Context
@@ -36,7 +36,7 @@ SETTINGS_HINT = "Check the Region Code and the settings"
 def regions(ctx: Context) -> tuple[str, ...]:
     """Return the Region Codes of the global partition that the price list knows."""
     with _errors("regions"):
-        pages = _client(places.GLOBAL).get_paginator("get_attribute_values")
+        pages = _client(aws_places.GLOBAL).get_paginator("get_attribute_values")
         listed = [
             value.get("Value", "")
             for page in _bounded(pages.paginate(ServiceCode=SERVICE, AttributeName="regionCode"), "regions")
@@ -73,7 +73,7 @@ def fetch(ctx: Context, scope: str) -> Look:
     return Look(source=SOURCE_NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents))
 
 
-def _client(partition: places.Partition) -> "PricingClient":
+def _client(partition: aws_places.Partition) -> "PricingClient":
     client: PricingClient = aws_client.client("pricing", region=partition.api_region)
     return client
 

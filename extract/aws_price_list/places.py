@@ -1,103 +1,15 @@
-"""Where the price list is: partitions with their addresses, regions, and the choice of door."""
+"""The settings of this source as `extract.aws_places` reads them, and the choice of its door."""
 
-import functools
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from functools import partial
 
+from extract import aws_places
+from extract.aws_places import partition_of
 from extract.aws_price_list.rules import SOURCE_NAME
-from extract.base import Context
-from warehouse.errors import SettingsError, SourceError
 
-Door = Literal["api", "bulk"]
-DOORS = ("auto", "api", "bulk")
+__all__ = ["bulk_url", "check_region", "door", "partition_of", "regions_among", "wanted_regions"]
 
-PSEUDO_REGIONS = frozenset({"cn-north-1-pkx-1", "aws-cn-other"})
-"""Entries of the indexes that are no regions: the first stands in the global index, the second in China's."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Partition:
-    """One of AWS's separate worlds: its bulk files, and the region whose endpoint answers for all of it."""
-
-    name: str
-    bulk_url: str
-    api_region: str
-
-
-GLOBAL = Partition(name="aws", bulk_url="https://pricing.us-east-1.amazonaws.com", api_region="us-east-1")
-"""Serves the regions of GovCloud too, which have no endpoint of their own."""
-CHINA = Partition(name="cn", bulk_url="https://pricing.cn-northwest-1.amazonaws.com.cn", api_region="cn-northwest-1")
-
-
-def partition_of(scope: str) -> Partition:
-    """Return the partition of a region."""
-    return CHINA if scope.startswith("cn-") else GLOBAL
-
-
-def bulk_url(settings: Mapping[str, object], partition: Partition) -> str:
-    """Return the address of the bulk files: the setting `bulk_url` where it is given."""
-    url = settings.get("bulk_url") or partition.bulk_url
-    if not isinstance(url, str) or not url.startswith(("https://", "http://")):
-        raise SettingsError("expected an http address", source=SOURCE_NAME, field="bulk_url", value=url)
-    return url.rstrip("/")
-
-
-def wanted_regions(settings: Mapping[str, object]) -> tuple[str, ...] | None:
-    """Return the regions that the settings name; None for all of the global partition (China's are named)."""
-    regions = settings.get("regions", "all")
-    if regions == "all":
-        return None
-    if isinstance(regions, list | tuple) and regions and all(isinstance(each, str) and each for each in regions):
-        return tuple(dict.fromkeys(regions))
-    hint = 'Expected is "all" or a list of Region Codes, such as ["us-east-1", "eu-west-1"]'
-    raise SettingsError("not a list of regions", source=SOURCE_NAME, field="regions", value=regions, hint=hint)
-
-
-def check_region(scope: str) -> None:
-    """Raise SourceError for a name in the indexes that is no region."""
-    if scope in PSEUDO_REGIONS:
-        raise SourceError("not a region", source=SOURCE_NAME, field="region", value=scope, hint="Leave it out")
-
-
-def regions_among(names: list[str], ctx: Context) -> tuple[str, ...]:
-    """Return the regions among the names of an index, in order, and say which are none."""
-    for name in sorted(PSEUDO_REGIONS.intersection(names)):
-        ctx.progress(f"{SOURCE_NAME}: {name} is no region, skipped")
-    return tuple(sorted({name for name in names if name} - PSEUDO_REGIONS))
-
-
-def door(settings: Mapping[str, object]) -> Door:
-    """Return the door to take: the one that is set, else the API where there are credentials."""
-    match settings.get("door", "auto"):
-        case "api":
-            return "api"
-        case "bulk":
-            return "bulk"
-        case "auto":
-            return "api" if _has_credentials(_aws_environment()) else "bulk"
-        case other:
-            hint = f"Allowed are {', '.join(DOORS)}"
-            raise SettingsError("unknown door", source=SOURCE_NAME, field="door", value=other, hint=hint)
-
-
-def _aws_environment() -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((name, value) for name, value in os.environ.items() if name.startswith("AWS_")))
-
-
-@functools.lru_cache(maxsize=8)
-def _has_credentials(_environment: tuple[tuple[str, str], ...]) -> bool:
-    """Return whether botocore finds credentials.
-
-    Asked once for each environment: off AWS, the search ends with a second of waiting for the metadata service.
-    """
-    # Imported here: the shell must not wait for boto3 where no price is fetched.
-    import botocore.exceptions
-    import botocore.session
-
-    try:
-        return botocore.session.Session().get_credentials() is not None
-    except botocore.exceptions.BotoCoreError:
-        # Something is configured and broken: the API door says what, the bulk door would hide it.
-        return True
+bulk_url = partial(aws_places.bulk_url, source=SOURCE_NAME)
+check_region = partial(aws_places.check_region, source=SOURCE_NAME)
+door = partial(aws_places.door, source=SOURCE_NAME)
+regions_among = partial(aws_places.regions_among, source=SOURCE_NAME)
+wanted_regions = partial(aws_places.wanted_regions, source=SOURCE_NAME)

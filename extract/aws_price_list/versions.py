@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
+from extract.aws_bulk import version_of
+from extract.aws_places import Partition
 from extract.aws_price_list import bulk, places
 from extract.aws_price_list.rules import SOURCE_NAME
 from extract.base import Context
@@ -33,7 +35,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
             pending = ()
 
 
-def _versions(ctx: Context, scope: str, partition: places.Partition) -> tuple[dict[datetime, str], list[str]]:
+def _versions(ctx: Context, scope: str, partition: Partition) -> tuple[dict[datetime, str], list[str]]:
     """Return the CSV of each version by its moment of publication, oldest first, and the entries that name none."""
     base = bulk.base_url(ctx, partition)
     index = bulk.index_at(ctx, bulk.within(base, bulk.text(bulk.offer_entry(ctx, partition), "versionIndexUrl")))
@@ -43,9 +45,9 @@ def _versions(ctx: Context, scope: str, partition: places.Partition) -> tuple[di
         try:
             path = bulk.text(bulk.mapping(entry, version), "offerVersionUrl")
             folder, file = path.rsplit("/", 1)
-            if bulk.version_of(path) != version:
+            if version_of(path) != version:
                 raise ValueError(path)
-            urls[bulk.published(version)] = bulk.csv_url(base, f"{folder}/{scope}/{file}")
+            urls[bulk.published(version)] = bulk.csv_url(base, f"{folder}/{scope}/{file}", field="offerVersionUrl")
         except (ValueError, LayoutChanged):
             ill_formed.append(version)
     if not urls:

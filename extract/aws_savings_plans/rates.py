@@ -11,16 +11,16 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
+from extract import aws_bulk
 from warehouse.documents import Document
-from warehouse.errors import LayoutChanged
 
 if TYPE_CHECKING:
     import polars as pl
 
 SOURCE_NAME = "aws_savings_plans"
-HINT = f"The source {SOURCE_NAME} has to be taught the new layout"
 PUBLISHED, VERSION = "Publication Date", "Version"
 MAX_HEAD_LINES = 20
 """Preamble and header are six lines today."""
@@ -263,26 +263,15 @@ def _of_bulk_json(document: Mapping[str, object]) -> Iterator[Rate]:
 
 # --- what is in a document, or refused
 
-
-def mapping(value: object, field: str) -> Mapping[str, object]:
-    """Return an object; raise LayoutChanged where it is something else."""
-    if not isinstance(value, dict):
-        raise refusal("expected an object", field, value)
-    return value
+mapping = partial(aws_bulk.mapping, source=SOURCE_NAME)
+text = partial(aws_bulk.text, source=SOURCE_NAME)
+refusal = partial(aws_bulk.refusal, source=SOURCE_NAME)
 
 
 def listed(value: object, field: str) -> Sequence[object]:
     """Return a list; raise LayoutChanged where it is something else."""
     if not isinstance(value, list):
         raise refusal("expected a list", field, value)
-    return value
-
-
-def text(entry: Mapping[str, object], name: str) -> str:
-    """Return a text; raise LayoutChanged where it is missing, empty or something else, as a bare number is."""
-    value = entry.get(name)
-    if not isinstance(value, str) or not value:
-        raise refusal("expected text", name, value)
     return value
 
 
@@ -293,8 +282,3 @@ def _optional(entry: Mapping[str, object], name: str) -> str | None:
 def shown(body: bytes) -> str:
     """Return the start of a body, for an error."""
     return body[:80].decode("utf-8", "replace")
-
-
-def refusal(message: str, field: str, value: object) -> LayoutChanged:
-    """Return the error for a document that is not as it should be."""
-    return LayoutChanged(message, source=SOURCE_NAME, field=field, value=value, hint=HINT)
