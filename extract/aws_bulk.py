@@ -6,8 +6,8 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
@@ -16,32 +16,36 @@ from warehouse.documents import Document, Whole
 from warehouse.errors import LayoutChanged
 
 PROGRESS_STEP_BYTES = 64 << 20
-VERSION = "Version"
-"""Where the preamble of a file states its version."""
+PUBLISHED, VERSION = "Publication Date", "Version"
+"""What the preamble of a file calls its date and its version."""
 _VERSIONED = re.compile(r"/(?P<version>\d{14})/")
 
 
-class Head(Protocol):
-    """What stands before the lines of a file."""
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """What stands before the lines of a file: the preamble, the header, and how many bytes both take."""
+
+    preamble: Mapping[str, str]
+    header: tuple[str, ...]
+    size: int
 
     @property
-    def preamble(self) -> Mapping[str, str]: ...
+    def published_at(self) -> datetime | None:
+        """Return the date of publication; None where the preamble has none."""
+        try:
+            at = datetime.fromisoformat(self.preamble.get(PUBLISHED, ""))
+        except ValueError:
+            return None
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
-    @property
-    def published_at(self) -> datetime | None: ...
 
+@dataclass(frozen=True, kw_only=True)
+class Excerpt:
+    """The head and the lines that matter, as received, and what they were cut from."""
 
-class Excerpt(Protocol):
-    """The part of a file that a source keeps, and what it was cut from."""
-
-    @property
-    def head(self) -> Head: ...
-
-    @property
-    def body(self) -> bytes: ...
-
-    @property
-    def whole(self) -> Whole: ...
+    head: Head
+    body: bytes
+    whole: Whole
 
 
 class Cut(Protocol):

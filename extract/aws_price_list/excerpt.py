@@ -12,10 +12,10 @@ import io
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from extract.aws_bulk import Excerpt, Head
 from extract.aws_price_list import offer_csv
 from extract.aws_price_list.rules import CAPACITY_BLOCK_OPERATION, OPERATION, SOURCE_NAME, matters
 from warehouse.documents import Whole
@@ -32,15 +32,6 @@ HASHED_TOGETHER = 4
 
 PRODUCT_COLUMNS = ("Instance Type", "Instance Family", "GPU", "Tenancy", "Operating System", "operation")
 """What `rules.matters` looks at."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Excerpt:
-    """The head and the lines that matter, as received, and what they were cut from."""
-
-    head: offer_csv.Head
-    body: bytes
-    whole: Whole
 
 
 def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = lambda size: None) -> Excerpt:
@@ -74,7 +65,7 @@ def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = 
     return Excerpt(head=head, body=b"".join(kept), whole=Whole(size=digest.size, sha256=digest.hex))
 
 
-def _head(stream: Iterator[bytes], url: str) -> tuple[bytes, offer_csv.Head]:
+def _head(stream: Iterator[bytes], url: str) -> tuple[bytes, Head]:
     start = b""
     for block in stream:
         start += block
@@ -92,7 +83,7 @@ def _head(stream: Iterator[bytes], url: str) -> tuple[bytes, offer_csv.Head]:
 class _Selector:
     """Selects lines; knows the columns, and remembers the product that it judged last."""
 
-    def __init__(self, head: offer_csv.Head, start: bytes) -> None:
+    def __init__(self, head: Head, start: bytes) -> None:
         self._columns = offer_csv.Columns(head.header)
         names = list(head.header)
         # From the first of these columns on, the lines of one product are the same, where the price comes before.

@@ -7,15 +7,14 @@ has a column only where some product in it has the attribute.
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from extract.aws_bulk import Head
 from extract.aws_price_list.rules import SOURCE_NAME, Price, Product
 from warehouse.errors import LayoutChanged
 
 MAX_HEAD_LINES = 20
 """Preamble and header are six lines today."""
-PUBLISHED, VERSION = "Publication Date", "Version"
 
 ALWAYS = (
     "SKU", "OfferTermCode", "RateCode", "TermType", "Unit", "PricePerUnit", "Currency", "Instance Type",
@@ -35,25 +34,6 @@ RESERVED = ("LeaseContractLength", "PurchaseOption")
 """Absent where a region sells no reservations, as in Local Zones; needed where a row is a reservation's."""
 CONVERTIBLE_SINCE = datetime(2017, 1, 1, tzinfo=UTC)
 """Convertible reservations came on 2016-09-29; a file without OfferingClass from before knows standard ones only."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Head:
-    """What stands before the prices: the preamble, the header, and how many bytes both take."""
-
-    preamble: Mapping[str, str]
-    header: tuple[str, ...]
-    size: int
-
-    @property
-    def published_at(self) -> datetime | None:
-        """Return the date of publication; None where the preamble has none."""
-        text = self.preamble.get(PUBLISHED, "")
-        try:
-            at = datetime.fromisoformat(text)
-        except ValueError:
-            return None
-        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def read_head(start: bytes, *, url: str) -> Head | None:

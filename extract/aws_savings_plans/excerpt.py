@@ -9,9 +9,9 @@ more than the prices: `rules` decides.
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
-from extract.aws_savings_plans.rates import SOURCE_NAME, Head, read_head
+from extract.aws_bulk import Excerpt, Head
+from extract.aws_savings_plans.rates import SOURCE_NAME, read_head
 from warehouse.documents import Whole
 from warehouse.errors import LayoutChanged
 
@@ -25,15 +25,6 @@ NAMED = re.compile(
 MAX_HEAD_BYTES = 1 << 20
 MAX_LINE_BYTES = 1 << 20
 """A line is below 1 KB; a megabyte without a line end is no list of rates."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Excerpt:
-    """The head and the lines that matter, as received, and what they were cut from."""
-
-    head: Head
-    body: bytes
-    whole: Whole
 
 
 def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = lambda size: None) -> Excerpt:

@@ -10,18 +10,17 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 from extract import aws_bulk
+from extract.aws_bulk import Head
 from warehouse.documents import Document
 
 if TYPE_CHECKING:
     import polars as pl
 
 SOURCE_NAME = "aws_savings_plans"
-PUBLISHED, VERSION = "Publication Date", "Version"
 MAX_HEAD_LINES = 20
 """Preamble and header are six lines today."""
 MAX_BYTES = 1 << 30
@@ -95,24 +94,6 @@ def _plain(body: bytes) -> bytes:
 
 
 # --- CSV
-
-
-@dataclass(frozen=True, kw_only=True)
-class Head:
-    """What stands before the rates: the preamble, the header, and how many bytes both take."""
-
-    preamble: Mapping[str, str]
-    header: tuple[str, ...]
-    size: int
-
-    @property
-    def published_at(self) -> datetime | None:
-        """Return the date of publication; None where the preamble has none."""
-        try:
-            at = datetime.fromisoformat(self.preamble.get(PUBLISHED, ""))
-        except ValueError:
-            return None
-        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def read_head(start: bytes) -> Head | None:
