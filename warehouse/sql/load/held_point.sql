@@ -1,5 +1,18 @@
--- What holds from each new moment on, until the next known one, with the old points and the new side by side.
-with merged as (
+-- What is new to the log, with the price that held just before: each new moment, and the first moment after it, before
+-- the next known one, at which the old history was confirmed. At that one the old price is known to hold again.
+with old_firm as (
+    select
+        offer_id,
+        source,
+        scope,
+        valid_from,
+        unit_price,
+        upfront_price
+    from old_point
+    where not is_void
+),
+
+merged as (
     select
         o.offer_id,
         o.source,
@@ -7,11 +20,11 @@ with merged as (
         o.valid_from as known_at,
         o.unit_price,
         o.upfront_price,
+        null::VARCHAR as document_sha256,
         false as is_new,
         false as is_void
-    from old_point as o
+    from old_firm as o
     anti join fresh_point as f on o.offer_id = f.offer_id and o.source = f.source and o.valid_from = f.observed_at
-    where not o.is_void
     union all
     select
         offer_id,
@@ -20,14 +33,10 @@ with merged as (
         observed_at as known_at,
         unit_price,
         upfront_price,
+        document_sha256,
         true as is_new,
         is_void
     from fresh_point
-),
-
-firm as (
-    select * from merged
-    where not is_void
 ),
 
 next_known as (
@@ -35,22 +44,68 @@ next_known as (
         *,
         lead(known_at) over (partition by offer_id, source order by known_at) as next_known_at
     from merged
+),
+
+resumed as (
+    select
+        n.offer_id,
+        n.source,
+        n.scope,
+        c.observed_at as known_at,
+        o.unit_price,
+        o.upfront_price,
+        c.document_sha256
+    from next_known as n
+    asof inner join confirmation as c
+        on n.offer_id = c.offer_id and n.source = c.source and n.known_at < c.observed_at
+    asof left join old_firm as o
+        on n.offer_id = o.offer_id and n.source = o.source and c.observed_at >= o.valid_from
+    where n.is_new and (n.next_known_at is null or c.observed_at < n.next_known_at)
+),
+
+firm as (
+    select
+        offer_id,
+        source,
+        scope,
+        known_at,
+        unit_price,
+        upfront_price,
+        document_sha256,
+        is_new
+    from merged
+    where not is_void
+    union all
+    select
+        offer_id,
+        source,
+        scope,
+        known_at,
+        unit_price,
+        upfront_price,
+        document_sha256,
+        true as is_new
+    from resumed
+),
+
+beside_last as (
+    select
+        *,
+        lag(unit_price) over w as unit_price_before,
+        lag(upfront_price) over w as upfront_price_before
+    from firm
+    window w as (partition by offer_id, source order by known_at)
 )
 
 select
-    n.offer_id,
-    n.source,
-    n.scope,
-    n.known_at,
-    n.next_known_at,
-    n.is_void,
-    h.unit_price,
-    h.upfront_price,
-    b.unit_price as unit_price_before,
-    b.upfront_price as upfront_price_before
-from next_known as n
-asof left join firm as h
-    on n.offer_id = h.offer_id and n.source = h.source and n.known_at >= h.known_at
-asof left join firm as b
-    on n.offer_id = b.offer_id and n.source = b.source and n.known_at > b.known_at
-where n.is_new
+    offer_id,
+    source,
+    scope,
+    known_at,
+    unit_price,
+    upfront_price,
+    document_sha256,
+    unit_price_before,
+    upfront_price_before
+from beside_last
+where is_new
