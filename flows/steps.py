@@ -24,7 +24,7 @@ from flows.summary import Summary
 from transform.models import MACROS, MARTS
 from warehouse import db
 from warehouse.documents import Document, Look, Whole
-from warehouse.errors import CredentialsMissing, SourceError
+from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
 from warehouse.events import naive
 from warehouse.landing import Landing
 from warehouse.load import LookResult
@@ -87,7 +87,8 @@ class Run:
             try:
                 listed = chosen or source.scopes(self._context(source))
             except CredentialsMissing as error:
-                self.summary.notes.append(f"{source.name} is left out ({source.title}): {error.message}. {error.hint}")
+                told = f"{error.message}. {error.hint}; docs/settings.md has the whole policy"
+                self.summary.notes.append(f"{source.name} is left out ({source.title}): {told}")
                 continue
             except SourceError as error:
                 self.land(Fetched(source=source.name, scope=WHOLE_SOURCE, error=error))
@@ -249,12 +250,18 @@ class Run:
         row = self._landed.get((source, key))
         if row is None:
             return None
+        try:
+            body = self.landing.body(row["document_sha256"])
+        except ChipledgerError as error:
+            # Fetched again, it mends the damaged body.
+            LOG.warning("%s", error)
+            return None
         published = row["published_at"]
         return Document(
             source=source,
             scope=row["scope"],
             url=row["url"],
-            body=self.landing.body(row["document_sha256"]),
+            body=body,
             fetched_at=row["fetched_at"].replace(tzinfo=UTC),
             version_key=key,
             published_at=published.replace(tzinfo=UTC) if published else None,

@@ -68,7 +68,8 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
     (
         "unit_price",
         "a price of zero, which no accelerator is sold for",
-        ~_zero("unit_price") | (pl.col("purchase_payment_model") == "All Upfront").fill_null(value=False),
+        ~_zero("unit_price")
+        | (_is("reserved") & (pl.col("purchase_payment_model") == "All Upfront")).fill_null(value=False),
     ),
     (
         "unit_price",

@@ -178,7 +178,7 @@ def test_text_from_elsewhere_is_made_harmless(daily_file: ModuleType, text: str,
 
 def test_unknown_source_is_named(daily_file: ModuleType) -> None:
     """A source that does not exist is an error that names those that do."""
-    with pytest.raises(SettingsError, match="Known: aws_price_list, .*offline_archive"):
+    with pytest.raises(SettingsError, match=r"Known: aws_price_list, .*offline_archive"):
         daily_file.known(["aws"])
 
 

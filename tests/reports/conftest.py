@@ -10,6 +10,7 @@ import pytest
 from standin import aws, faults, world
 from standin.catalogue import Product
 
+from extract import SOURCES
 from flows.settings import Settings
 from flows.steps import open_run, run
 from reports import daily
@@ -60,7 +61,8 @@ def live_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name, value in {**standin.environment(), "AWS_MAX_ATTEMPTS": "1"}.items():
             patch.setenv(name, value)
         source = {"door": "api", "bulk_url": standin.url, "regions": REGIONS}
-        settings = Settings(data_dir=folder, sources={"aws_price_list": source})
+        others = {each.name: {"enabled": False} for each in SOURCES if each.kind == "live"}
+        settings = Settings(data_dir=folder, sources=others | {"aws_price_list": source})
         learn(settings, days_ago(40), offline=True)
         learn(settings, days_ago(10))
         standin.fault("api:GetProducts:us-gov-west-1", faults.INTERNAL_ERROR)
