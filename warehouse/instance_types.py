@@ -21,10 +21,8 @@ How the table is filled:
 7. A fact that changes gets a second row of the same type with its `known_from`; empty means always.
 """
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -32,7 +30,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
-from warehouse.errors import ChipledgerError
+from warehouse.fact_csv import Row, rows
 from warehouse.schemas import CAPACITY_UNITS
 
 TABLE = resources.files("warehouse") / "data" / "instance_type.csv"
@@ -63,16 +61,15 @@ class InstanceType(NamedTuple):
 
 def read_table(path: Traversable = TABLE) -> list[InstanceType]:
     """Return the facts in a table. Raises ChipledgerError, naming line, field and value, where one is not usable."""
-    reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline=""), strict=True)
-    try:
-        if tuple(reader.fieldnames or ()) != InstanceType._fields:
-            strange = sorted(set(reader.fieldnames or ()) ^ set(InstanceType._fields))
-            raise _error(path, 1, "header", ", ".join(strange) or "order", "columns unknown, absent or out of order")
-        facts = list(_facts(path, reader))
-    except csv.Error as error:
-        raise _error(path, reader.line_num, "line", "", f"not CSV: {error}") from error
-    if not facts:
-        raise _error(path, 1, "instance_type", "", "the table is empty")
+    seen: set[tuple[str, date | None]] = set()
+    facts = []
+    for row in rows(path, InstanceType._fields, key="instance_type", rules="warehouse/instance_types.py"):
+        fact = _fact(row)
+        key = fact.instance_type, fact.known_from
+        if key in seen:
+            raise row.error("instance_type", "a second row for the same type and known_from")
+        seen.add(key)
+        facts.append(fact)
     return facts
 
 
@@ -86,93 +83,46 @@ def _known() -> frozenset[str]:
     return frozenset(fact.instance_type for fact in read_table())
 
 
-def _facts(path: Traversable, reader: "csv.DictReader[str]") -> Iterator[InstanceType]:
-    seen: set[tuple[str, date | None]] = set()
-    for cells in reader:
-        row = _Row(path, reader.line_num, cells)
-        fact = row.fact()
-        key = fact.instance_type, fact.known_from
-        if key in seen:
-            raise row.error("instance_type", "a second row for the same type and known_from")
-        seen.add(key)
-        yield fact
-
-
-class _Row:
-    """One line of the table and how its cells are read."""
-
-    def __init__(self, path: Traversable, line: int, cells: Mapping[str, str]) -> None:
-        self.path, self.line, self.cells = path, line, cells
-
-    def fact(self) -> InstanceType:
-        # A DictReader puts surplus cells under None, and None under names without a cell.
-        if None in self.cells or None in self.cells.values():
-            raise self.error("instance_type", "more or fewer cells than columns")
-        if not self.cells["source_url"].startswith("https://"):
-            raise self.error("source_url", "no public address to check the fact at")
-        return InstanceType(
-            instance_type=self.text("instance_type"),
-            accelerator_name=self.text("accelerator_name"),
-            accelerator_vendor=self.text("accelerator_vendor"),
-            accelerator_kind=self.one_of("accelerator_kind", ACCELERATOR_KINDS),
-            accelerator_count=self.positive("accelerator_count"),
-            capacity_unit=self.one_of("capacity_unit", CAPACITY_UNITS),
-            accelerator_memory_gib=self.positive_or_none("accelerator_memory_gib"),
-            neuron_cores_per_accelerator=self.whole_or_none("neuron_cores_per_accelerator"),
-            known_from=self.day("known_from") if self.cells["known_from"] else None,
-            override_reason=self.cells["override_reason"] or None,
-            source_url=self.cells["source_url"],
-            accessed_on=self.day("accessed_on"),
-        )
-
-    def text(self, field: str) -> str:
-        if not self.cells[field].strip():
-            raise self.error(field, "empty")
-        return self.cells[field]
-
-    def one_of(self, field: str, allowed: tuple[str, ...]) -> str:
-        if self.cells[field] not in allowed:
-            raise self.error(field, f"not one of {', '.join(allowed)}")
-        return self.cells[field]
-
-    def positive(self, field: str) -> Decimal:
-        try:
-            number = Decimal(self.cells[field])
-        except InvalidOperation:
-            raise self.error(field, "not a number") from None
-        exponent = number.as_tuple().exponent
-        if not isinstance(exponent, int) or number <= 0:
-            raise self.error(field, "not above 0")
-        if -exponent > MAX_DECIMALS:
-            raise self.error(field, f"more than {MAX_DECIMALS} decimals")
-        return number
-
-    def positive_or_none(self, field: str) -> Decimal | None:
-        return self.positive(field) if self.cells[field] else None
-
-    def whole_or_none(self, field: str) -> int | None:
-        number = self.positive_or_none(field)
-        if number is None:
-            return None
-        if number != int(number):
-            raise self.error(field, "not a whole number")
-        return int(number)
-
-    def day(self, field: str) -> date:
-        try:
-            return date.fromisoformat(self.cells[field])
-        except ValueError:
-            raise self.error(field, "not a date such as 2026-11-21") from None
-
-    def error(self, field: str, reason: str) -> ChipledgerError:
-        return _error(self.path, self.line, field, self.cells.get(field, ""), reason)
-
-
-def _error(path: Traversable, line: int, field: str, value: str, reason: str) -> ChipledgerError:
-    return ChipledgerError(
-        f"line {line}: {reason}",
-        source=path.name,
-        field=field,
-        value=value,
-        hint="Correct the table; its rules stand in warehouse/instance_types.py",
+def _fact(row: Row) -> InstanceType:
+    if not row.cells["source_url"].startswith("https://"):
+        raise row.error("source_url", "no public address to check the fact at")
+    return InstanceType(
+        instance_type=row.text("instance_type"),
+        accelerator_name=row.text("accelerator_name"),
+        accelerator_vendor=row.text("accelerator_vendor"),
+        accelerator_kind=row.one_of("accelerator_kind", ACCELERATOR_KINDS),
+        accelerator_count=_positive(row, "accelerator_count"),
+        capacity_unit=row.one_of("capacity_unit", CAPACITY_UNITS),
+        accelerator_memory_gib=_positive_or_none(row, "accelerator_memory_gib"),
+        neuron_cores_per_accelerator=_whole_or_none(row, "neuron_cores_per_accelerator"),
+        known_from=row.day("known_from") if row.cells["known_from"] else None,
+        override_reason=row.cells["override_reason"] or None,
+        source_url=row.cells["source_url"],
+        accessed_on=row.day("accessed_on"),
     )
+
+
+def _positive(row: Row, field: str) -> Decimal:
+    try:
+        number = Decimal(row.cells[field])
+    except InvalidOperation:
+        raise row.error(field, "not a number") from None
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or number <= 0:
+        raise row.error(field, "not above 0")
+    if -exponent > MAX_DECIMALS:
+        raise row.error(field, f"more than {MAX_DECIMALS} decimals")
+    return number
+
+
+def _positive_or_none(row: Row, field: str) -> Decimal | None:
+    return _positive(row, field) if row.cells[field] else None
+
+
+def _whole_or_none(row: Row, field: str) -> int | None:
+    number = _positive_or_none(row, field)
+    if number is None:
+        return None
+    if number != int(number):
+        raise row.error(field, "not a whole number")
+    return int(number)
