@@ -4,8 +4,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from extract.base import Source
 from warehouse.documents import Document
 from warehouse.events import naive
@@ -29,9 +27,6 @@ def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], 
         }
         for refusal in refusals
     ]
-    return list(_shown(accepted).iter_rows(named=True)), refused
-
-
-def _shown(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns of an observation, and its own time where the document dates its prices itself."""
-    return rows.select(*OBSERVATION, *(name for name in ("observed_at",) if name in rows.columns))
+    # Its own time, where the document dates its prices itself.
+    shown = [*OBSERVATION, "observed_at"] if "observed_at" in accepted.columns else list(OBSERVATION)
+    return list(accepted.select(shown).iter_rows(named=True)), refused

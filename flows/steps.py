@@ -29,7 +29,6 @@ from warehouse.events import naive
 from warehouse.landing import Landing
 from warehouse.load import LookResult
 from warehouse.publish import publish
-from warehouse.quarantine import find
 
 LOG = logging.getLogger(__name__)
 WHOLE_SOURCE = "all"
@@ -165,7 +164,6 @@ class Run:
     def decide(self, quarantine_id: int, decision: str) -> None:
         """Settle one open row of the quarantine: checked first, then written to the journal, then carried out."""
         self.load()
-        find(self.con, quarantine_id)
         replay.rehearse(self.con, quarantine_id, decision)
         self.landing.record_decision(
             quarantine_id=quarantine_id, decision=decision, decided_by="a person", recorded_at=self.clock()

@@ -15,7 +15,7 @@ import polars as pl
 
 from warehouse import schemas
 from warehouse.db import insert_rows, sql
-from warehouse.events import naive, plain_amount, stage_rows
+from warehouse.events import naive, plain_amount, stage_rows, start_looks
 from warehouse.gates import row_gate, row_json
 from warehouse.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
 
@@ -275,10 +275,7 @@ def _refuse_row(
 
 
 def _stage_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-    con.execute(
-        "create or replace temp table new_look "
-        "(source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, complete BOOLEAN, document_sha256 VARCHAR)"
-    )
+    start_looks(con)
     looks = [
         [look.source, look.scope, naive(look.observed_at), look.complete and number not in batch.incomplete,
          look.document_sha256]
@@ -286,7 +283,6 @@ def _stage_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         if not look.error and number not in batch.refused_looks and number not in batch.empty
     ]  # fmt: skip
     insert_rows(con, "new_look", looks)
-    con.execute("create or replace temp table new_refusal (offer_id BIGINT, source VARCHAR, observed_at TIMESTAMP)")
     refused = [
         [refusal.offer_id, refusal.source, refusal.observed_at]
         for refusal in batch.refusals

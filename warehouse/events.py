@@ -29,6 +29,15 @@ def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:
     con.unregister("accepted_row")
 
 
+def start_looks(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `new_look` and `new_refusal`, empty: the looks that count, and what a gate refused of them."""
+    con.execute(
+        "create or replace temp table new_look "
+        "(source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, complete BOOLEAN, document_sha256 VARCHAR)"
+    )
+    con.execute("create or replace temp table new_refusal (offer_id BIGINT, source VARCHAR, observed_at TIMESTAMP)")
+
+
 def append_events(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> dict[tuple[str, str], int]:
     """Append what `observed_row` and `new_look` say to the log; return the number of events by source and scope.
 

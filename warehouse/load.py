@@ -16,7 +16,7 @@ from warehouse import schemas
 from warehouse.batch import Batch, ParsedLook, stage
 from warehouse.db import sql
 from warehouse.errors import ChipledgerError
-from warehouse.events import append_events, naive, stage_rows
+from warehouse.events import append_events, naive, stage_rows, start_looks
 from warehouse.facts import append_facts
 from warehouse.gates import row_gate
 from warehouse.quarantine import Quarantined, find, settle, waiting_with
@@ -112,11 +112,7 @@ def _accept_row(con: duckdb.DuckDBPyConnection, row: Quarantined, recorded_at: d
             is_past_gates=pl.lit(value=True), look_number=pl.lit(0, pl.Int64), refusal_number=pl.lit(None, pl.Int64),
         ),
     )  # fmt: skip
-    con.execute(
-        "create or replace temp table new_look "
-        "(source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, complete BOOLEAN, document_sha256 VARCHAR)"
-    )
-    con.execute("create or replace temp table new_refusal (offer_id BIGINT, source VARCHAR, observed_at TIMESTAMP)")
+    start_looks(con)
     append_events(con, recorded_at=recorded_at)
 
 
