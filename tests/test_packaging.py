@@ -84,7 +84,6 @@ def test_wheel_has_command_and_licence(wheel: Path) -> None:
     assert "Private :: Do Not Upload" in (info / "METADATA").read_text()
 
 
-@pytest.mark.skipif(not (ROOT / "flows/cli.py").exists(), reason="the command line is not written yet")
 def test_command_starts_from_wheel(wheel: Path, tmp_path: Path) -> None:
     """The command line runs from the wheel's files, outside the repository."""
     start = (
