@@ -11,6 +11,7 @@ from extract import (
     offline_archive,
 )
 from extract.base import Source
+from extract.neoclouds import SOURCES as NEOCLOUDS
 
 SOURCES: tuple[Source, ...] = (
     aws_price_list.SOURCE,
@@ -21,6 +22,7 @@ SOURCES: tuple[Source, ...] = (
     aws_capacity_block_rates.SOURCE,
     aws_instance_types.SOURCE,
     offline_archive.SOURCE,
+    *NEOCLOUDS,
 )
 """Every source, one line each; a test walks the folder and fails where one is missing."""
 

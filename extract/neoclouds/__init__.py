@@ -1,0 +1,10 @@
+"""Prices of providers other than AWS: one module each, on the same few helpers.
+
+`fetching` gets documents, `answers` reads JSON and `pages` reads HTML strictly, `words` reads what stands where a price
+should, `offers` makes the rows. docs/adding-a-provider.md says how to add one.
+"""
+
+from extract.base import Source
+
+SOURCES: tuple[Source, ...] = ()
+"""Every source of this folder, one line each."""

@@ -1,0 +1,111 @@
+"""How the sources of this folder come by their documents: one look at one scope, all pages of it or none."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from extract.base import Context, Parsed, Source
+from extract.web import Response
+from warehouse.documents import Document, Look
+from warehouse.errors import LayoutChanged, SettingsError
+
+HTML = "text/html"
+JSON = "application/json"
+PAGES = "chipledger_pages"
+"""Key under which the pages of one answer stand in one document, each as received."""
+MOST_PAGES = 200
+
+Pages = Callable[[Context, str], Iterator[Response]]
+
+
+def web_source(
+    *,
+    name: str,
+    provider: str,
+    title: str,
+    url: str,
+    terms_url: str,
+    precedence: int,
+    parse: Callable[[Document], Parsed],
+    accept: str = JSON,
+    pages: Pages | None = None,
+    scopes: tuple[str, ...] = ("all",),
+    max_age: timedelta = timedelta(days=3),
+    off_because: str = "",
+    settings: tuple[str, ...] = (),
+) -> Source:
+    """Return a source that asks one address, or all `pages` of an answer, and keeps what came as one document.
+
+    `pages` gives the responses of one scope, in order; without it the one address is asked. The setting `url` puts
+    another address in place of `url`: the whole of it without `pages`, else what `base_url` returns.
+    """
+
+    def fetch(ctx: Context, scope: str) -> Look:
+        """Return a complete look; raise Unavailable, SourceError or LayoutChanged."""
+        if pages is None:
+            answer = ctx.web.get(base_url(ctx, name, url), accept=accept)
+            body, address, content_type, status = answer.body, answer.url, answer.content_type, answer.status
+        else:
+            answers = list(pages(ctx, scope))
+            if not answers:
+                raise LayoutChanged("no page at all", source=name, field="pages", value=0)
+            body = answers[0].body if len(answers) == 1 else joined([answer.body for answer in answers])
+            address, content_type, status = answers[0].url, answers[0].content_type, answers[0].status
+        document = Document(
+            source=name, scope=scope, url=address, body=body, fetched_at=ctx.now(), status=status,
+            content_type=content_type,
+        )  # fmt: skip
+        return Look(
+            source=name, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,)
+        )  # fmt: skip
+
+    return Source(
+        name=name, provider=provider, title=title, url=url, terms_url=terms_url, max_age=max_age,
+        precedence=precedence, scopes=lambda ctx: scopes, fetch=fetch, parse=parse,
+        settings=("url", *settings), polite=True, off_because=off_because,
+    )  # fmt: skip
+
+
+def base_url(ctx: Context, name: str, default: str) -> str:
+    """Return the address that the deployment chose, or the default; raise SettingsError where it is none."""
+    url = ctx.settings.get("url") or default
+    if not isinstance(url, str) or urlsplit(url).scheme not in ("http", "https"):
+        raise SettingsError("expected an http address", source=name, field="url", value=url)
+    return url
+
+
+def numbered_pages(
+    get: Callable[[int], Response], is_last: Callable[[Any, int], bool], *, source: str
+) -> Iterator[Response]:
+    """Yield pages 1, 2, ... as `get` gives them, up to the one whose content `is_last` calls the last.
+
+    Raises LayoutChanged where a page is no JSON, where one repeats the page before it, or where they do not end.
+    """
+    before: bytes | None = None
+    for number in range(1, MOST_PAGES + 1):
+        answer = get(number)
+        if answer.body == before:
+            raise LayoutChanged("a page repeats the one before it", source=source, field="page", value=number)
+        before = answer.body
+        try:
+            content = json.loads(answer.body)
+        except ValueError as error:
+            raise LayoutChanged(f"no JSON: {error}", source=source, field="page", value=number) from error
+        yield answer
+        if is_last(content, number):
+            return
+    raise LayoutChanged("the pages do not end", source=source, field="page", value=MOST_PAGES)
+
+
+def joined(bodies: list[bytes]) -> bytes:
+    """Return several JSON pages as one JSON document, in which each stands as it was received."""
+    return b'{"%s": [' % PAGES.encode() + b", ".join(bodies) + b"]}"
+
+
+def pages_of(content: object) -> list[Any]:
+    """Return the pages of a document that was read as JSON: its parts where it was joined, else itself."""
+    if isinstance(content, Mapping) and set(content) == {PAGES}:
+        return list(content[PAGES])
+    return [content]
