@@ -1,16 +1,14 @@
-"""The web over HTTP: small documents whole, large ones as a stream; every failure is one of our errors.
+"""The web over HTTP: small documents whole, large ones as a stream; every failure is one of our errors."""
 
-Bodies are decoded here and not by urllib3, because a body that was cut short must be an error that says how much
-came, and a body that swells beyond its limit must be refused before it fills the memory.
-"""
-
+import copy
+import dataclasses
 import functools
-import http.client
 import importlib.metadata
+import json as json_text
+import re
 import urllib.request
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
@@ -20,6 +18,7 @@ import stamina
 import urllib3
 from urllib3.exceptions import HTTPError, LocationValueError, SSLError
 
+from extract.http_body import BrokenOff, decoded
 from extract.web import Response
 from warehouse.errors import SourceError, Unavailable
 
@@ -30,17 +29,15 @@ READ_TIMEOUT_S = 60.0
 GET_LIMIT_BYTES = 64 << 20
 STREAM_LIMIT_BYTES = 16 << 30
 """Forty times the largest price list: a stream beyond it is a decompression bomb or the wrong file."""
-BLOCK_BYTES = 1 << 20
 MAX_REDIRECTS = 3
 MAX_RETRY_AFTER_S = 120.0
 """A server that asks for a longer pause is asked again by the next run, not by this one."""
 PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 REDIRECT_STATUS = frozenset({301, 302, 303, 307, 308})
-GZIP = zlib.MAX_WBITS | 16
-
-
-class BrokenOff(Unavailable):
-    """A body broke off after it had begun; only the whole of it can be asked for again."""
+HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
+HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+SHORTEST_SECRET = 8
+"""Shorter values of headers are not looked for in what a server says: they are versions and the like, not keys."""
 
 
 class Retries:
@@ -95,6 +92,16 @@ def user_agent() -> str:
     return f"chipledger/{importlib.metadata.version('chipledger')} (+https://github.com/chipledger/chipledger)"
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Request:
+    """What is asked of an address; the values of `headers` are secrets."""
+
+    method: str = "GET"
+    accept: str
+    headers: Mapping[str, str] = dataclasses.field(default_factory=dict, repr=False)
+    body: bytes | None = None
+
+
 class HttpWeb:
     """The web as sources see it (extract.web.Web), over HTTP: TLS verified, timeouts, bounded retries.
 
@@ -119,52 +126,93 @@ class HttpWeb:
             for scheme, proxy in urllib.request.getproxies().items()
             if scheme in ("http", "https")
         }
+        self._before: Callable[[str], None] = lambda url: None
 
-    def get(self, url: str, *, accept: str = "application/json") -> Response:
+    def guarded(self, before: Callable[[str], None]) -> "HttpWeb":
+        """Return this web, on the same connections, with a guard: called with the address before each request.
+
+        Retries and redirects are requests of their own. A guard may wait, or raise what forbids the request.
+        """
+        other = copy.copy(self)
+        other._before = before
+        return other
+
+    def get(self, url: str, *, accept: str = "application/json", headers: Mapping[str, str] = {}) -> Response:
         """Return a small answer whole; raise Unavailable, or SourceError for any other status or above the limit."""
+        return self._whole(url, _Request(accept=accept, headers=_sendable(headers, url)))
+
+    def post(
+        self, url: str, *, json: object, accept: str = "application/json", headers: Mapping[str, str] = {}
+    ) -> Response:
+        """Return the answer to a JSON body, as `get` does; sent again where `get` would ask again."""
+        body = json_text.dumps(json, ensure_ascii=False, allow_nan=False).encode()
+        return self._whole(url, _Request(method="POST", accept=accept, headers=_sendable(headers, url), body=body))
+
+    def first_bytes(self, url: str, *, limit_bytes: int) -> Response:
+        """Return what a server answers, a redirect or a refusal too, and of a good answer's body no more than a limit.
+
+        Raises Unavailable where nothing comes or the status is a passing one.
+        """
 
         def once() -> Response:
-            with self._open(url, accept=accept) as answer:
-                body = b"".join(_decoded(answer, url, limit=self._get_limit_bytes))
-                return Response(
-                    url=url, body=body, status=answer.status, content_type=answer.headers.get("Content-Type", "")
-                )
+            with closing(self._request(url, _Request(accept="text/plain, */*;q=0.5"))) as answer:
+                if answer.status in PASSING_STATUS:
+                    raise _refusal(answer, url)
+                body = b""
+                if 200 <= answer.status < 300:
+                    for block in decoded(answer, url, limit=self._stream_limit_bytes):
+                        body += block
+                        if len(body) >= limit_bytes:
+                            break
+                return _response(answer, url, body[:limit_bytes])
 
         return self._retries.run(once)
 
     @contextmanager
     def stream(self, url: str) -> Iterator[Iterator[bytes]]:
         """Give the decoded body in blocks of at most 1 MiB; reading raises BrokenOff where the body is cut short."""
-        opened = self._retries.run(lambda: self._answer(url, accept="*/*"))
+        opened = self._retries.run(lambda: self._answer(url, _Request(accept="*/*")))
         with _closing(opened) as answer:
-            yield _decoded(answer, url, limit=self._stream_limit_bytes)
+            yield decoded(answer, url, limit=self._stream_limit_bytes)
 
-    @contextmanager
-    def _open(self, url: str, *, accept: str) -> Iterator[urllib3.BaseHTTPResponse]:
-        with _closing(self._answer(url, accept=accept)) as answer:
-            yield answer
+    def _whole(self, url: str, request: _Request) -> Response:
+        def once() -> Response:
+            with _hidden(request.headers), _closing(self._answer(url, request)) as answer:
+                return _response(answer, url, b"".join(decoded(answer, url, limit=self._get_limit_bytes)))
 
-    def _answer(self, url: str, *, accept: str) -> urllib3.BaseHTTPResponse:
-        """Return a 200 answer with its body unread, following a few redirects within the host's family."""
+        return self._retries.run(once)
+
+    def _answer(self, url: str, request: _Request) -> urllib3.BaseHTTPResponse:
+        """Return a 200 answer with its body unread, following a few redirects of a GET within the host's family."""
         target = url
         for _ in range(MAX_REDIRECTS + 1):
-            answer = self._request(target, accept=accept)
+            answer = self._request(target, request)
             if answer.status not in REDIRECT_STATUS:
                 if answer.status == 200:
                     return answer
                 answer.close()
                 raise _refusal(answer, target)
             answer.close()
-            target = _redirected(target, answer.headers.get("Location", ""))
+            location = answer.headers.get("Location", "")
+            if request.method != "GET":
+                hint = "What is sent to one address is not sent to another"
+                raise SourceError("redirected elsewhere", source=target, field="location", value=location, hint=hint)
+            target = _redirected(target, location)
+            if urlsplit(target).hostname != urlsplit(url).hostname:
+                request = dataclasses.replace(request, headers={})  # a key is for the host it was given for
         message = f"more than {MAX_REDIRECTS} redirects"
         raise SourceError(message, source=url, field="location", value=target)
 
-    def _request(self, url: str, *, accept: str) -> urllib3.BaseHTTPResponse:
-        headers = {"User-Agent": user_agent(), "Accept": accept, "Accept-Encoding": "gzip"}
+    def _request(self, url: str, request: _Request) -> urllib3.BaseHTTPResponse:
+        self._before(url)
+        headers = {
+            "User-Agent": user_agent(), "Accept": request.accept, "Accept-Encoding": "gzip", **request.headers,
+            **({} if request.body is None else {"Content-Type": "application/json"}),
+        }  # fmt: skip
         try:
             return self._pool(url).request(
-                "GET", url, headers=headers, timeout=self._timeout, retries=False, redirect=False,
-                preload_content=False, decode_content=False, enforce_content_length=False,
+                request.method, url, body=request.body, headers=headers, timeout=self._timeout, retries=False,
+                redirect=False, preload_content=False, decode_content=False, enforce_content_length=False,
             )  # fmt: skip
         except LocationValueError as error:
             raise SourceError(f"not an address: {error}", source=url, field="url", value=url) from error
@@ -196,6 +244,44 @@ def _closing(answer: urllib3.BaseHTTPResponse) -> Iterator[urllib3.BaseHTTPRespo
         answer.close()
         raise
     answer.release_conn()
+
+
+def _response(answer: urllib3.BaseHTTPResponse, url: str, body: bytes) -> Response:
+    return Response(
+        url=url, body=body, status=answer.status,
+        content_type=answer.headers.get("Content-Type", ""), location=answer.headers.get("Location", ""),
+    )  # fmt: skip
+
+
+def _sendable(headers: Mapping[str, str], url: str) -> Mapping[str, str]:
+    """Return headers that can be sent as they are; raise SourceError, without the value, for any other."""
+    for name, value in headers.items():
+        if not HEADER_NAME.fullmatch(name) or not HEADER_VALUE.fullmatch(value):
+            hint = "A key is printable ASCII on one line; look for a line break at its end"
+            raise SourceError("a header that cannot be sent", source=url, field=name, value="(hidden)", hint=hint)
+    return headers
+
+
+@contextmanager
+def _hidden(headers: Mapping[str, str]) -> Iterator[None]:
+    """Keep the values of headers out of errors: a server may repeat a key in the words with which it refuses it.
+
+    Also drops the causes of such errors, which are printed and logged with them and may hold the same words.
+    """
+    words = {word for value in headers.values() for word in (value, value.rpartition(" ")[2])}
+    secrets = sorted((re.escape(word) for word in words if len(word) >= SHORTEST_SECRET), key=len, reverse=True)
+    if not secrets:
+        yield
+        return
+    hide = functools.partial(re.compile("|".join(secrets), re.IGNORECASE).sub, "(hidden)")
+    try:
+        yield
+    except SourceError as error:
+        error.message, error.source, error.hint = hide(error.message), hide(error.source), hide(error.hint)
+        error.value = hide(error.value) if isinstance(error.value, str) else error.value
+        error.args = (error.message,)
+        error.__cause__ = error.__context__ = None
+        raise
 
 
 def _refusal(answer: urllib3.BaseHTTPResponse, url: str) -> SourceError:
@@ -237,60 +323,3 @@ def _same_family(here: str | None, there: str | None) -> bool:
     if not here or not there:
         return False
     return here == there or here.endswith(f".{there}") or there.endswith(f".{here}")
-
-
-def _decoded(answer: urllib3.BaseHTTPResponse, url: str, *, limit: int) -> Iterator[bytes]:
-    """Yield the body decoded, in blocks; raise BrokenOff where it is cut short, SourceError beyond the limit."""
-    encoding = answer.headers.get("Content-Encoding", "identity").strip().lower()
-    if encoding not in ("identity", "", "gzip", "x-gzip"):
-        raise SourceError("unknown encoding", source=url, field="content-encoding", value=encoding)
-    raw = _raw(answer, url)
-    size = 0
-    for block in _gunzipped(raw, url) if "gzip" in encoding else raw:
-        size += len(block)
-        if size > limit:
-            hint = "It is another document than expected, or a decompression bomb"
-            raise SourceError(f"the answer exceeds {limit} bytes", source=url, field="size", value=size, hint=hint)
-        yield block
-
-
-def _raw(answer: urllib3.BaseHTTPResponse, url: str) -> Iterator[bytes]:
-    """Yield the body as it is on the wire; raise BrokenOff where less comes than the header promised."""
-    length = answer.headers.get("Content-Length", "")
-    expected = int(length) if length.isdecimal() else None
-    received = 0
-    try:
-        while block := answer.read(BLOCK_BYTES, decode_content=False):
-            received += len(block)
-            yield block
-    except (HTTPError, OSError, http.client.HTTPException) as error:
-        raise _broken(url, received=received, expected=expected) from error
-    if expected is not None and received != expected:
-        raise _broken(url, received=received, expected=expected)
-
-
-def _gunzipped(raw: Iterator[bytes], url: str) -> Iterator[bytes]:
-    """Yield the content of a gzip body, a block at a time however much a few bytes swell to."""
-    received, inflate = 0, zlib.decompressobj(GZIP)
-    for chunk in raw:
-        received += len(chunk)
-        rest = chunk
-        while rest:
-            if inflate.eof:  # a body may be several gzip members, one after the other
-                inflate = zlib.decompressobj(GZIP)
-            try:
-                block = inflate.decompress(rest, BLOCK_BYTES)
-            except zlib.error as error:
-                message = f"the gzip body is damaged: {error}"
-                raise BrokenOff(message, source=url, field="body", value=received, hint="Try again") from error
-            rest = inflate.unused_data if inflate.eof else inflate.unconsumed_tail
-            if block:
-                yield block
-    if not inflate.eof:
-        raise _broken(url, received=received, expected=None)
-
-
-def _broken(url: str, *, received: int, expected: int | None) -> BrokenOff:
-    promised = "the end of the body" if expected is None else f"{expected} bytes"
-    message = f"the answer broke off: expected {promised}, received {received} bytes"
-    return BrokenOff(message, source=url, field="body", value=received, hint="Try again")

@@ -1,83 +1,23 @@
 """HTTP: what is retried, what is refused, and that a body cut short never passes for a whole one."""
 
 import gzip
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 
 import pytest
+from web_site import Answer, Site, chunked, open_site, send
 
-from extract.http import BLOCK_BYTES, BrokenOff, HttpWeb, Retries, read_stream
+from extract.http import HttpWeb, Retries, read_stream
+from extract.http_body import BLOCK_BYTES, BrokenOff
 from warehouse.errors import SourceError, Unavailable
 
-Answer = Callable[[BaseHTTPRequestHandler], None]
 QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)
 BODY = b"".join(b"%d,line\n" % number for number in range(300_000))
 
 
-class Site:
-    """A web site in this process: answers by path, in turn, the last one for ever; remembers what was asked."""
-
-    def __init__(self) -> None:
-        self.answers: dict[str, list[Answer]] = {}
-        self.asked: list[BaseHTTPRequestHandler] = []
-        site = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                site.asked.append(self)
-                turns = site.answers[self.path]
-                (turns.pop(0) if len(turns) > 1 else turns[0])(self)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-
 @pytest.fixture
 def site() -> Iterator[Site]:
-    site = Site()
-    thread = threading.Thread(target=site.server.serve_forever, args=(0.01,))
-    thread.start()
-    yield site
-    site.server.shutdown()
-    thread.join()
-    site.server.server_close()
-
-
-def send(body: bytes = b"", *, status: int = 200, length: int | None = None, **headers: str) -> Answer:
-    """Return an answer; `length` is the Content-Length announced, the true one by default."""
-
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(status)
-        handler.send_header("Content-Length", str(len(body) if length is None else length))
-        for name, value in headers.items():
-            handler.send_header(name.replace("_", "-"), value)
-        handler.end_headers()
-        handler.wfile.write(body)
-        if length is not None and length != len(body):
-            handler.close_connection = True
-
-    return answer
-
-
-def chunked(*chunks: bytes, end: bool = True) -> Answer:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Transfer-Encoding", "chunked")
-        handler.end_headers()
-        for chunk in chunks:
-            handler.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
-        if end:
-            handler.wfile.write(b"0\r\n\r\n")
-        handler.close_connection = not end
-
-    return answer
+    with open_site() as site:
+        yield site
 
 
 def web(**settings: int) -> HttpWeb:
