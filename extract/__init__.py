@@ -8,6 +8,7 @@ from extract import (
     aws_savings_plans,
     aws_spot,
     aws_spot_feed,
+    ecb_rates,
     offline_archive,
 )
 from extract.base import Source
@@ -21,6 +22,7 @@ SOURCES: tuple[Source, ...] = (
     aws_capacity_blocks.SOURCE,
     aws_capacity_block_rates.SOURCE,
     aws_instance_types.SOURCE,
+    ecb_rates.SOURCE,
     offline_archive.SOURCE,
     *NEOCLOUDS,
 )
