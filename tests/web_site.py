@@ -3,9 +3,21 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One request as it came in."""
+
+    command: str
+    path: str
+    headers: Message
+    body: bytes
 
 
 class Site:
@@ -13,20 +25,19 @@ class Site:
 
     def __init__(self) -> None:
         self.answers: dict[str, list[Answer]] = {}
-        self.asked: list[BaseHTTPRequestHandler] = []
-        self.bodies: list[bytes] = []
+        self.asked: list[Asked] = []
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                site.asked.append(self)
+                body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+                site.asked.append(Asked(command=self.command, path=self.path, headers=self.headers, body=body))
                 turns = site.answers[self.path]
                 (turns.pop(0) if len(turns) > 1 else turns[0])(self)
 
             def do_POST(self) -> None:
-                site.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
                 self.do_GET()
 
             def log_message(self, *_: object) -> None:
@@ -35,6 +46,21 @@ class Site:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@dataclass
+class Clock:
+    """A clock that stands still but for those who sleep."""
+
+    now: float = 1000.0
+    slept: list[float] = field(default_factory=list)
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
 
 
 @contextmanager

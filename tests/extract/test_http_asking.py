@@ -41,8 +41,8 @@ def test_a_post_carries_json(site: Site) -> None:
 
     assert (response.body, response.status, response.content_type) == (b'{"data": 1}', 200, "application/json")
     (asked,) = site.asked
-    assert (asked.command, json.loads(site.bodies[0])) == ("POST", QUERY)
-    assert "Zürich".encode() in site.bodies[0]
+    assert (asked.command, json.loads(asked.body)) == ("POST", QUERY)
+    assert "Zürich".encode() in asked.body
     assert asked.headers["Content-Type"] == "application/json"
     assert asked.headers["Accept"] == "application/graphql-response+json"
     assert asked.headers["User-Agent"].startswith("chipledger/")
@@ -53,7 +53,7 @@ def test_a_post_is_retried_with_its_body(site: Site) -> None:
     site.answers["/graphql"] = [send(status=503), send(b"12", length=3), send(b"123")]
 
     assert web().post(site.url + "/graphql", json=QUERY).body == b"123"
-    assert [json.loads(body) for body in site.bodies] == [QUERY] * 3
+    assert [json.loads(asked.body) for asked in site.asked] == [QUERY] * 3
 
 
 def test_a_post_fails_like_a_get(site: Site) -> None:
