@@ -1,6 +1,6 @@
 """Rows of observations as every source here makes them: what is the same everywhere is said once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, object]
 CENTS = Decimal(100)
+TEN_DECIMALS = Decimal("1e-10")
+"""What the warehouse keeps of an amount."""
 
 
 def offer(
@@ -56,6 +58,30 @@ def plain(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def once(rows: Iterable[Row]) -> tuple[list[Row], int]:
+    """Return the rows without those that say all the same as one before them, and how many those were.
+
+    Rows of one offer with different prices all stay: which of them holds is for the batch gate to refuse.
+    """
+    every = list(rows)
+    kept: dict[object, Row] = {}
+    for row in every:
+        kept.setdefault(tuple(sorted((name, str(value)) for name, value in row.items())), row)
+    return list(kept.values()), len(every) - len(kept)
+
+
+def quantile(prices: Sequence[Decimal], share: Decimal) -> Decimal:
+    """Return the price below which that share of the prices lies, to ten decimals.
+
+    Between two prices it lies on the straight line that joins them, as in DuckDB's quantile_cont.
+    """
+    ordered = sorted(prices)
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return (ordered[low] + (ordered[high] - ordered[low]) * (place - low)).quantize(TEN_DECIMALS)
+
+
 def parsed(
     rows: Iterable[Mapping[str, object]],
     *,
@@ -63,15 +89,17 @@ def parsed(
     ignored: Mapping[str, int] | None = None,
     unknown: Iterable[str] = (),
     availability: Iterable[Mapping[str, object]] = (),
+    may_be_empty: bool = False,
 ) -> Parsed:
     """Return what a document says. Raises LayoutChanged where it has no price at all: every source here always had one.
 
-    `availability` are rows of core.availability, without the columns from `source` on.
+    `availability` are rows of core.availability, without the columns from `source` on. `may_be_empty` is for a scope
+    that was read whole and offers no accelerator, such as a zone without any.
     """
     import polars as pl
 
     found = [tuple(_text(row.get(name)) for name in OBSERVATION) for row in rows]
-    if not found:
+    if not found and not may_be_empty:
         raise LayoutChanged(
             "expected prices, found none", source=source, field="prices", value=0, hint="Look at the landed document"
         )
