@@ -3,7 +3,8 @@
 Class names change with every build of a site, and positions with every new column: neither says what a number is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 from extract.neoclouds.answers import refusal
@@ -14,10 +15,18 @@ if TYPE_CHECKING:
 
 UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "-comment", "-text"})
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+VOID = frozenset(
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+)  # fmt: skip
+"""Elements without an end tag, by the HTML standard."""
 
 
 class Page:
-    """One HTML page. Methods raise LayoutChanged, which names what was expected and what was found."""
+    """One HTML page, or an excerpt of one. Methods raise LayoutChanged, which names what was expected and found.
+
+    A page begins with `<html` and ends with its end tag. An excerpt, as people keep one to ask about it, has neither
+    (`is_excerpt`): it must close every element that it opens, so that one cut short is told as well.
+    """
 
     def __init__(self, document: Document) -> None:
         """Read the page; raise LayoutChanged where it is no HTML, or was cut short."""
@@ -29,9 +38,12 @@ class Page:
         except UnicodeDecodeError as error:
             raise refusal(self.source, f"expected UTF-8: {error.reason}", "body", document.body[:40]) from error
         lower = text.lower()
-        if "<html" not in lower[:2000]:
+        self.is_excerpt = "<html" not in lower
+        if self.is_excerpt and (problem := _Balance.problem(text)):
+            raise refusal(self.source, f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
+        if not self.is_excerpt and "<html" not in lower[:2000]:
             raise refusal(self.source, "expected an HTML page", "body", text[:80])
-        if not lower.rstrip().endswith("</html>"):
+        if not self.is_excerpt and not lower.rstrip().endswith("</html>"):
             raise refusal(self.source, "the page was cut short: no </html> at its end", "body", text[-80:])
         self.text = text
         self.tree: LexborHTMLParser = LexborHTMLParser(text)
@@ -52,21 +64,36 @@ class Page:
 
         Each must stand there exactly once (the second: at least once, after the first).
         """
-        heads = [
-            (place, text_of(node)) for place, node in enumerate(self._nodes) if node.tag in tags
-        ]  # fmt: skip
-        found = [place for place, text in heads if text == starts]
-        if len(found) != 1:
-            names = "; ".join(text for _, text in heads)[:200]
-            message = f"expected the heading {starts!r} once, found it {len(found)} times among: {names}"
-            raise refusal(self.source, message, "heading", starts)
+        first, heads = self._heading(starts, tags)
         last = len(self._nodes)
         if ends is not None:
-            after = [place for place, text in heads if place > found[0] and text == ends]
+            after = [place for place, text in heads if place > first and text == ends]
             if not after:
                 raise refusal(self.source, f"expected the heading {ends!r} after {starts!r}", "heading", ends)
             last = after[0]
-        return Section(self.source, starts, self._nodes[found[0] + 1 : last])
+        return Section(self.source, starts, self._nodes[first + 1 : last])
+
+    def part(self, starts: str, *, tags: Sequence[str] = HEADINGS) -> "Section":
+        """Return what stands from a heading, found by its whole text exactly once, to the next of its rank or above.
+
+        So no section that is new behind it is ever taken for a piece of it.
+        """
+        first, _ = self._heading(starts, tags)
+        fences = HEADINGS[: HEADINGS.index(self._nodes[first].tag) + 1]
+        after = [place for place, node in enumerate(self._nodes) if place > first and node.tag in fences]
+        return Section(self.source, starts, self._nodes[first + 1 : after[0] if after else len(self._nodes)])
+
+    def _heading(self, text: str, tags: Sequence[str]) -> tuple[int, list[tuple[int, str]]]:
+        """Return the place of a heading, which must stand there exactly once, and all headings with their places."""
+        heads = [
+            (place, text_of(node)) for place, node in enumerate(self._nodes) if node.tag in tags
+        ]  # fmt: skip
+        found = [place for place, head in heads if head == text]
+        if len(found) != 1:
+            names = "; ".join(head for _, head in heads)[:200]
+            message = f"expected the heading {text!r} once, found it {len(found)} times among: {names}"
+            raise refusal(self.source, message, "heading", text)
+        return found[0], heads
 
 
 class Section:
@@ -84,9 +111,100 @@ class Section:
         """Return whether an element stands in the section."""
         return node.mem_id in self._ids
 
+    def split(self, fences: "Sequence[LexborNode]") -> "list[Section]":
+        """Return a section for each of these elements, by its text: what stands from it to the next of them."""
+        places = [place for place, node in enumerate(self.nodes) if node.mem_id in {one.mem_id for one in fences}]
+        return [
+            Section(self.source, text_of(self.nodes[first]), self.nodes[first + 1 : last])
+            for first, last in zip(places, [*places[1:], len(self.nodes)], strict=True)
+        ]
+
+    def head(self, first: str) -> "tuple[LexborNode, list[str]]":
+        """Return the row of headers that begins with a text, for tables of plain elements, and the headers.
+
+        The text must stand in the section as the whole text of an element exactly once.
+        """
+        found = [node for node in self.nodes if text_of(node) == first]
+        found = [node for node in found if not any(text_of(child) == first for child in children(node))]
+        if len(found) != 1:
+            message = f"expected the column {first!r} once in {self.name!r}, found it {len(found)} times"
+            raise refusal(self.source, message, "column", first)
+        row = found[0].parent
+        while row is not None and len(children(row)) == 1:
+            row = row.parent
+        if row is None or not self.holds(row):
+            raise refusal(self.source, f"expected more columns than {first!r} in {self.name!r}", "column", first)
+        return row, [text_of(cell) for cell in children(row)]
+
+
+class _Balance(HTMLParser):
+    """Follows the tags of an excerpt."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements = 0
+        self.stray = ""
+
+    @classmethod
+    def problem(cls, text: str) -> str:
+        """Return what is wrong with the tags of an excerpt; empty where every element is closed, and there is one."""
+        tags = cls()
+        tags.feed(text)
+        if tags.rawdata:
+            return "it ends within a tag"
+        if tags.stray or tags.open:
+            return f"</{tags.stray}> closes nothing" if tags.stray else f"<{tags.open[-1]}> is not closed"
+        return "" if tags.elements else "it has no element"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements += 1
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.open and self.open[-1] == tag:
+            self.open.pop()
+        elif tag not in VOID:
+            self.stray = self.stray or tag
+
+
+def children(node: "LexborNode") -> "list[LexborNode]":
+    """Return the elements right below one, without those that no reader sees."""
+    return [child for child in node.iter() if child.tag not in UNSEEN]
+
+
+def inside(node: "LexborNode") -> "Iterator[LexborNode]":
+    """Yield the elements below one that a reader sees, in order."""
+    for child in children(node):
+        yield child
+        yield from inside(child)
+
+
+def cells(row: "LexborNode") -> "list[LexborNode]":
+    """Return the cells of a row of plain elements: its children, below wrappers that hold one element only."""
+    found = children(row)
+    while len(found) == 1:
+        found = children(found[0])
+    return found
+
+
+def innermost(nodes: "Iterable[LexborNode]", part: str) -> "list[LexborNode]":
+    """Return the elements whose text has a part, without those that have it from an element below them."""
+    return [
+        node for node in nodes
+        if part in text_of(node) and not any(part in text_of(child) for child in children(node))
+    ]  # fmt: skip
+
 
 def text_of(node: "LexborNode") -> str:
-    """Return the text that a reader sees in an element, its spaces put right."""
+    """Return the text that a reader sees in an element, its spaces put right.
+
+    A raised note has ^ before it: 4 with the footnote 1 reads 4^1, and never 41.
+    """
     parts: list[str] = []
     stack = [node]
     while stack:
@@ -96,6 +214,8 @@ def text_of(node: "LexborNode") -> str:
         elif one.tag not in UNSEEN:
             if one.tag in ("br", "p", "div", "li", "td", "th"):
                 parts.append(" ")
+            elif one.tag == "sup":
+                parts.append("^")
             stack += reversed(list(one.iter(include_text=True)))
     return " ".join("".join(parts).replace("\N{NO-BREAK SPACE}", " ").split())
 
@@ -114,3 +234,34 @@ def table(source: str, node: "LexborNode", headers: Sequence[str]) -> list[dict[
         if len(row) != len(rows[0]):
             raise refusal(source, f"expected {len(rows[0])} cells, found {len(row)}", "row", " | ".join(row))
     return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+def grid(source: str, node: "LexborNode") -> "list[list[LexborNode]]":
+    """Return the cells of a table, row by row: one that spans rows or columns stands in each of them.
+
+    Raises LayoutChanged where the rows do not come out equally long.
+    """
+    spans: dict[tuple[int, int], LexborNode] = {}
+    rows = node.css("tr")
+    for down, row in enumerate(rows):
+        across = 0
+        for cell in row.css("th, td"):
+            while (down, across) in spans:
+                across += 1
+            for further in range(_span(source, cell, "rowspan")):
+                for right in range(_span(source, cell, "colspan")):
+                    if spans.setdefault((down + further, across + right), cell) is not cell:
+                        raise refusal(source, "two cells stand in one place", "row", text_of(row))
+    width = 1 + max((across for _, across in spans), default=-1)
+    for down, row in enumerate(rows):
+        holes = sum((down, across) not in spans for across in range(width))
+        if holes:
+            raise refusal(source, f"expected {width} cells, found {width - holes}", "row", text_of(row))
+    return [[spans[down, across] for across in range(width)] for down in range(len(rows))]
+
+
+def _span(source: str, cell: "LexborNode", name: str) -> int:
+    written = cell.attributes.get(name) or "1"
+    if not written.isdecimal() or not 1 <= int(written) <= 100:
+        raise refusal(source, f"expected a number in {name}", "cell", written)
+    return int(written)

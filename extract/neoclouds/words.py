@@ -46,12 +46,23 @@ class Worded:
     is_noted: bool = False
 
 
-def price(text: str, *, source: str, field: str, units: tuple[str, ...] = ("",), symbol: bool = True) -> Worded:
+def price(
+    text: str,
+    *,
+    source: str,
+    field: str,
+    units: tuple[str, ...] = ("",),
+    symbol: bool = True,
+    noted: bool = True,
+) -> Worded:
     """Return what a text says; raise LayoutChanged where it is no price and none of the words for none.
 
-    `units` are the units that it may name, as in Worded.unit; with `symbol` it must have a currency.
+    `units` are the units that it may name, as in Worded.unit; with `symbol` it must have a currency. Without `noted` a
+    footnote mark is refused: who has not read the note does not know what the price is of.
     """
     plain = " ".join(text.replace("\N{NO-BREAK SPACE}", " ").split())
+    if not noted and plain.endswith("*"):
+        raise refusal(source, "a footnote that is not known", field, text)
     if plain.lower().rstrip("*") in NO_PRICE:
         return Worded(amount=None)
     found = _PRICE.fullmatch(plain)
