@@ -5,6 +5,9 @@ should, `offers` makes the rows. docs/adding-a-provider.md says how to add one.
 """
 
 from extract.base import Source
+from extract.neoclouds import scaleway
 
-SOURCES: tuple[Source, ...] = ()
+SOURCES: tuple[Source, ...] = (
+    scaleway.SOURCE,
+)
 """Every source of this folder, one line each."""
