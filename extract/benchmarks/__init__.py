@@ -1,0 +1,112 @@
+"""Results of other people's benchmark tools, read as measurements: bring your own benchmark.
+
+Read are vLLM, SGLang, GenAI-Perf and AIPerf, LLMPerf, InferenceX, MLPerf LoadGen and MLPerf Training; one module each,
+whose docstring says what its files mean. What a file does not tell the user gives (`given.MEANINGS`); nothing is
+guessed. A run that contradicts itself, or was not valid, is refused with the sum that it fails.
+"""
+
+from collections.abc import Mapping
+from types import ModuleType
+
+from extract.benchmarks import (
+    content,
+    genai_perf,
+    inferencex,
+    llmperf,
+    mlperf_loadgen,
+    mlperf_training,
+    sglang,
+    vllm,
+)
+from extract.benchmarks.content import Run
+from extract.benchmarks.given import MEANINGS, Given, complete
+from extract.benchmarks.result import (
+    BenchmarkIncomplete,
+    BenchmarkRefused,
+    Measurement,
+    Told,
+    describe,
+)
+from warehouse.errors import ChipledgerError
+
+__all__ = ["BenchmarkIncomplete", "BenchmarkRefused", "MEANINGS", "Measurement", "describe", "detect", "read"]
+
+_JSON_TOOLS = (inferencex, genai_perf, llmperf, sglang, vllm)
+"""In the order in which they are asked: forms that are parts of others come after them."""
+KNOWN = (
+    "vLLM bench serve, SGLang bench_serving, GenAI-Perf, AIPerf, LLMPerf, InferenceX, MLPerf LoadGen, MLPerf Training"
+)
+
+
+def detect(body: bytes, name: str = "") -> str | None:
+    """Return the benchmark family that a file is of; None where no known tool wrote it. Raises LayoutChanged."""
+    found = _runs(body, name)
+    return str(found[0].FAMILY) if found else None
+
+
+def read(body: bytes, name: str, given: Mapping[str, str]) -> list[Measurement]:
+    """Return the runs of a result file, completed by the user's words.
+
+    Raises BenchmarkIncomplete where something needed is missing, BenchmarkRefused where a run or a word cannot be
+    used, LayoutChanged where the file is damaged. A file with one run that cannot be used gives none: the error names
+    the runs, and `leave_out` reads the others.
+    """
+    words = Given(given, source=name)
+    found = _runs(body, name)
+    if found is None:
+        raise BenchmarkRefused(
+            "no known benchmark tool wrote this file", source=name, field="body",
+            value=body[:60].decode("utf-8", "replace"), hint=f"Read are the results of {KNOWN}",
+        )  # fmt: skip
+    tool, runs = found
+    left_out = words.left_out()
+    if left_out and not left_out < set(range(1, len(runs) + 1)):
+        raise words.refused("leave_out", f"the file has {len(runs)} runs, and one must remain")
+    measurements: list[Measurement] = []
+    failed: list[tuple[int, ChipledgerError]] = []
+    for position, run in enumerate(runs, start=1):
+        if position in left_out:
+            continue
+        try:
+            measurements.append(complete(_told(tool, run, words), words))
+        except ChipledgerError as error:
+            failed.append((position, error))
+    if failed:
+        raise _with_all_places(failed, measurements, left_out)
+    return measurements
+
+
+def _runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
+    text = content.decoded(body, name)
+    for tool, parse in (
+        (mlperf_loadgen, mlperf_loadgen.parsed), (mlperf_training, mlperf_training.parsed), (llmperf, llmperf.printed),
+    ):  # fmt: skip
+        run = parse(text, name)
+        if run is not None:
+            return tool, [run]
+    runs = content.json_runs(text, name)
+    for tool in _JSON_TOOLS:
+        if tool.claims(runs[0]):
+            for run in runs:
+                if not tool.claims(run):
+                    raise run.layout("body", f"{run.place} is not of the tool of the first, {tool.FAMILY}")
+            return tool, runs
+    return None
+
+
+def _told(tool: ModuleType, run: Run, words: Given) -> Told:
+    told: Told = tool.told(run)
+    if tool is mlperf_training:
+        mlperf_training.with_sequence_length(told, words.number("sequence_length"))
+    return told
+
+
+def _with_all_places(
+    failed: list[tuple[int, ChipledgerError]], good: list[Measurement], left_out: frozenset[int]
+) -> ChipledgerError:
+    """Return the first error; where other runs could be read, with the word that leaves out those that cannot."""
+    error = failed[0][1]
+    if good and isinstance(error, BenchmarkRefused):
+        places = ",".join(str(place) for place in sorted({place for place, _ in failed} | left_out))
+        error.hint = f"{error.hint}. " * bool(error.hint) + f"To read the other runs give --set leave_out={places}"
+    return error

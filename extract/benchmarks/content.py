@@ -1,0 +1,216 @@
+"""The bytes of a result file as runs, whose fields are read with errors that name file, run, field and value."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from extract.benchmarks.result import BenchmarkRefused
+from warehouse.errors import LayoutChanged
+
+MAX_BYTES = 64 << 20
+"""Summaries have kilobytes; a file beyond this is a log of requests or the wrong one."""
+MAX_RUNS = 100_000
+MAX_TEXT = 300
+MAX_MAGNITUDE = 20
+"""Powers of ten a number may have: nanoseconds since 1970 have 18; beyond is damage, and slow to compute with."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+STATISTICS = ("median", "mean", "p90", "p99")
+"""In the order of preference where a file has several, and the word that the key of each begins with."""
+
+
+class Run:
+    """One run of a file: a mapping of its fields and how they are read.
+
+    A field that is absent or null gives None. Numbers must be finite and not negative: one that is neither is refused
+    where it is needed, and an optional one that is NaN is None.
+    """
+
+    def __init__(self, fields: Mapping[str, Any], *, source: str, place: str = "") -> None:
+        self.fields, self.source, self.place = fields, source, place
+
+    def within(self, name: str) -> "Run":
+        """Return the fields of an object in this run; empty where there is none. Raises LayoutChanged otherwise."""
+        inner = self.fields.get(name)
+        if inner is None:
+            inner = {}
+        if not isinstance(inner, dict):
+            raise self.layout(name, "expected an object")
+        return Run(inner, source=self.source, place=self.place)
+
+    def needed(self, name: str) -> Decimal:
+        """Return a number without which the run says nothing. Raises LayoutChanged or BenchmarkRefused."""
+        if self.fields.get(name) is None:
+            raise self.layout(name, "absent")
+        number = self._number(name)
+        if not number.is_finite():
+            raise self.refused(name, "not a finite number")
+        return number
+
+    def number(self, name: str) -> Decimal | None:
+        """Return a number, None where absent, null or NaN. Raises LayoutChanged or BenchmarkRefused."""
+        if self.fields.get(name) is None:
+            return None
+        number = self._number(name)
+        if number.is_infinite():
+            raise self.refused(name, "not a finite number")
+        return None if number.is_nan() else number
+
+    def limit(self, name: str) -> Decimal | None:
+        """Return a number that may be infinite (a request rate); None where absent. Raises as `number`."""
+        if self.fields.get(name) is None:
+            return None
+        number = self._number(name)
+        if number.is_nan():
+            raise self.refused(name, "not a number")
+        return number
+
+    def text(self, name: str) -> str | None:
+        """Return a text, None where absent, null or empty. Raises LayoutChanged."""
+        value = self.fields.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            raise self.layout(name, "expected a text")
+        return clean(value, self, name)
+
+    def flag(self, name: str) -> bool | None:
+        """Return a truth value, written as such or as the words true and false. Raises LayoutChanged."""
+        value = self.fields.get(name)
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.lower() in ("true", "false"):
+            return value.lower() == "true"
+        raise self.layout(name, "expected true or false")
+
+    def day(self, name: str, form: str) -> date | None:
+        """Return the date of a text in a form of strptime, None where absent. Raises LayoutChanged."""
+        text = self.text(name)
+        if text is None:
+            return None
+        try:
+            return datetime.strptime(text, form).date()  # noqa: DTZ007 - the tool tells no zone: its own day is kept
+        except ValueError:
+            raise self.layout(name, f"expected a time in the form {form}") from None
+
+    def layout(self, name: str, reason: str) -> LayoutChanged:
+        """Return the error about a field that is not in the tool's form."""
+        return LayoutChanged(
+            self.where(f"not in the tool's form: {reason}"),
+            source=self.source, field=name, value=self.fields.get(name), hint="Give the file as the tool wrote it",
+        )  # fmt: skip
+
+    def refused(self, name: str, reason: str, *, value: object = None, hint: str = "") -> BenchmarkRefused:
+        """Return the refusal of this run for what one of its fields says."""
+        return BenchmarkRefused(
+            self.where(reason), source=self.source, field=name,
+            value=self.fields.get(name) if value is None else value, hint=hint,
+        )  # fmt: skip
+
+    def where(self, message: str) -> str:
+        """Return a message with the place of this run before it."""
+        return f"{self.place}: {message}" if self.place else message
+
+    def _number(self, name: str) -> Decimal:
+        value = self.fields[name]
+        try:
+            # Some tools write numbers as text ("550" of LLMPerf, "inf" of vLLM).
+            number = Decimal(value) if isinstance(value, Decimal | int | str) and not isinstance(value, bool) else None
+        except InvalidOperation:
+            number = None
+        if number is None:
+            raise self.layout(name, "expected a number")
+        if number < 0 if not number.is_nan() else number.is_snan():
+            raise self.refused(name, "a negative number")
+        if number.is_finite() and number and abs(number.adjusted()) > MAX_MAGNITUDE:
+            raise self.refused(name, "a number that no benchmark gives")
+        return number
+
+
+def clean(text: str, run: Run, name: str) -> str | None:
+    """Return a text without spaces around it; None where empty. Raises LayoutChanged where it is no name."""
+    text = text.strip()
+    if _CONTROL.search(text) or len(text) > MAX_TEXT:
+        raise run.layout(name, f"expected one line of at most {MAX_TEXT} characters")
+    return text or None
+
+
+def decoded(body: bytes, source: str) -> str:
+    """Return the text of a file. Raises LayoutChanged where it is none, empty, or too large to be a summary."""
+    problem, text = "", ""
+    if len(body) > MAX_BYTES:
+        problem = f"larger than {MAX_BYTES >> 20} MiB"
+    else:
+        try:
+            text = body.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            problem = f"not UTF-8 text: {error.reason}"
+        else:
+            problem = "" if text.strip() else "empty"
+    if problem:
+        raise LayoutChanged(problem, source=source, field="body", value=body[:60].decode("utf-8", "replace"))
+    return text
+
+
+def json_runs(text: str, source: str) -> list[Run]:
+    """Return the runs of a JSON object, a list of them, or one object a line. Raises LayoutChanged."""
+    values = _values(text, source)
+    if not 0 < len(values) <= MAX_RUNS:
+        raise LayoutChanged(f"{len(values)} runs", source=source, field="body", value=text[:60])
+    many = len(values) > 1
+    runs = []
+    for position, value in enumerate(values, start=1):
+        if not isinstance(value, dict):
+            raise LayoutChanged(f"run {position} is not an object", source=source, field="body", value=str(value)[:60])
+        runs.append(Run(value, source=source, place=f"run {position} of {len(values)}" if many else ""))
+    return runs
+
+
+def _values(text: str, source: str) -> list[Any]:
+    try:
+        whole = loads(text)
+    except (ValueError, RecursionError) as error:
+        lines = [line for line in text.splitlines() if line.strip()]
+        # One object a line is JSON Lines; a broken object over several lines is not, and its own error is the clearer.
+        if len(lines) < 2 or not all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
+            raise _not_json(error, text, source) from error
+        try:
+            return [loads(line) for line in lines]
+        except (ValueError, RecursionError) as inner:
+            raise _not_json(inner, text, source) from inner
+    return whole if isinstance(whole, list) else [whole]
+
+
+def loads(text: str) -> Any:
+    """Return a JSON value. Raises ValueError or RecursionError."""
+    # Decimal keeps every digit; NaN and Infinity, which JSON has not and SGLang writes, are kept to be judged by field.
+    return json.loads(text, parse_float=_decimal, parse_int=_decimal, parse_constant=Decimal, object_pairs_hook=_unique)
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:  # an exponent beyond what Decimal has
+        raise ValueError(f"a number that cannot be read: {text[:40]}") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found
+
+
+def _not_json(error: Exception, text: str, source: str) -> LayoutChanged:
+    return LayoutChanged(f"not JSON: {error}", source=source, field="body", value=text[:60])
+
+
+def first(run: Run, keys: Mapping[str, str]) -> Iterator[tuple[str, str, Decimal]]:
+    """Yield statistic, key and value of each key (by statistic) that the run has, best first."""
+    for statistic in STATISTICS:
+        key = keys.get(statistic)
+        value = run.number(key) if key else None
+        if key and value is not None:
+            yield statistic, key, value

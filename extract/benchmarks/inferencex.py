@@ -1,0 +1,263 @@
+"""SemiAnalysis InferenceX (formerly InferenceMAX): rows of its API, its agg_*.json files, and its bare summaries.
+
+https://github.com/SemiAnalysisAI/InferenceX : utils/process_result.py and utils/agentic say how a row is made.
+
+Quirks:
+
+1. Latencies are in seconds, their keys without the unit ("_ms" is dropped when they are divided by 1000).
+2. Rates are per GPU. On one node every rate divides by all GPUs, tp x pp x pcp. Disaggregated, `output_tput_per_gpu`
+   divides by the decode GPUs and `input_tput_per_gpu` by the prefill GPUs (newer files: all three by all GPUs). Which
+   one holds is told by the sum: total x (P + D) = input x P + output x D, or total = input + output. A row where
+   neither holds is refused.
+3. `num_decode_gpu` of a row of one node may be tp x ep, although the experts share the same GPUs: four or eight times
+   too many. The row's own concurrency and latency tell which number can be (Little's law).
+4. `isl` and `osl` are what was asked for; lengths are drawn from 80 to 100 % of them.
+5. Agentic runs have no median: their interactivity is 1 / p90 of the time between tokens. Their input counts tokens
+   that the prefix cache held.
+6. Only a run of SemiAnalysisAI itself is official. Forks write the same files: without the address of an official run
+   a row is unofficial. Bare summaries (vLLM's keys, seconds) are of experiments and always unofficial.
+"""
+
+from decimal import Decimal
+
+from extract.benchmarks import checks, serving
+from extract.benchmarks.content import Run, first
+from extract.benchmarks.given import OFFICIAL
+from extract.benchmarks.result import Told, plain, product, quotient
+
+FAMILY = "inferencex"
+MODELS = {"dsr1": "DeepSeek-R1-0528"}
+"""InferenceX's own short names, where no model id stands beside them."""
+TOLERANCE = Decimal("0.01")
+LEAST_SHARE = Decimal("0.4")
+MOST_SHARE = Decimal("1.05")
+"""Of concurrency x output length / latency that a rate may be: shorter outputs and the ends of the run lower it."""
+WITHOUT_SUFFIX = frozenset({"median_ttft", "mean_ttft", "median_tpot", "mean_tpot"})
+
+
+def claims(run: Run) -> bool:
+    """Return whether a run has one of the three forms."""
+    fields = run.fields
+    if "hardware" in fields and "metrics" in fields:
+        return True
+    return ("hw" in fields and "tput_per_gpu" in fields) or _is_bare(run)
+
+
+def told(run: Run) -> Told:
+    """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
+    if _is_bare(run):
+        return _bare(run)
+    is_row = "metrics" in run.fields
+    metrics = run.within("metrics") if is_row else run
+    link = run.text("run_url")
+    spec = run.text("spec_method" if is_row else "spec_decoding")
+    isl, osl = run.number("isl"), run.number("osl")
+    found = Told(
+        benchmark="InferenceX",
+        family=FAMILY,
+        place=run.place,
+        model=_model(run.text("model")),
+        scenario=run.text("scenario_type") or _lengths(isl, osl),
+        accelerator=_chip(run.text("hardware" if is_row else "hw")),
+        precision=run.text("precision"),
+        concurrency=run.number("conc"),
+        input_length=isl,
+        output_length=osl,
+        # Without speculation a step gives one token.
+        acceptance_length=Decimal(1) if spec == "none" else None,
+        prefix_cache_hit_share=_share(metrics, "server_gpu_cache_hit_rate"),
+        is_disaggregated=bool(run.flag("disagg")),
+        parallelism=_parallelism(run),
+        software=_software(run),
+        measured_on=run.day("date", "%Y-%m-%d"),
+        source_url=link,
+    )
+    if link is not None:
+        found.is_official = OFFICIAL[FAMILY].fullmatch(link) is not None
+        found.measured_by = "SemiAnalysis InferenceX" if found.is_official else None
+    if spec not in (None, "none"):
+        found.notes.append(f"speculative decoding: {spec}")
+    if isl is not None:
+        found.notes.append("lengths are those asked for; actual ones are 80 to 100 % of them")
+    _agentic(metrics, found)
+    _latencies(metrics, found)
+    _rates(run, metrics, found)
+    _errors(metrics, found)
+    return found
+
+
+def _is_bare(run: Run) -> bool:
+    fields = run.fields
+    return "output_throughput" in fields and "hw" not in fields and not WITHOUT_SUFFIX.isdisjoint(fields)
+
+
+def _bare(run: Run) -> Told:
+    found = Told(
+        benchmark="InferenceX experiment",
+        family=FAMILY,
+        place=run.place,
+        model=run.text("model_id"),
+        measured_on=run.day("date", "%Y%m%d-%H%M%S"),
+        is_official=False,
+    )
+    serving.load(run, found)
+    serving.counts(run, found, total_rate="total_token_throughput")
+    serving.latencies(run, found, whole="e2el", suffix="", per_second=Decimal(1))
+    return found
+
+
+def _agentic(metrics: Run, found: Told) -> None:
+    read, written = metrics.number("mean_input_tokens"), metrics.number("mean_output_tokens_actual")
+    if read is None and written is None:
+        return
+    found.input_length, found.output_length = read, written
+    found.notes.append("input counts tokens that the prefix cache held")
+
+
+def _latencies(metrics: Run, found: Told) -> None:
+    whole, token = metrics.number("mean_e2el"), metrics.number("mean_ttft")
+    if checks.first_token(metrics, "mean_ttft", first_s=token, whole_s=whole):
+        found.notes.append(serving.UNSTREAMED)
+        return
+    for statistic, _, value in first(metrics, {name: f"{name}_ttft" for name in ("median", "mean", "p90", "p99")}):
+        found.ttft_ms, found.ttft_statistic = value * 1000, statistic
+        break
+    median = metrics.number("median_tpot")
+    shown = metrics.number("median_intvty")
+    if median:
+        found.interactivity, found.interactivity_statistic = quotient(Decimal(1), median), "median"
+        if shown is not None and abs(shown * median - 1) > TOLERANCE:
+            raise metrics.refused("median_intvty", f"{plain(shown)} tokens/s are not 1 / {plain(median)} s")
+    elif slow := metrics.number("p90_itl"):
+        found.interactivity, found.interactivity_statistic = quotient(Decimal(1), slow), "p90"
+
+
+def _rates(run: Run, metrics: Run, found: Told) -> None:
+    total, out = metrics.needed("tput_per_gpu"), metrics.needed("output_tput_per_gpu")
+    checks.positive(metrics, "output_tput_per_gpu", out)
+    read = metrics.number("input_tput_per_gpu")
+    latency = metrics.number("mean_e2el") or metrics.number("median_e2el")
+    most = None
+    if found.concurrency and found.output_length and latency:
+        most = quotient(found.concurrency * found.output_length, latency)
+    if found.is_disaggregated:
+        prefill, decode = run.needed("num_prefill_gpu"), run.needed("num_decode_gpu")
+        chips = prefill + decode
+        if read is None:
+            raise metrics.layout("input_tput_per_gpu", "absent from a disaggregated run")
+        if _near(total * chips, read * prefill + out * decode):
+            found.output_rate, found.input_rate = product(out, decode), product(read, prefill)
+        elif _near(total, read + out):
+            found.output_rate, found.input_rate = product(out, chips), product(read, chips)
+        else:
+            raise metrics.refused(
+                "tput_per_gpu",
+                f"{plain(total)} per GPU over {plain(prefill)} + {plain(decode)} GPUs is neither {plain(read)} x "
+                f"{plain(prefill)} + {plain(out)} x {plain(decode)} nor {plain(read)} + {plain(out)}",
+            )
+    else:
+        if read is not None and not _near(total, read + out):
+            raise metrics.refused("tput_per_gpu", f"not the sum of {plain(read)} and {plain(out)}")
+        chips = _chips(run, out, most, found)
+        found.output_rate, found.input_rate = product(out, chips), product(total - out if read is None else read, chips)
+    found.chips_used = checks.positive(run, "num_decode_gpu", chips)
+    found.total_rate = product(total, chips)
+    if most is not None and found.output_rate > most * MOST_SHARE:
+        raise metrics.refused(
+            "output_tput_per_gpu",
+            f"{plain(found.output_rate)} tokens/s is more than {plain(found.concurrency or most)} requests in flight "
+            f"give ({plain(most)})",
+        )
+    for name, rate in (("output_tput_tps", found.output_rate), ("input_tput_tps", found.input_rate)):
+        stated = metrics.number(name)
+        if stated is not None and not _near(stated, rate):
+            raise metrics.refused(name, f"not {plain(rate)}, the rate per GPU times {plain(chips)}")
+
+
+def _chips(run: Run, per_gpu: Decimal, most: Decimal | None, found: Told) -> Decimal:
+    """Return the GPUs of a run of one pool; raise where the numbers differ and the latencies do not settle it."""
+    tp = run.number("tp") or run.number("decode_tp")
+    stated = run.number("num_decode_gpu") or run.number("num_prefill_gpu")
+    ways = {number for number in (stated,) if number}
+    if tp:
+        ways.add(tp * (run.number("pp") or Decimal(1)) * (run.number("pcp_size") or Decimal(1)))
+    if not ways:
+        raise run.layout("tp", "no number of GPUs")
+    if len(ways) == 1:
+        return ways.pop()
+    possible = [n for n in sorted(ways) if most is not None and LEAST_SHARE <= per_gpu * n / most <= MOST_SHARE]
+    if len(possible) != 1:
+        raise run.refused(
+            "num_decode_gpu", f"GPUs are {' or '.join(plain(n) for n in sorted(ways))}, and which is open"
+        )
+    if stated and stated != possible[0]:
+        found.notes.append(
+            f"the file counts {plain(stated)} GPUs, which its concurrency and latency exclude: {plain(possible[0])}"
+        )
+    return possible[0]
+
+
+def _errors(metrics: Run, found: Told) -> None:
+    sent, good = metrics.number("num_requests_total"), metrics.number("num_requests_successful")
+    if sent is None or good is None:
+        return
+    checks.happened(metrics, "num_requests_successful", good)
+    if good > sent:
+        raise metrics.refused("num_requests_successful", f"more than the {plain(sent)} that were sent")
+    found.error_share = quotient(sent - good, sent)
+    duration = metrics.number("duration_seconds")
+    for side, rate in (("input", found.input_rate), ("output", found.output_rate)):
+        length = getattr(found, f"{side}_length")
+        checks.rate_times_duration(
+            metrics, f"{side}_tput_tps", rate=rate, duration_s=duration,
+            total=good * length if length is not None else None,
+        )  # fmt: skip
+
+
+def _near(one: Decimal, other: Decimal) -> bool:
+    return abs(one - other) <= TOLERANCE * max(one, other)
+
+
+def _share(run: Run, name: str) -> Decimal | None:
+    share = run.number(name)
+    if share is not None and share > 1:
+        raise run.refused(name, "a share above 1")
+    return share
+
+
+def _model(name: str | None) -> str | None:
+    return MODELS.get(name, name) if name else None
+
+
+def _chip(hardware: str | None) -> str | None:
+    # Runners of one chip are told apart after a hyphen: h200-nb, b200-trt.
+    return hardware.partition("-")[0] if hardware else None
+
+
+def _lengths(isl: Decimal | None, osl: Decimal | None) -> str | None:
+    if isl is None or osl is None:
+        return None
+    return "/".join(f"{plain(n / 1024)}k" if n % 1024 == 0 else plain(n) for n in (isl, osl))
+
+
+def _software(run: Run) -> str | None:
+    framework, image = run.text("framework"), run.text("image")
+    return f"{framework} ({image})" if framework and image else framework or image
+
+
+def _parallelism(run: Run) -> str | None:
+    def part(prefix: str) -> str:
+        words = [
+            f"{word}{plain(number)}"
+            for word, number in (("TP", run.number(f"{prefix}tp")), ("EP", run.number(f"{prefix}ep")))
+            if number
+        ]
+        if run.flag(f"{prefix}dp_attention"):
+            words.append("DP attention")
+        workers = run.number(f"{prefix}num_workers") if prefix else None
+        return " ".join(words) + (f" x {plain(workers)}" if words and workers else "")
+
+    if not run.flag("disagg"):
+        return part("") or part("decode_") or None
+    parts = [f"{name} {text}" for name, text in (("prefill", part("prefill_")), ("decode", part("decode_"))) if text]
+    return ", ".join(parts) or part("") or None

@@ -1,0 +1,154 @@
+"""Ray's LLMPerf (token_benchmark_ray.py), as AWS uses it too: the summary JSON, or what the tool prints. Seconds.
+
+https://github.com/ray-project/llmperf
+
+Quirks:
+
+1. Latencies are in seconds. Some numbers of the summary are text.
+2. Stock LLMPerf divides the whole answer's time, with the first token in it, by the tokens: no time between tokens. AWS
+   patches that (https://github.com/aws-neuron/aws-neuron-sdk). Which of the two a file holds shows in its means:
+   tokens x time between them is the whole latency, or the latency less the first token's time. Where it is the
+   first, the interactivity is unknown.
+3. Tokens are counted with one tokenizer for all models, unless patched: a note says so.
+4. Requests that failed are left out of every figure but the error rate.
+5. Rates of input are computed: completed requests per minute x mean input. The tool gives none.
+6. The printed form has no concurrency and no date.
+"""
+
+import re
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+from extract.benchmarks import checks
+from extract.benchmarks.content import Run, first
+from extract.benchmarks.result import Told, product, quotient
+
+FAMILY = "llmperf"
+HEAD = "Results for token benchmark for "
+OVERALL = "Overall Output Throughput"
+RATE = "results_mean_output_throughput_token_per_s"
+_PRINTED = {
+    OVERALL: RATE,
+    "Number Of Errored Requests": "results_number_errors",
+    "Number Of Completed Requests": "results_num_completed_requests",
+    "Completed Requests Per Minute": "results_num_completed_requests_per_min",
+}
+_BLOCKS = (
+    "inter_token_latency_s", "ttft_s", "end_to_end_latency_s", "request_output_throughput_token_per_s",
+    "number_input_tokens", "number_output_tokens",
+)  # fmt: skip
+FIRST_TOKEN_TOLERANCE = Decimal("0.02")
+"""Between the two ways to divide and the file's means; a means of ratios is not quite a ratio of means."""
+FIGURES = re.compile(r"\s+(p\d\d|mean|min|max|stddev) = (\S{1,40})")
+
+
+def claims(run: Run) -> bool:
+    """Return whether a run has the form of this tool's summary."""
+    return RATE in run.fields
+
+
+def printed(text: str, source: str) -> Run | None:
+    """Return what the tool printed as the fields of its summary; None where the text is not that."""
+    if HEAD not in text or f"{OVERALL}:" not in text:
+        return None
+    fields: dict[str, str] = {}
+    block = ""
+    for line in text[text.index(HEAD) :].splitlines():
+        name, colon, value = line.partition(":")
+        figure = FIGURES.fullmatch(line)
+        if line.startswith(HEAD):
+            fields["model"] = line.removeprefix(HEAD).partition(" queried with ")[0].rstrip("/").rpartition("/")[2]
+        elif line.strip() in _BLOCKS:
+            block = line.strip()
+        elif figure and block:
+            kind = f"quantiles_{figure[1]}" if figure[1].startswith("p") else figure[1]
+            fields.setdefault(f"results_{block}_{kind}", figure[2])
+        elif colon and name in _PRINTED:
+            fields.setdefault(_PRINTED[name], value.strip())
+    return Run(fields, source=source)
+
+
+def told(run: Run) -> Told:
+    """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
+    version = run.text("version")
+    found = Told(
+        benchmark=" ".join(filter(None, ("LLMPerf", version))),
+        family=FAMILY,
+        place=run.place,
+        model=run.text("model"),
+        scenario="closed-loop",
+        concurrency=run.number("num_concurrent_requests"),
+        input_length=run.number("results_number_input_tokens_mean"),
+        output_length=run.number("results_number_output_tokens_mean"),
+        measured_on=_day(run),
+    )
+    rate = checks.positive(run, RATE, run.needed(RATE))
+    completed = run.number("results_num_completed_requests")
+    checks.happened(run, "results_num_completed_requests", completed)
+    per_minute = run.number("results_num_completed_requests_per_min")
+    requests = quotient(per_minute, Decimal(60)) if per_minute is not None else None
+    checks.rate_of_requests(run, RATE, rate=rate, requests_per_s=requests, length=found.output_length)
+    found.output_rate = rate
+    if requests is not None and found.input_length is not None:
+        found.input_rate = product(requests, found.input_length)
+        found.total_rate = found.input_rate + rate
+    found.error_share = _errors(run, completed)
+    _latencies(run, found, requests)
+    return found
+
+
+def _errors(run: Run, completed: Decimal | None) -> Decimal | None:
+    share = run.number("results_error_rate")
+    if share is not None:
+        if share > 1:
+            raise run.refused("results_error_rate", "a share above 1")
+        return share
+    errors = run.number("results_number_errors")
+    return quotient(errors, errors + completed) if errors is not None and completed is not None else None
+
+
+def _latencies(run: Run, found: Told, requests: Decimal | None) -> None:
+    whole, token = run.number("results_end_to_end_latency_s_mean"), run.number("results_ttft_s_mean")
+    checks.load(
+        run, "results_end_to_end_latency_s_mean", requests_per_s=requests, latency_s=whole,
+        concurrency=found.concurrency,
+    )  # fmt: skip
+    if checks.first_token(run, "results_ttft_s_mean", first_s=token, whole_s=whole):
+        from extract.benchmarks.serving import UNSTREAMED
+
+        found.notes.append(UNSTREAMED)
+        return
+    for statistic, _, value in first(run, _keys("ttft_s")):
+        found.ttft_ms, found.ttft_statistic = value * 1000, statistic
+        break
+    between = run.number("results_inter_token_latency_s_mean")
+    if whole is None or token is None or between is None or found.output_length is None:
+        return
+    tokens = between * found.output_length
+    if abs(tokens - whole) <= abs(tokens - (whole - token)):
+        found.notes.append("stock LLMPerf: its time between tokens contains the first, so interactivity is unknown")
+        found.notes.append("tokens counted with LLMPerf's one tokenizer, not the model's")
+        return
+    if abs(tokens - (whole - token)) > FIRST_TOKEN_TOLERANCE * whole:
+        found.notes.append("the time between tokens fits neither way to compute it, so interactivity is unknown")
+        return
+    for statistic, _, value in first(run, _keys("inter_token_latency_s")):
+        if value > 0:
+            found.interactivity, found.interactivity_statistic = quotient(Decimal(1), value), statistic
+        break
+
+
+def _keys(block: str) -> dict[str, str]:
+    return {
+        "median": f"results_{block}_quantiles_p50", "mean": f"results_{block}_mean",
+        "p99": f"results_{block}_quantiles_p99",
+    }  # fmt: skip
+
+
+def _day(run: Run) -> date | None:
+    seconds = run.number("timestamp")
+    if seconds is None:
+        return None
+    if not 0 < seconds < Decimal(10) ** 10:
+        raise run.layout("timestamp", "expected seconds since 1970")
+    return datetime.fromtimestamp(int(seconds), tz=UTC).date()

@@ -1,0 +1,154 @@
+"""MLPerf Training: result_*.txt with its lines ":::MLLOG {...}". Times in milliseconds since 1970.
+
+https://github.com/mlcommons/logging , https://github.com/mlcommons/training_policies
+
+MLPerf scores minutes; a rate is derived: (what was trained on at the last evaluation) / (run_stop - run_start). The
+pauses of evaluation are therefore in it. It is not a metric of MLPerf.
+
+Quirks:
+
+1. Only a run whose run_stop has the status success is a result.
+2. Progress is `samples_count`, else `epoch_num`, of the last eval_accuracy. Of gpt3, `epoch_num` counts tokens: a
+   multiple of batch x sequence length, which is tested. Elsewhere both count sequences, and `epoch_num` may be epochs.
+3. Sequences become tokens only where they are packed full (`PACKED`): BERT's and others are counted as samples.
+4. llama2_70b_lora does not log its sequence length.
+5. Lines may have the rank or the container before them. Chip, count and precision are not in the log: the platform
+   names machines ("64xNVIDIA DGX H100").
+"""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from extract.benchmarks import checks
+from extract.benchmarks.content import Run, loads
+from extract.benchmarks.result import Told, plain, product, quotient
+from warehouse.errors import LayoutChanged
+
+FAMILY = "mlperf_training"
+MARK = ":::MLLOG "
+PACKED = {
+    "gpt3": "GPT-3 175B",
+    "llama31_405b": "Llama-3.1-405B",
+    "llama31_8b": "Llama-3.1-8B",
+    "llama2_70b_lora": "Llama-2-70B (LoRA)",
+}
+"""Benchmarks that train on sequences packed full of tokens, and the model each is of."""
+COUNTS_TOKENS = "gpt3"
+MILLISECONDS = Decimal(1000)
+MAX_LINE = 100_000
+
+
+def parsed(text: str, source: str) -> Run | None:
+    """Return the events of a log as fields; None where the text has none. Raises LayoutChanged."""
+    if MARK not in text:
+        return None
+    fields: dict[str, Any] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        start = line.find(MARK)
+        if start < 0:
+            continue
+        if len(line) > MAX_LINE:
+            raise LayoutChanged("too long for a log of MLPerf", source=source, field="body", value=line[:60])
+        try:
+            event = loads(line[start + len(MARK) :])
+        except (ValueError, RecursionError) as error:
+            raise LayoutChanged(
+                f"line {number} is no event: {error}", source=source, field="body", value=line[:60]
+            ) from error
+        if not isinstance(event, dict) or not isinstance(event.get("key"), str):
+            raise LayoutChanged(f"line {number} is no event", source=source, field="body", value=line[:60])
+        _keep(fields, event)
+    return Run(fields, source=source)
+
+
+def told(run: Run) -> Told:
+    """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
+    status = run.within("run_stop").text("status")
+    if status != "success":
+        raise run.refused(
+            "run_stop", "only a run that ended with status success is a result", value=status or "no status"
+        )
+    start, stop = run.within("run_start").needed("time_ms"), run.within("run_stop").needed("time_ms")
+    if stop <= start:
+        raise run.refused("run_stop", "not after run_start", value=plain(stop, 20))
+    benchmark = run.text("submission_benchmark")
+    platform = run.text("submission_platform")
+    found = Told(
+        benchmark="MLPerf Training",
+        family=FAMILY,
+        task="training",
+        scenario=benchmark,
+        model=PACKED.get(benchmark or ""),
+        input_length=run.number("max_sequence_length"),
+        batch_size=run.number("global_batch_size"),
+        measured_by=run.text("submission_org"),
+        measured_on=_day(run, stop),
+    )
+    if platform:
+        found.notes.append(f"platform {platform}")
+    _progress(run, found, seconds=quotient(stop - start, MILLISECONDS))
+    found.notes.append("rate derived from the log, evaluation pauses included; not a metric of MLPerf")
+    return found
+
+
+def with_sequence_length(told_: Told, length: Decimal | None) -> None:
+    """Turn sequences into tokens, once their length is known, where a benchmark packs them full."""
+    told_.input_length = told_.input_length or length
+    if told_.unit_of_work == "sequence" and told_.input_length and told_.total_rate is not None:
+        told_.total_rate = product(told_.total_rate, told_.input_length)
+        told_.unit_of_work = "token"
+
+
+def _keep(fields: dict[str, Any], event: dict[str, Any]) -> None:
+    key, metadata = event["key"], event.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    if key == "run_start":
+        fields.setdefault(key, {"time_ms": event.get("time_ms")})
+    elif key == "run_stop":
+        fields[key] = {"time_ms": event.get("time_ms"), "status": metadata.get("status")}
+    elif key == "eval_accuracy":
+        fields[key] = {name: metadata.get(name) for name in ("samples_count", "epoch_num")}
+    else:
+        fields.setdefault(key, event.get("value"))
+
+
+def _progress(run: Run, found: Told, *, seconds: Decimal) -> None:
+    last = run.within("eval_accuracy")
+    samples, epoch = last.number("samples_count"), last.number("epoch_num")
+    benchmark = found.scenario
+    if benchmark == COUNTS_TOKENS and samples is None:
+        tokens = last.needed("epoch_num")
+        step = _step(run, found)
+        if tokens % step:
+            raise last.refused("epoch_num", f"not a whole number of batches of {plain(step, 12)} tokens")
+        found.total_rate = checks.positive(last, "epoch_num", quotient(tokens, seconds))
+        return
+    if samples is None:
+        # Sequences come in whole batches; a number that is less than one batch is one of epochs.
+        batch = found.batch_size
+        if benchmark not in PACKED or epoch is None or not batch or epoch < batch:
+            raise last.refused("samples_count", "the log does not count what was trained on", value=benchmark or "")
+        samples = epoch
+    found.total_rate = checks.positive(last, "samples_count", quotient(samples, seconds))
+    if benchmark in PACKED:
+        found.unit_of_work = "sequence"
+        found.needed = () if found.input_length else ("sequence_length",)
+    else:
+        found.unit_of_work = "sample"
+
+
+def _step(run: Run, found: Told) -> Decimal:
+    for name, value in (("global_batch_size", found.batch_size), ("max_sequence_length", found.input_length)):
+        if not value:
+            raise run.layout(name, "absent or 0, so that tokens cannot be told from sequences")
+    step = product(found.batch_size or Decimal(0), found.input_length or Decimal(0))
+    if step < 1:
+        raise run.layout("global_batch_size", "less than one token in a batch")
+    return step
+
+
+def _day(run: Run, stop: Decimal) -> date:
+    if not Decimal(10) ** 11 < stop < Decimal(10) ** 14:
+        raise run.refused("run_stop", "no time in milliseconds since 1970", value=plain(stop, 20))
+    return datetime.fromtimestamp(int(stop / MILLISECONDS), tz=UTC).date()

@@ -1,0 +1,70 @@
+"""SGLang's `python -m sglang.bench_serving --output-file`: JSON Lines, one object a run, latencies in ms.
+
+https://docs.sglang.ai/developer_guide/bench_serving.html
+
+Quirks:
+
+1. `request_rate` is a bare Infinity where it is unlimited, which is no JSON.
+2. The file is appended to: each line is a run of its own.
+3. The total is `total_throughput`, the latency `e2e_latency`, and `concurrency` the mean that was reached.
+4. The lengths asked for are the upper ends of a range (`random_range_ratio`), so they are no means: without the counts
+   of tokens the lengths are unknown, unless the ratio is 1.
+5. `accept_length` is the mean of speculative decoding, null without it or where the server does not say.
+6. `total_output_tokens` is as the server counts, `..._retokenized` as the tool does: the first is used.
+"""
+
+from typing import Any
+
+from extract.benchmarks import serving
+from extract.benchmarks.content import Run, clean
+from extract.benchmarks.result import Told, plain
+
+FAMILY = "sglang"
+
+
+def claims(run: Run) -> bool:
+    """Return whether a run has the form of this tool."""
+    own = {"total_throughput", "random_input_len", "sharegpt_output_len", "total_output_tokens_retokenized"}
+    return "output_throughput" in run.fields and not own.isdisjoint(run.fields)
+
+
+def told(run: Run) -> Told:
+    """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
+    server = run.within("server_info") if isinstance(run.fields.get("server_info"), dict) else None
+    found = Told(
+        benchmark="SGLang bench_serving",
+        family=FAMILY,
+        place=run.place,
+        model=_of_server(server, "model_path"),
+        software=serving.server(run),
+        acceptance_length=run.number("accept_length") or None,
+    )
+    version = _of_server(server, "version")
+    if version and found.software == "sglang":
+        found.software = f"sglang {version}"
+    serving.load(run, found)
+    serving.counts(run, found, total_rate="total_throughput")
+    serving.latencies(run, found, whole="e2e_latency")
+    if found.concurrency is None:
+        found.concurrency = run.number("concurrency")
+    _asked_lengths(run, found)
+    return found
+
+
+def _asked_lengths(run: Run, found: Told) -> None:
+    if run.text("dataset_name") != "random":
+        return
+    ratio = run.number("random_range_ratio")
+    for side in ("input", "output"):
+        asked = run.number(f"random_{side}_len")
+        if asked is None or getattr(found, f"{side}_length") is not None:
+            continue
+        if ratio == 1:
+            setattr(found, f"{side}_length", asked)
+        else:
+            found.notes.append(f"up to {plain(asked)} {side} tokens asked for, the mean is not told")
+
+
+def _of_server(server: Run | None, name: str) -> str | None:
+    value: Any = server.fields.get(name) if server else None
+    return clean(value, server, name) if server and isinstance(value, str) else None

@@ -1,0 +1,52 @@
+"""vLLM's `vllm bench serve --save-result` (formerly benchmark_serving.py): one JSON object a run, latencies in ms.
+
+https://docs.vllm.ai/en/latest/cli/bench/serve.html
+
+Quirks:
+
+1. The lengths asked for may stand in the file as metadata; the actual ones are the totals over the completed requests
+   (270 tokens came where 500 were asked for).
+2. `request_goodput:` has a colon in older releases; neither it nor `request_goodput` is read here.
+3. `request_rate` is a number or the text "inf", `max_concurrency` null where there was no cap.
+4. Neither chips nor precision are in the file. `--metadata gpu=...` is the user's own word: the chip is taken from it,
+   the number is not, as it need not be the number billed.
+5. `date` has no zone; its day is kept as it stands.
+"""
+
+import re
+
+from extract.benchmarks import serving
+from extract.benchmarks.content import Run, clean
+from extract.benchmarks.result import Told
+
+FAMILY = "vllm"
+
+
+def claims(run: Run) -> bool:
+    """Return whether a run has the form of this tool."""
+    return "output_throughput" in run.fields and ("total_token_throughput" in run.fields or "model_id" in run.fields)
+
+
+def told(run: Run) -> Told:
+    """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
+    found = Told(
+        benchmark="vLLM bench serve",
+        family=FAMILY,
+        place=run.place,
+        model=run.text("model_id"),
+        accelerator=_chip(run),
+        software=serving.server(run),
+        measured_on=run.day("date", "%Y%m%d-%H%M%S"),
+        acceptance_length=run.number("spec_decode_acceptance_length"),
+    )
+    serving.load(run, found)
+    serving.counts(run, found, total_rate="total_token_throughput")
+    serving.latencies(run, found, whole="e2el")
+    return found
+
+
+def _chip(run: Run) -> str | None:
+    text = run.fields.get("gpu")
+    if not isinstance(text, str):
+        return None
+    return clean(re.sub(r"^\s*\d+\s*x\s*", "", text, flags=re.IGNORECASE), run, "gpu")
