@@ -71,7 +71,10 @@ def test_robots_txt_is_asked_first_and_once(site: Site, clock: Clock) -> None:
 @pytest.mark.parametrize("method", ["get", "post", "stream"])
 def test_what_is_forbidden_is_not_asked(site: Site, clock: Clock, method: str) -> None:
     """The error has the address, the rule that forbids it to us, and what to do."""
-    text = "User-agent: GreedyBot\nDisallow: /pricing/gpu\n\nUser-agent: *\nAllow: /\nDisallow: /pri # no\n"
+    text = (
+        "User-agent: GreedyBot\nDisallow: /pricing/gpu\n\n"
+        "User-agent: *\nAllow: /\nDisallow: /p\nDisallow: /pri # no\nDisallow: /somewhere/else\n"
+    )
     site.answers["/robots.txt"] = [robots(text)]
     web = polite(clock)
 
@@ -186,7 +189,9 @@ def test_without_robots_txt_there_are_no_rules(site: Site, clock: Clock, status:
     ],
     ids=["408", "429", "500", "501", "503", "521", "cut short", "damaged"],
 )
-def test_nothing_is_read_where_the_rules_are_unknown(site: Site, clock: Clock, answer: Answer) -> None:
+def test_nothing_is_read_where_the_rules_are_unknown(
+    site: Site, clock: Clock, answer: Answer, caplog: pytest.LogCaptureFixture
+) -> None:
     """A server in trouble is Unavailable, says so of its robots.txt, and no page of it is asked."""
     site.answers["/robots.txt"] = [answer]
 
@@ -196,6 +201,19 @@ def test_nothing_is_read_where_the_rules_are_unknown(site: Site, clock: Clock, a
     assert type(caught.value) is Unavailable
     assert (caught.value.source, caught.value.field) == (f"{site.url}/robots.txt", "robots")
     assert set(asked(site)) == {"/robots.txt"}
+    assert caplog.messages.count("stamina.retry_scheduled") == len(site.asked) - 1  # the page is not tried either
+
+
+@pytest.mark.parametrize("status", [300, 304])
+def test_an_answer_that_means_nothing_forbids(site: Site, clock: Clock, status: int) -> None:
+    """What is neither rules nor their absence leaves them unknown, and will do so again."""
+    site.answers["/robots.txt"] = [send(status=status)]
+
+    with pytest.raises(SourceError, match="cannot be read") as caught:
+        polite(clock).get(site.url + PAGE)
+
+    assert not isinstance(caught.value, Unavailable)
+    assert (caught.value.value, asked(site)) == (status, ["/robots.txt"])
 
 
 def test_nobody_there_is_unavailable(clock: Clock) -> None:
@@ -212,13 +230,13 @@ def test_unknown_rules_are_asked_for_again_later(site: Site, clock: Clock) -> No
     web = polite(clock)
 
     errors = []
-    for _ in range(2):
+    for _ in range(3):
         with pytest.raises(Unavailable) as caught:
             web.get(site.url + PAGE)
         errors.append(caught.value)
-    assert [str(error) for error in errors] == [str(errors[0])] * 2
-    assert [error.retry_after for error in errors] == [7200.0] * 2
-    assert errors[0] is not errors[1]
+    assert [str(error) for error in errors] == [str(errors[0])] * 3
+    assert [error.retry_after for error in errors] == [7200.0] * 3
+    assert len(set(map(id, errors))) == 3
     assert asked(site) == ["/robots.txt"]
 
     clock.now += ASK_AGAIN_S
@@ -243,6 +261,7 @@ def test_a_huge_robots_txt_is_read_in_part(site: Site, clock: Clock, *, packed: 
     head = b"User-agent: *\nDisallow: /pricing\n"
     tail = b"\nDisallow: /open/but-not-here\nDisallow: /\n" + b"# and so on\n" * 100_000
     filled = head + b"#" * (ROBOTS_LIMIT_BYTES - len(head) - len("\nDisallow: /open")) + tail
+    assert ROBOTS_LIMIT_BYTES == 500 * 1024
     assert filled[:ROBOTS_LIMIT_BYTES].endswith(b"\nDisallow: /open")
     site.answers["/open/page"] = [send(b"page")]
     site.answers["/robots.txt"] = [

@@ -223,6 +223,28 @@ def test_threads_share_the_pause(site: Site) -> None:
     assert [each.path for each in site.asked].count(f"{A}/robots.txt") == 1
 
 
+def test_rules_are_asked_once_by_redirects_too(site: Site) -> None:
+    """Who comes to a host by a redirect, and who comes straight, wait for one and the same answer."""
+    reading = threading.Event()
+
+    def rules(handler: BaseHTTPRequestHandler) -> None:
+        reading.set()
+        time.sleep(0.1)
+        send(status=404)(handler)
+
+    site.answers[f"{A}/page"] = [send(status=302, Location="http://www.a.example/page")]
+    site.answers["http://www.a.example/robots.txt"] = [rules]
+    site.answers["http://www.a.example/page"] = [send(b"page")]
+    web = PoliteWeb(HttpWeb(retries=QUICK), pause_s=0.001)
+
+    with ThreadPoolExecutor(1) as pool:
+        redirected = pool.submit(web.get, f"{A}/page")
+        assert reading.wait(5)
+        assert web.get("http://www.a.example/page").body == redirected.result(5).body == b"page"
+
+    assert [each.path for each in site.asked].count("http://www.a.example/robots.txt") == 1
+
+
 def test_a_slow_host_holds_nobody_up(site: Site) -> None:
     """While one host sleeps over an answer, and another request to it waits its turn, other hosts are read."""
     b_is_read = threading.Event()
