@@ -105,7 +105,14 @@ class Section:
 
     def css(self, selector: str) -> list["LexborNode"]:
         """Return the elements of the section that a selector matches, in order."""
-        return [node for node in self.nodes if node.css_matches(selector)]
+        if not self.nodes:
+            return []
+        root = self.nodes[0]
+        while root.parent is not None:
+            root = root.parent
+        # Not css_matches, which is also true of every element that one matching lies in.
+        found = {node.mem_id for node in root.css(selector)}
+        return [node for node in self.nodes if node.mem_id in found]
 
     def holds(self, node: "LexborNode") -> bool:
         """Return whether an element stands in the section."""
