@@ -5,6 +5,7 @@ publishing happen in the thread that made the run.
 """
 
 import logging
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -29,6 +30,9 @@ from warehouse.events import naive
 from warehouse.landing import Landing
 from warehouse.load import LookResult
 from warehouse.publish import publish
+
+if TYPE_CHECKING:
+    from extract.web import Web
 
 LOG = logging.getLogger(__name__)
 WHOLE_SOURCE = "all"
@@ -67,6 +71,8 @@ class Run:
         # Read now, in this thread: fetches look them up from theirs.
         self._landed = self._landed_versions()
         self._last_good = self._last_good_looks()
+        self._polite: Web | None = None
+        self._polite_lock = threading.Lock()
 
     def sources(self, names: Iterable[str] = (), *, offline: bool = False) -> tuple[Source, ...]:
         """Return the sources of this run: those named, or all that are enabled and fit (offline: the archive)."""
@@ -220,11 +226,21 @@ class Run:
         self.summary.finished_at = self.clock()
         return self.summary
 
-    def _context(self, source: Source) -> Context:
+    def _web(self, source: Source) -> "Web":
+        """Return the web for a source; the polite ones share one, which knows the rules and pauses of each host."""
         from extract.http import HttpWeb
 
+        if not getattr(source, "polite", False):
+            return HttpWeb()
+        from extract.polite import PoliteWeb
+
+        with self._polite_lock:
+            self._polite = self._polite or PoliteWeb(HttpWeb())
+            return self._polite
+
+    def _context(self, source: Source) -> Context:
         return Context(
-            web=HttpWeb(),
+            web=self._web(source),
             settings=self.settings.source(source.name),
             now=self.clock,
             landed=lambda key: self._landed_document(source.name, key),
