@@ -93,11 +93,12 @@ def told(run: Run) -> Told:
 
 
 def with_sequence_length(told_: Told, length: Decimal | None) -> None:
-    """Turn sequences into tokens, once their length is known, where a benchmark packs them full."""
+    """Turn sequences into tokens, once their length is known, where a benchmark packs them full; round the rate."""
     told_.input_length = told_.input_length or length
-    if told_.unit_of_work == "sequence" and told_.input_length and told_.total_rate is not None:
-        told_.total_rate = product(told_.total_rate, told_.input_length)
-        told_.unit_of_work = "token"
+    rate = told_.total_rate or Decimal(0)
+    if told_.unit_of_work == "sequence" and told_.input_length:
+        rate, told_.unit_of_work = rate * told_.input_length, "token"
+    told_.total_rate = product(rate)
 
 
 def _keep(fields: dict[str, Any], event: dict[str, Any]) -> None:
@@ -122,7 +123,7 @@ def _progress(run: Run, found: Told, *, seconds: Decimal) -> None:
         step = _step(run, found)
         if tokens % step:
             raise last.refused("epoch_num", f"not a whole number of batches of {plain(step, 12)} tokens")
-        found.total_rate = checks.positive(last, "epoch_num", quotient(tokens, seconds))
+        found.total_rate = checks.positive(last, "epoch_num", tokens / seconds)
         return
     if samples is None:
         # Sequences come in whole batches; a number that is less than one batch is one of epochs.
@@ -130,7 +131,7 @@ def _progress(run: Run, found: Told, *, seconds: Decimal) -> None:
         if benchmark not in PACKED or epoch is None or not batch or epoch < batch:
             raise last.refused("samples_count", "the log does not count what was trained on", value=benchmark or "")
         samples = epoch
-    found.total_rate = checks.positive(last, "samples_count", quotient(samples, seconds))
+    found.total_rate = checks.positive(last, "samples_count", samples / seconds)
     if benchmark in PACKED:
         found.unit_of_work = "sequence"
         found.needed = () if found.input_length else ("sequence_length",)

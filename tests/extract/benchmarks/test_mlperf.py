@@ -1,0 +1,197 @@
+"""MLPerf: only valid runs are results; tokens of training come from the log, and only where sequences are full."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from extract.benchmarks import BenchmarkIncomplete, BenchmarkRefused, Measurement, read
+from warehouse.errors import LayoutChanged
+
+WORDS = {"model": "llama-2-70b", "accelerator": "B200 SXM", "accelerator_count": "8", "precision": "fp4"}
+TRAINING = {"accelerator": "H100 SXM", "accelerator_count": "512", "precision": "fp8"}
+
+# LoadGen's form; figures of NVIDIA's 8 x B200 in Inference v5.1 (mlcommons/inference_results_v5.1).
+SERVER = """\
+================================================
+MLPerf Results Summary
+================================================
+SUT name : PySUT
+Scenario : Server
+Mode     : PerformanceOnly
+Completed samples per second    : 361.30
+Completed tokens per second: 99123.04
+Result is : VALID
+  Performance constraints satisfied : Yes
+
+================================================
+Additional Stats
+================================================
+Scheduled samples per second : 363.79
+Max latency (ns)                : 134234488037
+99.00 percentile first token latency (ns)   : 436315697
+99.00 percentile time to output token (ns)   : 132366416
+
+================================================
+Test Parameters Used
+================================================
+target_qps : 364
+"""
+
+
+def loadgen(text: str = SERVER, **words: str) -> Measurement:
+    (run,) = read(text.encode(), "mlperf_log_summary.txt", {**WORDS, **words})
+    return run
+
+
+def test_a_summary_is_read() -> None:
+    """Nanoseconds as ms; completed, not scheduled or asked for; no input is counted."""
+    run = loadgen()
+
+    assert (run.output_rate, run.input_rate, run.unit_of_work) == (Decimal("99123.04"), None, "token")
+    assert (run.ttft_ms, run.interactivity) == (Decimal("436.315697"), Decimal("7.55478640443"))
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "field"),
+    [
+        ("Result is : VALID", "Result is : INVALID", "Result is"),
+        ("Mode     : PerformanceOnly", "Mode     : AccuracyOnly", "Mode"),
+        ("Mode     : PerformanceOnly", "Mode     : FindPeakPerformance", "Mode"),
+        ("Scenario : Server", "Scenario : SingleStream", "Scenario"),
+        ("tokens per second: 99123.04", "tokens per second: nan", "Completed tokens per second"),
+        ("tokens per second: 99123.04", "tokens per second: 0", "Completed tokens per second"),
+        ("first token latency (ns)   : 4", "first token latency (ns)   : 9999994",
+         "99.00 percentile first token latency (ns)"),
+    ],
+)  # fmt: skip
+def test_a_summary_that_is_no_result_is_refused(line: str, other: str, field: str) -> None:
+    """An invalid run, a run for accuracy, a scenario of latency only."""
+    assert line in SERVER
+    with pytest.raises(BenchmarkRefused) as refused:
+        loadgen(SERVER.replace(line, other))
+
+    assert refused.value.field == field
+
+
+@pytest.mark.parametrize("cut", ["Result is : VALID\n", "Mode     : PerformanceOnly\n"])
+def test_a_summary_that_does_not_say_so_is_no_result(cut: str) -> None:
+    """Silence is not validity."""
+    with pytest.raises(LayoutChanged):
+        loadgen(SERVER.replace(cut, ""))
+
+
+def test_a_model_without_tokens_is_counted_in_samples() -> None:
+    """Which the user may call images; tokens they are not."""
+    text = SERVER.replace("Completed tokens per second: 99123.04\n", "")
+
+    assert (loadgen(text).output_rate, loadgen(text).unit_of_work) == (Decimal("361.30"), "sample")
+    assert loadgen(text, unit="image").unit_of_work == "image"
+    with pytest.raises(BenchmarkRefused, match="the file counts tokens"):
+        loadgen(unit="image")
+
+
+@pytest.mark.parametrize(
+    ("url", "grade"),
+    [
+        ("https://github.com/mlcommons/inference_results_v5.1/tree/main/closed/NVIDIA/results/B200/Server", "A"),
+        ("https://mlcommons.org/benchmarks/inference-datacenter/?result=5.1-0072", "A"),
+        ("https://github.com/mlcommons/inference_results_v5.1/tree/main/open/NVIDIA/results/B200/Server", "C"),
+        ("https://github.com/mlcommons/inference_results_v5.1", "C"),
+        ("https://github.com/mlcommons/training_results_v5.1/tree/main/NVIDIA/results/x", "C"),
+        ("https://mlcommons.org.evil.com/5.1-0072", "C"),
+    ],
+)  # fmt: skip
+def test_only_the_address_of_a_reviewed_result_is_graded_a(url: str, grade: str) -> None:
+    """Of one result, of that benchmark, in the closed division."""
+    assert loadgen(source_url=url).evidence_grade == grade
+
+
+def log(
+    *, benchmark: str = "llama31_405b", status: str | None = "success", prefix: str = "", last: dict[str, Any] | None
+    = None, start: Any = 1715043829220, stop: Any = 1715046977115, **values: Any
+) -> bytes:  # fmt: skip
+    """Return a log in MLLOG's form, with the times of NVIDIA's run of gpt3 on 512 H100 in Training v4.0."""
+    events: list[dict[str, Any]] = [{"key": "submission_benchmark", "value": benchmark}]
+    events += [{"key": key, "value": value} for key, value in values.items()]
+    events += [{"key": "run_start", "value": None, "time_ms": start, "metadata": {}}]
+    events += [
+        {"key": "eval_accuracy", "value": 3.0, "metadata": {"samples_count": 2304}},
+        {"key": "eval_accuracy", "value": 2.69, "metadata": last or {"samples_count": 36864}},
+    ]
+    if status is not None:
+        events += [{"key": "run_stop", "value": None, "time_ms": stop, "metadata": {"status": status}}]
+    return "\n".join(["starting", *(f"{prefix}:::MLLOG {json.dumps(event)}" for event in events)]).encode()
+
+
+def trained(body: bytes, **words: str) -> Measurement:
+    (run,) = read(body, "result_0.txt", {**TRAINING, **words})
+    return run
+
+
+def test_sequences_become_tokens_by_their_length() -> None:
+    """36,864 x 8,192 tokens in 3,147.895 s."""
+    run = trained(log(max_sequence_length=8192, global_batch_size=2304))
+
+    assert (run.total_rate, run.unit_of_work) == (Decimal("95933.9139330"), "token")
+    assert (run.model_name, run.input_length, run.output_rate) == ("Llama-3.1-405B", Decimal(8192), None)
+    assert trained(log(max_sequence_length=8192, prefix="17: ")).total_rate == run.total_rate
+
+
+def test_a_length_that_the_log_lacks_is_asked_for() -> None:
+    """llama2_70b_lora logs none."""
+    body = log(benchmark="llama2_70b_lora", last={"samples_count": 3072})
+
+    with pytest.raises(BenchmarkIncomplete) as lacking:
+        trained(body)
+    run = trained(body, sequence_length="8192")
+
+    assert lacking.value.field == "sequence_length"
+    assert (run.total_rate, run.unit_of_work) == (Decimal("7994.49282775"), "token")
+    with pytest.raises(BenchmarkRefused, match="contradicts the file, which says 4096"):
+        trained(log(max_sequence_length=4096), sequence_length="8192")
+
+
+def test_of_gpt3_epoch_num_counts_tokens() -> None:
+    """1,245,708,288 is 264 batches of 2,304 x 2,048 tokens; a number that is none was something else."""
+    shape: dict[str, Any] = {"benchmark": "gpt3", "global_batch_size": 2304, "max_sequence_length": 2048}
+
+    assert trained(log(**shape, last={"epoch_num": 1245708288})).total_rate == Decimal("395727.394973")
+    with pytest.raises(BenchmarkRefused, match="not a whole number of batches of 4718592 tokens"):
+        trained(log(**shape, last={"epoch_num": 608256}))
+    with pytest.raises(LayoutChanged):
+        trained(log(benchmark="gpt3", max_sequence_length=2048, last={"epoch_num": 1245708288}))
+
+
+def test_sequences_that_are_not_full_stay_samples() -> None:
+    """BERT pads its sequences: 512 tokens each would be too many."""
+    run = trained(log(benchmark="bert", max_sequence_length=512), model="bert-large")
+
+    assert (run.unit_of_work, run.total_rate) == ("sample", Decimal("11.7106828531"))
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (log(status="aborted"), "run_stop"), (log(status=None), "run_stop"), (log(stop=1715043829220), "run_stop"),
+        (log(stop=1715043829), "run_stop"), (log(start=1, stop=2), "run_stop"),
+        (log(last={"samples_count": 0}, max_sequence_length=8192), "samples_count"),
+        (log(benchmark="resnet", last={"epoch_num": 37}), "samples_count"),
+        (log(last={"epoch_num": 3}, global_batch_size=2304, max_sequence_length=8192), "samples_count"),
+    ],
+)  # fmt: skip
+def test_a_run_that_is_no_result_is_refused(body: bytes, field: str) -> None:
+    """Aborted, cut off before its end, or without a count of what it trained on."""
+    with pytest.raises(BenchmarkRefused) as refused:
+        trained(body, model="llama-3.1-405b")
+
+    assert refused.value.field == field
+
+
+def test_a_damaged_event_is_named() -> None:
+    """Line by line."""
+    with pytest.raises(LayoutChanged, match="line 2 is no event"):
+        trained(b'start\n:::MLLOG {"key": "run_start"')
+    with pytest.raises(LayoutChanged, match="line 1 is no event"):
+        trained(b':::MLLOG ["run_start"]')
