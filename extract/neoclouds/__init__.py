@@ -5,9 +5,11 @@ should, `offers` makes the rows. docs/adding-a-provider.md says how to add one.
 """
 
 from extract.base import Source
-from extract.neoclouds import scaleway
+from extract.neoclouds import lambda_, scaleway, verda
 
 SOURCES: tuple[Source, ...] = (
     scaleway.SOURCE,
+    verda.SOURCE,
+    lambda_.SOURCE,
 )
 """Every source of this folder, one line each."""
