@@ -59,7 +59,9 @@ class Source:
     `scopes` lists what succeeds or fails alone; `fetch` gives one look at one scope and raises a SourceError
     where there is none to give; `parse` is pure and raises LayoutChanged. `backfill`, where a source has an archive,
     gives the looks of one scope between two dates (None: open), oldest first; they are archived and never complete.
-    `settings` names what a deployment may choose of it, beside `enabled`.
+    `settings` names what a deployment may choose of it, beside `enabled`. `polite` sources go through
+    `extract.polite`: robots.txt is minded and hosts are given a pause. A source with `off_because` is collected only
+    where a deployment says `enabled = true`; the text says why.
     """
 
     name: str
@@ -75,3 +77,5 @@ class Source:
     backfill: Callable[[Context, str, datetime | None, datetime | None], Iterator[Look]] | None = None
     kind: str = "live"
     settings: tuple[str, ...] = ()
+    polite: bool = False
+    off_because: str = ""

@@ -9,7 +9,7 @@ Quirks:
 
 1. A `source` of the form `repository@commit` differs in every row of one history: the origin is the part before "@".
 2. One collector's tiers and raw names of a chip often hold different prices at one time, so both are part of the offer:
-   the tier as `tier`, the raw name within `conditions`.
+   the tier as `tier`, the raw name as `accelerator_label`; `gpu`, a reading of it, stands in where it is empty.
 3. `usd_per_hour` is the price of the whole machine; beside it no other currency is believed.
 """
 
@@ -17,9 +17,10 @@ from pathlib import PurePath
 
 import polars as pl
 
+from warehouse.columns import HOURS_PER_YEAR
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
-from warehouse.schemas import HOURS_PER_YEAR, OBSERVATION
+from warehouse.schemas import OBSERVATION
 
 NAME = "import"
 PREFIX = "import:"
@@ -46,7 +47,7 @@ def parse(document: Document) -> dict[str, pl.DataFrame]:
     rows = table.select(
         service_provider_name=_text("provider").str.to_lowercase().replace_strict(PROVIDERS, default=_text("provider")),
         instance_type=_text("instance_type"),
-        accelerator_name=pl.when(_text("instance_type").is_null()).then(_text("gpu")),
+        accelerator_label=pl.when(_text("instance_type").is_null()).then(pl.coalesce(_text("gpu_raw"), _text("gpu"))),
         accelerator_count=pl.when(_text("instance_type").is_null()).then(_text("gpu_count")),
         capacity_unit=pl.lit("instance"),
         region_id=_text("region"),
@@ -56,7 +57,6 @@ def parse(document: Document) -> dict[str, pl.DataFrame]:
         .replace_strict(TERMS, default=None, return_dtype=pl.Int64),
         purchase_payment_model=_text("payment"),
         tier=_text("tier_raw"),
-        conditions=pl.format("listed as {}", _text("gpu_raw")),
         statistic=pl.when(_text("flags").str.contains("median_of_offers"))
         .then(pl.lit("median"))
         .otherwise(pl.lit("price")),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from extract.base import Source
+from warehouse import accelerators
 from warehouse.documents import Document
 from warehouse.events import naive
 from warehouse.gates import row_gate
@@ -12,7 +13,7 @@ from warehouse.schemas import OBSERVATION
 
 
 def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the accepted rows and the refusals of a document. Raises LayoutChanged."""
+    """Return the accepted rows, each with the chip that its label names, and the refusals. Raises LayoutChanged."""
     moment = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     document = Document(source=source.name, scope=scope, url=file.name, body=file.read_bytes(), fetched_at=moment)
     accepted, refusals = row_gate(source.parse(document).rows, latest=naive(datetime.now(UTC)))
@@ -29,4 +30,13 @@ def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], 
     ]
     # Its own time, where the document dates its prices itself.
     shown = [*OBSERVATION, "observed_at"] if "observed_at" in accepted.columns else list(OBSERVATION)
-    return list(accepted.select(shown).iter_rows(named=True)), refused
+    return [row | _chip(row) for row in accepted.select(shown).iter_rows(named=True)], refused
+
+
+def _chip(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what is read today in the provider's words for the chip; nothing for a machine that AWS's table knows."""
+    label = row["accelerator_label"]
+    if label is None:
+        return {}
+    read = accelerators.resolve(label, row["service_provider_name"])
+    return dict.fromkeys(accelerators.Chip._fields) if read is None else read._asdict()

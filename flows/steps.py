@@ -77,7 +77,7 @@ class Run:
     def sources(self, names: Iterable[str] = (), *, offline: bool = False) -> tuple[Source, ...]:
         """Return the sources of this run: those named, or all that are enabled and fit (offline: the archive)."""
         wanted = [source_named(name) for name in names] or [
-            source for source in SOURCES if self.settings.source(source.name).get("enabled", True)
+            source for source in SOURCES if self.settings.source(source.name).get("enabled", not source.off_because)
         ]
         return tuple(source for source in wanted if (source.kind == "archive") == offline)
 
@@ -230,7 +230,7 @@ class Run:
         """Return the web for a source; the polite ones share one, which knows the rules and pauses of each host."""
         from extract.http import HttpWeb
 
-        if not getattr(source, "polite", False):
+        if not source.polite:
             return HttpWeb()
         from extract.polite import PoliteWeb
 
@@ -360,7 +360,7 @@ def source_rows(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, str
         "select distinct source from core.scope_run where source like 'import:%' order by source"
     ).fetchall()
     rows += [
-        (name, "several", f"Imported observations of {name.removeprefix('import:')}", "import", 70, None, "")
+        (name, "several", f"Imported observations of {name.removeprefix('import:')}", "import", 900, None, "")
         for (name,) in imported
     ]
     return rows

@@ -17,11 +17,12 @@ PACKAGES = ("flows", "extract", "transform", "reports", "warehouse")
 
 ALLOWED = {
     "extract": (
-        "extract", "warehouse.schemas", "warehouse.documents", "warehouse.errors", "warehouse.instance_types",
+        "extract", "warehouse.accelerators", "warehouse.columns", "warehouse.documents", "warehouse.errors",
+        "warehouse.instance_types", "warehouse.schemas",
     ),
     "warehouse": ("warehouse",),
     "transform": ("transform", "warehouse"),
-    "reports": ("reports", "warehouse.schemas", "warehouse.errors"),
+    "reports": ("reports", "warehouse.columns", "warehouse.schemas", "warehouse.errors"),
     "flows": PACKAGES,
 }  # fmt: skip
 """What each package may import of ours: a package with all below it, or single modules."""

@@ -50,6 +50,11 @@ MARTS = (
         "spot_region_price", "Spot price of one type in one region, of its zones and of the public feed", is_table=True
     ),
     Mart("aws_purchase_options", "One way to buy one AWS type in one region, or why it has no price", is_table=True),
+    Mart(
+        "provider_price",
+        "What one provider asks for one chip at one kind of terms, beside AWS at the same terms",
+        is_table=True,
+    ),
     Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
 )
 

@@ -28,6 +28,15 @@ DYNAMIC_OPTIONS = ("spot", "capacity_block")
 UNIT_FACTORS = (2, 4, 8, 16, 24, 60, 72, 100, 720, 730, 744, 1000)
 """Factors that a wrong unit gives: chips of a node, cents, minutes, hours of a day or month."""
 
+LEAST_MOVED, LEAST_MOVED_TOGETHER = 3, 5
+"""Prices that must have moved by their own chip counts, or by one unit's factor, before it is no coincidence."""
+
+RATE_TOLERANCE = 0.004
+"""How near a common move must be to a reference rate: the rates of a few days differ by that much."""
+
+MARKET_STATISTICS = ("p25", "median")
+"""Statistics of a marketplace, where prices jump and offers come and go with whoever rents out."""
+
 CONFIRMED_AFTER = timedelta(hours=20)
 """A jump is believed when another document repeats it, or when the same one still holds after this time."""
 
@@ -177,7 +186,8 @@ def _gate_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
 
 
 def _cut_short(con: duckdb.DuckDBPyConnection, batch: Batch, number: int, look: ParsedLook) -> str | None:
-    if not look.complete or not set(look.rows["purchase_option"]) - set(DYNAMIC_OPTIONS):
+    lasting = ~pl.col("purchase_option").is_in(DYNAMIC_OPTIONS) & ~pl.col("statistic").is_in(MARKET_STATISTICS)
+    if not look.complete or look.rows.filter(lasting).is_empty():
         return None
     last = con.execute(
         "select arg_max(n_rows, observed_at) from core.scope_run where source = ? and scope = ? and complete "
@@ -194,12 +204,18 @@ def _cut_short(con: duckdb.DuckDBPyConnection, batch: Batch, number: int, look: 
 
 
 def _constant_factor(con: duckdb.DuckDBPyConnection, number: int) -> str | None:
-    """Name the factor by which at least half of the prices moved together, where it is one that a wrong unit gives."""
-    rows = con.execute(f"{sql('load/common_factor.sql')}", [number]).fetchall()
-    for factor, n_moved, n_all in rows:
+    """Say how the prices moved together where it is as a wrong unit, count or currency would move them."""
+    for pattern, factor, n_moved, n_all in con.execute(sql("load/common_factor.sql"), [number]).fetchall():
+        if n_moved < LEAST_MOVED or n_moved * 2 < n_all:
+            continue
+        if pattern == "own count":
+            return f"{n_moved} of {n_all} prices of several chips moved by their number of chips"
         larger = factor if factor >= 1 else 1 / factor if factor else 0.0
-        if n_moved >= 5 and n_moved * 2 >= n_all and any(abs(larger / unit - 1) < 0.02 for unit in UNIT_FACTORS):
+        if n_moved >= LEAST_MOVED_TOGETHER and any(abs(larger / unit - 1) < 0.02 for unit in UNIT_FACTORS):
             return f"{n_moved} of {n_all} prices moved by one factor, {factor:g}"
+        for currency, rate in con.execute(sql("load/reference_rate.sql")).fetchall() if n_moved == n_all else ():
+            if any(abs(factor / by - 1) < RATE_TOLERANCE for by in (rate, 1 / rate)):
+                return f"all {n_all} prices moved by {factor:g}, the rate between {currency} and USD"
     return None
 
 

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 import duckdb
 import polars as pl
 
-from warehouse import schemas
+from warehouse import columns, schemas
 from warehouse.db import sql
 from warehouse.errors import ChipledgerError
 
 STEPS = ("old_point", "confirmation", "fresh_point", "held_point", "new_event")
 
-IDENTITY_TYPES = {name: schemas.COLUMNS[name].type for name in schemas.IDENTITY}
+IDENTITY_TYPES = {name: columns.COLUMNS[name].type for name in schemas.IDENTITY}
 
 
 def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:

@@ -30,8 +30,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
+from warehouse.columns import CAPACITY_UNITS
 from warehouse.fact_csv import Row, rows
-from warehouse.schemas import CAPACITY_UNITS
 
 TABLE = resources.files("warehouse") / "data" / "instance_type.csv"
 ACCELERATOR_KINDS = ("gpu", "neuron", "gaudi", "inference", "fpga", "media")

@@ -12,11 +12,12 @@ from typing import Protocol
 
 import duckdb
 
-from warehouse import purchase_terms
+from warehouse import accelerators, purchase_terms
+from warehouse.columns import COLUMNS, FOCUS_COLUMNS
 from warehouse.db import create_macros, insert_rows, quote, sql
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
-from warehouse.schemas import COLUMNS, DERIVED_TABLES, FOCUS_COLUMNS, REFERENCE_TABLES, TABLES, columns_of
+from warehouse.schemas import DERIVED_TABLES, REFERENCE_TABLES, TABLES, columns_of
 
 FILE_NAME = "prices.duckdb"
 
@@ -114,8 +115,11 @@ def _build(
         _load_reference(con)
         _refuse_unknown_sources(con)
         create_macros(con)
+        _read_labels(con)
         con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
         con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
+        con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
+        con.execute(f"create view core.usd_rate as {sql('usd_rate.sql')}")
         con.execute(f"create view core.current_price as {sql('current_price.sql')}")
         con.execute("create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR)")
         for model in models:
@@ -146,6 +150,23 @@ def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
         columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
         con.execute(f"create table {table.qualified} ({columns})")
         insert_rows(con, table.qualified, rows)
+
+
+def _read_labels(con: duckdb.DuckDBPyConnection) -> None:
+    """Make core.accelerator_label: what we read today in the words that providers have for their chips."""
+    (table,) = (table for table in DERIVED_TABLES if table.name == "accelerator_label")
+    columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
+    con.execute(f"create table {table.qualified} ({columns})")
+    found = con.execute(
+        "select distinct service_provider_name, accelerator_label from core.offer "
+        "where accelerator_label is not null order by all"
+    ).fetchall()
+    nothing = (None,) * (len(table.columns) - 2)
+    insert_rows(
+        con,
+        table.qualified,
+        [(provider, label, *(accelerators.resolve(label, provider) or nothing)) for provider, label in found],
+    )
 
 
 def _refuse_unknown_sources(con: duckdb.DuckDBPyConnection) -> None:

@@ -17,8 +17,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
+from warehouse.columns import OFFERING_CLASSES, PURCHASE_OPTIONS
 from warehouse.fact_csv import Row, rows
-from warehouse.schemas import OFFERING_CLASSES, PURCHASE_OPTIONS
 
 TABLE = resources.files("warehouse") / "data" / "purchase_term.csv"
 TRUTH = {"true": True, "false": False, "": None}

@@ -1,46 +1,12 @@
-"""The one place for schemas: every column with its type, unit and meaning; every table as a list of columns.
+"""The one place for tables: each as a list of columns, whose types and meanings are in `warehouse.columns`.
 
-DDL checks, COMMENTs, the data dictionary and the row gate are derived from here. A column means the same
-wherever its name stands. Names are FOCUS 1.4 columns (and of the SkuPrice dataset of the 1.5 draft) in snake_case
-where the meaning is FOCUS's.
+DDL checks, COMMENTs, the data dictionary and the row gate are derived from both.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-PURCHASE_OPTIONS = ("on_demand", "reserved", "savings_plan", "spot", "capacity_block")
-PAYMENT_MODELS = ("No Upfront", "Partial Upfront", "All Upfront")
-OFFERING_CLASSES = ("standard", "convertible")
-CAPACITY_UNITS = ("instance", "UltraServer", "GPU")
-STATISTICS = ("price", "p25", "median")
-UNIT_PRICE_TYPES = ("List", "Contracted")
-CURRENCIES = ("USD", "CNY", "EUR", "GBP")
-HOURS_PER_YEAR = 8760
-"""AWS's own convention for spreading an upfront fee: 365 days, no leap day."""
-
-FOCUS_PRICING_CATEGORY = {
-    "on_demand": "Standard",
-    "capacity_block": "Standard",
-    "reserved": "Committed",
-    "savings_plan": "Committed",
-    "spot": "Dynamic",
-}
-"""FOCUS PricingCategory of each purchase option."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column: its name, DuckDB type, meaning, and unit (empty where it has none)."""
-
-    name: str
-    type: str
-    meaning: str
-    unit: str = ""
-
-    @property
-    def comment(self) -> str:
-        """Return the text of the column's COMMENT: the meaning and, in brackets, the unit."""
-        return f"{self.meaning} [{self.unit}]" if self.unit else self.meaning
+from warehouse.columns import COLUMNS, Column
 
 
 @dataclass(frozen=True)
@@ -58,233 +24,18 @@ class Table:
         return f"{self.schema}.{self.name}"
 
 
-MONEY = "DECIMAL(18,10)"
-
-# fmt: off
-_COLUMNS = (
-    # identity of a price
-    Column("offer_id", "BIGINT", "Hash of the identity columns of core.offer, 52 bits, exact in a double"),
-    Column("service_provider_name", "VARCHAR", "Who sells it (FOCUS ServiceProviderName)"),
-    Column("instance_type", "VARCHAR", "The provider's name of the machine; NULL where the chip itself is sold"),
-    Column("accelerator_name", "VARCHAR", "Chip, such as H100 or Trainium2; NULL where unknown"),
-    Column("accelerator_count", "DECIMAL(10,4)", "Chips in one capacity unit; fractions exist", "chips"),
-    Column("capacity_unit", "VARCHAR", "What one price buys: " + ", ".join(CAPACITY_UNITS)),
-    Column("minimum_quantity", "DECIMAL(10,4)", "Least number of capacity units sold; NULL where none is stated", "units"),
-    Column("region_id", "VARCHAR", "Region in the provider's own code; for AWS the price list's Region Code"),
-    Column("availability_zone_id", "VARCHAR", "Zone id, the same for every account (use1-az1); NULL where the price is regional"),
-    Column("availability_zone", "VARCHAR", "Zone name, for captures that carry no zone id; it differs between accounts"),
-    Column("purchase_option", "VARCHAR", "How it is bought: " + ", ".join(PURCHASE_OPTIONS)),
-    Column("commitment_discount_type", "VARCHAR", "Kind of plan (Compute, EC2Instance, SageMaker); NULL outside plans"),
-    Column("commitment_term_hours", "INTEGER", "Length of the commitment, a year being 8760", "hours"),
-    Column("purchase_payment_model", "VARCHAR", "How a commitment is paid: " + ", ".join(PAYMENT_MODELS)),
-    Column("offering_class", "VARCHAR", "Reserved offering class: " + ", ".join(OFFERING_CLASSES)),
-    Column("tier", "VARCHAR", "The provider's tier, in its own words; NULL where it has none"),
-    Column("statistic", "VARCHAR", "What the amount is of several offers: " + ", ".join(STATISTICS)),
-    Column("conditions", "VARCHAR", "What else the price depends on; NULL means Linux/UNIX, shared tenancy, no software"),
-    Column("pricing_currency", "VARCHAR", "ISO 4217 code of the amounts (FOCUS PricingCurrency)"),
-    Column("unit_price_type", "VARCHAR", "List or Contracted (FOCUS UnitPriceType)"),
-    Column("contract_id", "VARCHAR", "The contract of a contracted price; NULL for list prices"),
-    # attributes of an offer
-    Column("sku_id", "VARCHAR", "The provider's product code (FOCUS SkuId); NULL where not stated"),
-    Column("sku_price_id", "VARCHAR", "The provider's code of the recurring rate (FOCUS SkuPriceId); NULL where not stated"),
-    # amounts
-    Column("unit_price", MONEY, "Recurring price of one capacity unit", "pricing currency per hour"),
-    Column("upfront_price", MONEY, "Price paid once for the term; 0 where none is paid, NULL where the option has no such notion", "pricing currency"),
-    # the log
-    Column("source", "VARCHAR", "Short name of the source, as in core.source"),
-    Column("scope", "VARCHAR", "The part of the source that succeeds or fails alone, such as a region"),
-    Column("valid_from", "TIMESTAMP", "First moment at which the price was seen", "UTC"),
-    Column("valid_to", "TIMESTAMP", "First moment at which it was seen no more; NULL while it holds", "UTC"),
-    Column("last_observed_at", "TIMESTAMP", "Last moment at which the source confirmed it", "UTC"),
-    Column("observed_at", "TIMESTAMP", "Moment at which the source was looked at, or the date its archive states", "UTC"),
-    Column("recorded_at", "TIMESTAMP", "Moment at which we learnt it", "UTC"),
-    Column("retracts_recorded_at", "TIMESTAMP", "Set on a retraction: recorded_at of the event of this offer, source and valid_from that no longer counts", "UTC"),
-    Column("document_sha256", "VARCHAR", "SHA-256 of the document that says so, as in core.document"),
-    Column("run_id", "VARCHAR", "The run that did it, named by its start in UTC"),
-    Column("complete", "BOOLEAN", "Whether the answer covered the whole scope, so that absence means gone"),
-    Column("status", "VARCHAR", "What became of it"),
-    Column("n_rows", "INTEGER", "Prices accepted", "rows"),
-    Column("n_refused", "INTEGER", "Prices refused", "rows"),
-    Column("error", "VARCHAR", "Why it failed; NULL where it did not"),
-    Column("archived", "BOOLEAN", "Whether the prices are of a past date: from an archive or an import"),
-    # documents and sources
-    Column("url", "VARCHAR", "Address, or operation of the API"),
-    Column("parameters", "VARCHAR", "Parameters of the call, as JSON"),
-    Column("version_key", "VARCHAR", "Address of content that never changes; NULL where the address is reused"),
-    Column("fetched_at", "TIMESTAMP", "When the bytes came", "UTC"),
-    Column("published_at", "TIMESTAMP", "The provider's own date of the content; NULL where it states none", "UTC"),
-    Column("size_bytes", "BIGINT", "Size of the kept bytes", "bytes"),
-    Column("whole_size_bytes", "BIGINT", "Size of the file that the kept excerpt was cut from; NULL where all was kept", "bytes"),
-    Column("whole_sha256", "VARCHAR", "SHA-256 of the file that the kept excerpt was cut from; NULL where all was kept"),
-    Column("kind", "VARCHAR", "live, archive or import"),
-    Column("precedence", "INTEGER", "Where sources overlap and differ, the lowest number is believed"),
-    Column("max_age_hours", "INTEGER", "Age beyond which the source's prices are no longer called current; NULL: never current", "hours"),
-    Column("title", "VARCHAR", "What the source is, in words"),
-    # facts of machines
-    Column("accelerator_vendor", "VARCHAR", "Maker of the chip"),
-    Column("accelerator_kind", "VARCHAR", "gpu, neuron, gaudi, inference, fpga or media"),
-    Column("accelerator_memory_gib", "DECIMAL(10,4)", "Memory of one chip, or of the fraction sold; NULL where unknown", "GiB"),
-    Column("neuron_cores_per_accelerator", "INTEGER", "NeuronCores of one chip; NULL where it has none or it is unknown", "cores"),
-    Column("form_factor", "VARCHAR", "SXM, PCIe, NVL and the like; NULL where the provider is silent"),
-    Column("known_from", "DATE", "First day on which the fact is held to be true; NULL: always", "UTC"),
-    Column("override_reason", "VARCHAR", "Why the value differs from what the provider's API says; NULL where it does not"),
-    Column("source_url", "VARCHAR", "Where the fact stands"),
-    Column("accessed_on", "DATE", "When it was read there", "UTC"),
-    # quarantine
-    Column("quarantine_id", "BIGINT", "Hash of source, scope, moment, offer and reason, 52 bits"),
-    Column("gate", "VARCHAR", "Which gate refused it: row, batch or history"),
-    Column("reason", "VARCHAR", "Why, in words"),
-    Column("field", "VARCHAR", "The field concerned"),
-    Column("value", "VARCHAR", "The value that was refused"),
-    Column("row_json", "VARCHAR", "The refused row, as JSON"),
-    Column("decision", "VARCHAR", "accept or refuse, once somebody or a confirmation settled it; NULL while open"),
-    Column("decided_at", "TIMESTAMP", "When it was settled", "UTC"),
-    Column("decided_by", "VARCHAR", "Who or what settled it"),
-    # facts beside prices
-    Column("operating_system", "VARCHAR", "Operating system that the fact is about"),
-    Column("savings_percent", "INTEGER", "Saving of spot against on-demand that the provider advertises", "percent"),
-    Column("interruption_band", "VARCHAR", "Share of spot instances that were interrupted in the last month, as the provider bands it"),
-    Column("supports_on_demand", "BOOLEAN", "Whether the provider's API says it is sold on demand here"),
-    Column("supports_spot", "BOOLEAN", "Whether the provider's API says it is sold as spot here"),
-    Column("supports_capacity_block", "BOOLEAN", "Whether the provider's API says it is sold in Capacity Blocks here"),
-    Column("api_accelerator_name", "VARCHAR", "Chip as the provider's API names it"),
-    Column("api_accelerator_count", "DECIMAL(10,4)", "Chips as the provider's API counts them", "chips"),
-    Column("api_accelerator_memory_gib", "DECIMAL(10,4)", "Memory of one chip as the provider's API states it", "GiB"),
-    Column("api_neuron_cores_per_accelerator", "INTEGER", "NeuronCores of one chip as the provider's API states them", "cores"),
-    Column("capacity_block_offering_id", "VARCHAR", "The provider's id of one offer of a Capacity Block; empty text where the query found none"),
-    Column("queried_hours", "INTEGER", "Duration that was asked for", "hours"),
-    Column("queried_count", "INTEGER", "Instances, or UltraServers, that were asked for", "units"),
-    Column("starts_at", "TIMESTAMP", "Start of the block", "UTC"),
-    Column("ends_at", "TIMESTAMP", "End of the block", "UTC"),
-    Column("duration_minutes", "INTEGER", "Paid length of the block; NULL where the answer lacks the minutes", "minutes"),
-    Column("usable_minutes", "INTEGER", "Paid length less the 30 minutes before the end in which instances are ended", "minutes"),
-    Column("block_fee", MONEY, "Fee of the whole block", "pricing currency"),
-    Column("answer_error", "VARCHAR", "The error that the query met; NULL where it met none"),
-    # marts
-    Column("commitment_term_years", "DOUBLE", "Length of the commitment", "years of 8760 hours"),
-    Column("effective_hourly_price", "DOUBLE", "unit_price plus upfront_price spread over the term: hourly + upfront / commitment_term_hours", "pricing currency per hour"),
-    Column("price_per_accelerator_hour", "DOUBLE", "effective_hourly_price / accelerator_count", "pricing currency per chip-hour"),
-    Column("price_per_neuron_core_hour", "DOUBLE", "price_per_accelerator_hour / neuron_cores_per_accelerator; NULL where there are none", "pricing currency per core-hour"),
-    Column("price_per_accelerator_hour_usd", "DOUBLE", "price_per_accelerator_hour where the currency is USD; NULL otherwise, as no reference rate is kept yet", "USD per chip-hour"),
-    Column("is_current", "BOOLEAN", "Whether the source confirmed it within its max_age before the file was built"),
-    Column("age_days", "DOUBLE", "Time from last_observed_at to the building of the file", "days"),
-    Column("unit_price_before", MONEY, "Recurring price before the change; NULL: not offered", "pricing currency per hour"),
-    Column("unit_price_after", MONEY, "Recurring price after the change; NULL: not offered", "pricing currency per hour"),
-    Column("upfront_price_before", MONEY, "Upfront price before the change", "pricing currency"),
-    Column("upfront_price_after", MONEY, "Upfront price after the change", "pricing currency"),
-    Column("change_ratio", "DOUBLE", "Effective hourly price after / before, minus 1; NULL for new and gone offers", "ratio"),
-    Column("effective_at", "TIMESTAMP", "When the provider says it took effect; NULL: it does not say", "UTC"),
-    Column("last_observed_before_at", "TIMESTAMP", "Start of the observation window: last time the old price was seen", "UTC"),
-    Column("change_kind", "VARCHAR", "list_change, spot_move, new_offer, gone_offer or correction"),
-    Column("last_source", "VARCHAR", "Source that last confirmed it"),
-    Column("source_before", "VARCHAR", "Source that last showed the old price; differs from source where histories are spliced"),
-    Column("scopes_failed", "INTEGER", "Scopes whose last look failed", "scopes"),
-    Column("last_good_at", "TIMESTAMP", "Last look that gave accepted prices", "UTC"),
-    Column("last_tried_at", "TIMESTAMP", "Last look, whatever became of it", "UTC"),
-    Column("n_disagreements", "BIGINT", "Offers for which this source and another differ about the same moment", "offers"),
-    Column("n_without_accelerator", "BIGINT", "Instance types of this source with no entry in core.instance_type", "types"),
-    Column("n_types", "BIGINT", "Instance types or chips priced", "types"),
-    Column("n_offers", "BIGINT", "Offers priced", "offers"),
-    # what a purchase option promises; NULL: the provider's pages do not say, or there is no such notion
-    Column("capacity_guaranteed", "BOOLEAN", "Whether what is bought is sure to be there when it is used"),
-    Column("is_interruptible", "BOOLEAN", "Whether the provider may end it for want of capacity"),
-    Column("lead_time_hours", "INTEGER", "Least time from purchase to use", "hours"),
-    Column("shortest_term_hours", "INTEGER", "Shortest term sold", "hours"),
-    Column("longest_term_hours", "INTEGER", "Longest term sold", "hours"),
-    Column("is_cancellable", "BOOLEAN", "Whether it can be ended at any time without paying on"),
-    Column("can_be_resold", "BOOLEAN", "Whether it can be sold on"),
-    Column("note", "VARCHAR", "What else is to know of it"),
-    # spot over time; the window of N days ends at window_end_at, means are weighted by time
-    Column("window_end_at", "TIMESTAMP", "End of the windows: last good look at it", "UTC"),
-    Column("mean_price_1d", "DOUBLE", "Mean over 1 day; NULL where the price in force at its start is unknown", "pricing currency per hour"),
-    Column("mean_price_7d", "DOUBLE", "Mean over 7 days; NULL where the price in force at their start is unknown", "pricing currency per hour"),
-    Column("mean_price_30d", "DOUBLE", "Mean over 30 days; NULL where the price in force at their start is unknown", "pricing currency per hour"),
-    Column("median_price_30d", "DOUBLE", "Least price that held, or was undercut, for half of the time priced in 30 days", "pricing currency per hour"),
-    Column("p95_price_30d", "DOUBLE", "Least price that held, or was undercut, for 95 % of the time priced in 30 days", "pricing currency per hour"),
-    Column("max_price_30d", "DOUBLE", "Highest price in 30 days", "pricing currency per hour"),
-    Column("priced_share_30d", "DOUBLE", "Share of the 30 days in which it was offered", "share"),
-    Column("below_on_demand_share_30d", "DOUBLE", "Share of the time priced in 30 days in which it was below the on-demand price then in force; NULL without one", "share"),
-    Column("last_changed_at", "TIMESTAMP", "When the price in force was first seen in place of another; NULL: no change was seen", "UTC"),
-    Column("n_changes_30d", "BIGINT", "Changes of price in 30 days", "changes"),
-    Column("cheapest_zone", "VARCHAR", "Zone of the lowest current price; its id, or its name where the id is unknown"),
-    Column("cheapest_zone_price", "DOUBLE", "Lowest current price of any zone", "pricing currency per hour"),
-    Column("median_zone_price", "DOUBLE", "Median of the zones' current prices", "pricing currency per hour"),
-    Column("n_zones", "BIGINT", "Zones with a current price", "zones"),
-    Column("mean_cheapest_price_30d", "DOUBLE", "Mean over 30 days of the lowest price of any zone at each moment", "pricing currency per hour"),
-    Column("mean_median_price_30d", "DOUBLE", "Mean over 30 days of the zones' median price at each moment", "pricing currency per hour"),
-    Column("most_often_cheapest_zone", "VARCHAR", "Zone that was cheapest for most of 30 days; of equals the first by name"),
-    Column("most_often_cheapest_share", "DOUBLE", "Share of the 30 days in which that zone was (one of) the cheapest", "share"),
-    Column("lowest_mean_zone", "VARCHAR", "Zone whose own mean over 30 days is lowest"),
-    Column("lowest_mean_price_30d", "DOUBLE", "Lowest mean over 30 days of a single zone: what staying in that zone cost", "pricing currency per hour"),
-    Column("feed_price", "DOUBLE", "Price of the whole region in AWS's public spot feed, which names no zone", "pricing currency per hour"),
-    Column("feed_last_observed_at", "TIMESTAMP", "Last moment at which the feed confirmed it", "UTC"),
-    # purchase options side by side
-    Column("cash_upfront", "DOUBLE", "Paid on the day of purchase for one capacity unit: the upfront price; of a plan rate x hours x 1, 0.5 or 0 (All, Partial, No Upfront); of a block rate x hours; NULL where nothing is bought in advance", "pricing currency"),
-    Column("breakeven_share_on_demand", "DOUBLE", "effective_hourly_price / on-demand price: share of use above which the commitment is cheaper than on-demand; above 1: never", "share"),
-    Column("breakeven_share_spot", "DOUBLE", "effective_hourly_price / lowest_mean_price_30d: share of use above which the commitment is cheaper than spot; above 1: never", "share"),
-    Column("price_fall_that_erases", "DOUBLE", "1 - effective_hourly_price / on-demand price: fall of the on-demand price that would make the commitment a loss", "share"),
-    Column("is_contradicted", "BOOLEAN", "Whether a later sighting of it was refused and waits in core.quarantine"),
-    Column("unknown_reason", "VARCHAR", "Why there is no price; NULL where there is one"),
-    # the best option
-    Column("nodes", "DOUBLE", "Capacity units that are paid", "units"),
-    Column("charged_hours", "DOUBLE", "Hours that are paid for each capacity unit", "hours"),
-    Column("hourly_price", "DOUBLE", "Price that is paid for each of these hours", "USD per hour"),
-    Column("price_basis", "VARCHAR", "What that price is, in words"),
-    Column("total_cost", "DOUBLE", "nodes x charged_hours x hourly_price", "USD"),
-    Column("runner_up", "VARCHAR", "The cheapest option of another kind, in words"),
-    Column("runner_up_region_id", "VARCHAR", "Region of the runner-up"),
-    Column("runner_up_cost", "DOUBLE", "Total cost of the runner-up", "USD"),
-    Column("runner_up_last_observed_at", "TIMESTAMP", "Last moment at which the runner-up's price was confirmed", "UTC"),
-    Column("runner_up_is_current", "BOOLEAN", "Whether the runner-up's price was current when the file was built"),
-    Column("margin", "DOUBLE", "runner_up_cost - total_cost", "USD"),
-    Column("left_out", "VARCHAR", "What was left out, why, and how many of each; NULL where nothing was"),
-)
-# fmt: on
-
-COLUMNS: dict[str, Column] = {column.name: column for column in _COLUMNS}
-
-# fmt: off
-_FOCUS_COLUMNS = (
-    Column("ServiceProviderName", "VARCHAR", "FOCUS: who sells the service"),
-    Column("SkuId", "VARCHAR", "FOCUS: the provider's product code; NULL where not stated"),
-    Column("SkuPriceId", "VARCHAR", "FOCUS: the provider's code of this price, or chipledger:<offer_id> where it states none"),
-    Column("ContractId", "VARCHAR", "FOCUS 1.5 draft: the contract of a contracted price"),
-    Column("ChargeCategory", "VARCHAR", "FOCUS: Usage for what recurs, Purchase for what is paid once"),
-    Column("PricingCategory", "VARCHAR", "FOCUS: Standard, Committed or Dynamic"),
-    Column("CommitmentDiscountType", "VARCHAR", "FOCUS: the provider's kind of commitment"),
-    Column("PurchaseDurationType", "VARCHAR", "FOCUS 1.5 draft: length of the commitment"),
-    Column("PurchasePaymentModel", "VARCHAR", "FOCUS 1.5 draft: No, Partial or All Upfront"),
-    Column("PricingRegionId", "VARCHAR", "FOCUS 1.5 draft: region that the price is for"),
-    Column("AvailabilityZone", "VARCHAR", "FOCUS: zone that the price is for; NULL where it is regional"),
-    Column("PricingUnit", "VARCHAR", "FOCUS: what one UnitPrice buys"),
-    Column("PricingCurrency", "VARCHAR", "FOCUS: ISO 4217 code of UnitPrice"),
-    Column("UnitPrice", MONEY, "FOCUS 1.5 draft: price of one PricingUnit", "PricingCurrency"),
-    Column("UnitPriceType", "VARCHAR", "FOCUS 1.5 draft: List or Contracted"),
-    Column("SkuPriceEffectiveStart", "TIMESTAMP", "FOCUS 1.5 draft: first moment at which the price was seen", "UTC"),
-    Column("SkuPriceEffectiveEnd", "TIMESTAMP", "FOCUS 1.5 draft: first moment at which it was seen no more; NULL while it holds", "UTC"),
-    Column("x_PurchaseOption", "VARCHAR", "purchase_option: on_demand, reserved, savings_plan, spot, capacity_block"),
-    Column("x_OfferingClass", "VARCHAR", "Reserved offering class"),
-    Column("x_InstanceType", "VARCHAR", "The provider's name of the machine"),
-    Column("x_AcceleratorName", "VARCHAR", "Chip"),
-    Column("x_AcceleratorCount", "DECIMAL(10,4)", "Chips in one unit", "chips"),
-    Column("x_Source", "VARCHAR", "Source that first showed the price"),
-    Column("x_LastObservedAt", "TIMESTAMP", "Last moment at which a source confirmed it", "UTC"),
-    Column("x_DocumentSha256", "VARCHAR", "Document that first showed it"),
-)
-# fmt: on
-
-FOCUS_COLUMNS: dict[str, Column] = {column.name: column for column in _FOCUS_COLUMNS}
-"""Columns of mart.focus_sku_price, in FOCUS's own spelling."""
-
 IDENTITY = (
-    "service_provider_name", "instance_type", "accelerator_name", "accelerator_count", "capacity_unit",
+    "service_provider_name", "instance_type", "accelerator_label", "accelerator_count", "capacity_unit",
     "minimum_quantity", "region_id", "availability_zone_id", "availability_zone", "purchase_option",
     "commitment_discount_type", "commitment_term_hours", "purchase_payment_model", "offering_class", "tier",
     "statistic", "conditions", "pricing_currency", "unit_price_type", "contract_id",
+    "host_provider_name", "fabric", "pricing_unit", "restriction",
 )  # fmt: skip
 """What makes a price the same price over time, whoever reports it.
 
-`accelerator_name` and `accelerator_count` are part of it only where the chip itself is sold (no instance type).
+`accelerator_label` and `accelerator_count` are part of it where the chip itself is sold, or where nothing but the
+provider's words says which chips its machine has; AWS's instance types have theirs in core.instance_type. The label is
+what the provider wrote: what we read in it may improve without making another price of it.
 """
 
 OBSERVATION = (*IDENTITY, "sku_id", "sku_price_id", "unit_price", "upfront_price")
@@ -306,6 +57,13 @@ FACT_TABLES = (
            "capacity_block_offering_id", "availability_zone_id", "availability_zone", "starts_at", "ends_at",
            "duration_minutes", "usable_minutes", "block_fee", "pricing_currency", "answer_error",
            "source", "observed_at", "document_sha256", "recorded_at")),
+    Table("core", "availability", "What one provider said it had of one kind of machine in one place",
+          ("service_provider_name", "host_provider_name", "instance_type", "accelerator_label", "accelerator_count",
+           "region_id", "purchase_option", "tier", "n_machines", "n_accelerators", "stock_status",
+           "source", "observed_at", "document_sha256", "recorded_at")),
+    Table("core", "fx_rate", "The European Central Bank's reference rate of one currency on one day",
+          ("pricing_currency", "rate_date", "units_per_eur",
+           "source", "observed_at", "document_sha256", "recorded_at")),
 )  # fmt: skip
 """What documents say beside prices; append-only, a fact is written again only when it differs from the last one."""
 
@@ -316,6 +74,11 @@ FACT_KEYS = {
     "capacity_block_answer": (
         "region_id", "instance_type", "capacity_unit", "queried_hours", "queried_count", "capacity_block_offering_id",
     ),
+    "availability": (
+        "service_provider_name", "host_provider_name", "instance_type", "accelerator_label", "accelerator_count",
+        "region_id", "purchase_option", "tier",
+    ),
+    "fx_rate": ("pricing_currency", "rate_date"),
 }  # fmt: skip
 """What a fact of each table is about; its other columns, up to `source`, are what is said."""
 
@@ -355,6 +118,14 @@ REFERENCE_TABLES = (
 """Tables of the published file that are read from the package's own data."""
 
 DERIVED_TABLES = (
+    Table("core", "accelerator_label", "What one provider's words for a chip mean; no name: unknown",
+          ("service_provider_name", "accelerator_label", "accelerator_name", "accelerator_vendor", "form_factor",
+           "accelerator_memory_gib", "accelerator_share")),
+    Table("core", "offer_unit", "What one unit of one offer is: its chips, and the time that its price buys",
+          ("offer_id", "accelerator_name", "accelerator_vendor", "form_factor", "accelerator_memory_gib",
+           "accelerator_count", "neuron_cores_per_accelerator", "hours_per_pricing_unit", "capacity_class")),
+    Table("core", "usd_rate", "US dollars for one unit of one currency on one day, by the ECB's reference rates",
+          ("pricing_currency", "rate_date", "usd_per_currency_unit")),
     Table("core", "sku_price", "One interval in which one source gives one offer one price",
           ("offer_id", "source", "scope", "valid_from", "valid_to", "last_observed_at", "unit_price",
            "upfront_price", "document_sha256", "recorded_at")),

@@ -13,8 +13,9 @@ from decimal import Decimal
 import polars as pl
 
 from extract.base import Parsed
+from warehouse.columns import HOURS_PER_YEAR
 from warehouse.instance_types import ACCELERATOR_TYPE
-from warehouse.schemas import HOURS_PER_YEAR, OBSERVATION
+from warehouse.schemas import OBSERVATION
 
 SOURCE_NAME = "aws_price_list"
 

@@ -9,8 +9,9 @@ import polars as pl
 from extract.aws_price_list.rules import plain_number
 from extract.aws_savings_plans.rates import Rate
 from extract.base import Parsed
+from warehouse.columns import HOURS_PER_YEAR, PAYMENT_MODELS
 from warehouse.instance_types import ACCELERATOR_TYPE
-from warehouse.schemas import HOURS_PER_YEAR, OBSERVATION, PAYMENT_MODELS
+from warehouse.schemas import OBSERVATION
 
 PLANS = {
     "Compute": "Compute", "EC2Instance": "EC2Instance", "SageMaker": "SageMaker", "Database": "Database",

@@ -160,3 +160,51 @@ def test_a_refused_row_of_an_import_keeps_its_own_time() -> None:
             ("2025-06-06", "2"),
         ]
         assert con.execute("select count(*) from core.quarantine").fetchone() == (4,)
+
+
+def chips(price: str, count: int) -> Row:
+    """Return a row of a machine of so many chips that another provider than AWS names by its chip."""
+    return row(
+        None, price, service_provider_name="Lambda", accelerator_label="H100 SXM", accelerator_count=str(count),
+        tier=f"{count}x",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_prices_that_moved_by_their_own_chip_counts_are_refused(turned: bool) -> None:
+    """The price of a machine becomes one of a chip: each moves by its own count, so that no factor is common."""
+    whole = [chips(str(3 * count), count) for count in (1, 2, 4, 8)]
+    each = [chips("3", count) for count in (1, 2, 4, 8)]
+    first, then = (each, whole) if turned else (whole, each)
+    with memory() as con:
+        load(con, [look(0, *first)], recorded_at=day(0))
+        (result,) = load(con, [look(1, *then)], recorded_at=day(1))
+
+    assert result.status == "refused"
+    assert result.error == "3 of 3 prices of several chips moved by their number of chips"
+
+
+@pytest.mark.parametrize(("factor", "status"), [("1.16", "refused"), ("0.8621", "refused"), ("1.30", "ok")])
+def test_prices_that_moved_by_an_exchange_rate_are_refused(factor: str, status: str) -> None:
+    """Euros kept as dollars, or the reverse, move all prices by that day's rate; a raise of 30 % is a raise."""
+    with memory() as con:
+        con.execute(
+            "insert into core.fx_rate (pricing_currency, rate_date, units_per_eur) values ('USD', '2026-01-01', 1.1611)"
+        )
+        load(con, [look(0, *rows(LISTED))], recorded_at=day(0))
+        (result,) = load(con, [look(1, *rows(times(factor)))], recorded_at=day(1))
+
+    assert result.status == status
+    assert (result.error or "").endswith("the rate between EUR and USD" if status == "refused" else "")
+
+
+def test_a_marketplace_may_halve_and_double() -> None:
+    """Its statistics follow whoever rents out that day, so neither its prices nor their number wait for anything."""
+    market = {name: row(name, price, statistic="median") for name, price in LISTED.items()}
+    with memory() as con:
+        load(con, [look(0, *market.values())], recorded_at=day(0))
+        few = [market["p5.48xlarge"] | {"unit_price": "300"}, market["g6.xlarge"]]
+        (result,) = load(con, [look(1, *few)], recorded_at=day(1))
+
+        assert result.status == "ok"
+        assert not refused(con)

@@ -9,8 +9,9 @@ import duckdb
 import pytest
 
 from warehouse import db
+from warehouse.columns import COLUMNS
 from warehouse.errors import ChipledgerError, WriterBusy
-from warehouse.schemas import COLUMNS, TABLES
+from warehouse.schemas import TABLES
 
 HOLDER = """
 import sys, time

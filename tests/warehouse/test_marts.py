@@ -242,7 +242,7 @@ def test_prices_per_chip_hour(put) -> None:
 def test_a_chip_that_is_sold_itself_needs_no_machine(put) -> None:
     """A neocloud names chip and count; its price per chip is price / count, and it is not unknown."""
     chips = row(
-        None, "20", service_provider_name="lambda", accelerator_name="H100", accelerator_count="8", region_id=None
+        None, "20", service_provider_name="lambda", accelerator_label="H100", accelerator_count="8", region_id=None
     )
     file = put(past(0, chips, source="import:x"))
 

@@ -13,9 +13,10 @@ from published import content, query
 
 from transform.models import MARTS
 from warehouse import db, publish
+from warehouse.columns import COLUMNS, FOCUS_COLUMNS
 from warehouse.errors import ChipledgerError
 from warehouse.load import load
-from warehouse.schemas import COLUMNS, DERIVED_TABLES, FOCUS_COLUMNS, TABLES
+from warehouse.schemas import DERIVED_TABLES, TABLES
 
 SOURCES = [
     ("aws_price_list", "AWS", "The price list", "live", 10, 72, "https://x.test"),

@@ -17,7 +17,7 @@ from warehouse.gates import RULES, row_gate
 from warehouse.load import load
 from warehouse.quarantine import listed
 
-CHIP = {"accelerator_name": "H100", "accelerator_count": "8"}
+CHIP = {"accelerator_label": "H100", "accelerator_count": "8"}
 SPOILT: list[tuple[str, Row, Row]] = [
     ("the provider is missing", row("p5.48xlarge", "55.04"), {"service_provider_name": None}),
     (
@@ -29,6 +29,8 @@ SPOILT: list[tuple[str, Row, Row]] = [
     ("the region is missing", row("p5.48xlarge", "55.04"), {"region_id": None}),
     ("unknown purchase option", row("p5.48xlarge", "55.04"), {"purchase_option": "lease"}),
     ("unknown statistic", row("p5.48xlarge", "55.04"), {"statistic": "mean"}),
+    ("unknown pricing unit", row("p5.48xlarge", "55.04"), {"pricing_unit": "Fortnights"}),
+    ("unknown restriction", row("p5.48xlarge", "55.04"), {"restriction": "friends"}),
     ("unknown kind of price", row("p5.48xlarge", "55.04"), {"unit_price_type": "Guess"}),
     ("unknown currency", row("p5.48xlarge", "55.04"), {"pricing_currency": "XXX"}),
     ("not an amount of at most ten decimals", row("p5.48xlarge", "55.0400000001"), {"unit_price": "55.04000000001"}),

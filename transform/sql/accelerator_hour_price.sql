@@ -1,7 +1,7 @@
 -- The last known price of each offer, per instance, per chip and per NeuronCore, with its age.
--- An upfront fee is spread over the term: unit_price + upfront_price / commitment_term_hours (AWS's own convention of
--- 8760 hours a year). A type with no entry in core.instance_type keeps its price and has no price per chip; SageMaker's
--- machines (ml.p5.48xlarge) have the chips of EC2's (p5.48xlarge).
+-- What a unit is, and the hours that its price buys, are in core.offer_unit. An upfront fee is spread over its term:
+-- unit_price + upfront_price / commitment_term_hours (AWS's own convention of 8760 hours a year). US dollars come by
+-- the last reference rate of the ten days up to the day on which the price was last confirmed; without one: NULL.
 with known as (
     select
         o.*,
@@ -11,41 +11,61 @@ with known as (
         h.upfront_price,
         h.last_source as source,
         h.document_sha256,
-        coalesce(o.accelerator_name, t.accelerator_name) as chip,
-        coalesce(o.accelerator_count, t.accelerator_count) as chips,
-        t.accelerator_vendor,
-        t.accelerator_memory_gib,
-        t.neuron_cores_per_accelerator,
-        case
-            when h.upfront_price > 0 then h.unit_price::DOUBLE + h.upfront_price::DOUBLE / o.commitment_term_hours
-            else h.unit_price::DOUBLE
-        end as hourly
+        u.accelerator_name,
+        u.accelerator_vendor,
+        u.form_factor,
+        u.accelerator_memory_gib,
+        u.accelerator_count as chips,
+        u.neuron_cores_per_accelerator,
+        u.capacity_class,
+        h.unit_price::DOUBLE / u.hours_per_pricing_unit
+        + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end as hourly
     from mart.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
-    left join core.current_instance_type as t
-        on o.service_provider_name = 'AWS' and regexp_replace(o.instance_type, '^ml[.]', '') = t.instance_type
+    inner join core.offer_unit as u on h.offer_id = u.offer_id
     where h.valid_to is null and h.unit_price is not null
+),
+
+rated as (
+    select
+        k.*,
+        case
+            when k.pricing_currency = 'USD' then 1
+            when k.last_observed_at::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
+        end::DOUBLE as usd_per_currency_unit,
+        case when k.last_observed_at::DATE - r.rate_date <= 10 then r.rate_date end as fx_rate_date
+    from known as k
+    asof left join core.usd_rate as r
+        on k.pricing_currency = r.pricing_currency and k.last_observed_at::DATE >= r.rate_date
 )
 
 select
     k.service_provider_name,
+    k.host_provider_name,
     k.region_id,
     k.availability_zone_id,
     k.instance_type,
-    k.chip as accelerator_name,
+    k.accelerator_name,
+    k.form_factor,
+    k.accelerator_label,
     k.chips as accelerator_count,
     k.accelerator_vendor,
     k.accelerator_memory_gib,
     k.capacity_unit,
+    k.minimum_quantity,
+    k.capacity_class,
+    k.fabric,
     k.purchase_option,
     k.commitment_discount_type,
     k.commitment_term_hours,
     k.purchase_payment_model,
     k.offering_class,
     k.tier,
+    k.restriction,
     k.statistic,
     k.conditions,
     k.pricing_currency,
+    k.pricing_unit,
     k.unit_price_type,
     k.contract_id,
     k.unit_price,
@@ -53,7 +73,9 @@ select
     k.hourly as effective_hourly_price,
     k.hourly / k.chips::DOUBLE as price_per_accelerator_hour,
     k.hourly / k.chips::DOUBLE / k.neuron_cores_per_accelerator as price_per_neuron_core_hour,
-    case when k.pricing_currency = 'USD' then k.hourly / k.chips::DOUBLE end as price_per_accelerator_hour_usd,
+    k.hourly / k.chips::DOUBLE * k.usd_per_currency_unit as price_per_accelerator_hour_usd,
+    k.usd_per_currency_unit,
+    k.fx_rate_date,
     k.source,
     k.valid_from,
     k.last_observed_at,
@@ -61,6 +83,6 @@ select
     coalesce(epoch(b.built_at - k.last_observed_at) / 3600 <= s.max_age_hours, false) as is_current,
     k.document_sha256,
     k.offer_id
-from known as k
+from rated as k
 inner join core.source as s on k.source = s.source
 cross join meta.build as b

@@ -5,7 +5,7 @@ with record as (
         h.*,
         'Usage' as charge_category,
         h.unit_price as amount,
-        'Hours' as pricing_unit,
+        coalesce(o.pricing_unit, 'Hours') as pricing_unit,
         coalesce(o.sku_price_id, 'chipledger:' || o.offer_id) as price_id
     from mart.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
@@ -55,12 +55,11 @@ select
     o.purchase_option as "x_PurchaseOption",
     o.offering_class as "x_OfferingClass",
     o.instance_type as "x_InstanceType",
-    coalesce(o.accelerator_name, t.accelerator_name) as "x_AcceleratorName",
-    coalesce(o.accelerator_count, t.accelerator_count) as "x_AcceleratorCount",
+    u.accelerator_name as "x_AcceleratorName",
+    u.accelerator_count as "x_AcceleratorCount",
     r.source as "x_Source",
     r.last_observed_at as "x_LastObservedAt",
     r.document_sha256 as "x_DocumentSha256"
 from record as r
 inner join core.offer as o on r.offer_id = o.offer_id
-left join core.current_instance_type as t
-    on o.service_provider_name = 'AWS' and regexp_replace(o.instance_type, '^ml[.]', '') = t.instance_type
+inner join core.offer_unit as u on r.offer_id = u.offer_id

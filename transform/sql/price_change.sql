@@ -65,8 +65,8 @@ select
     o.region_id,
     o.availability_zone_id,
     o.instance_type,
-    coalesce(o.accelerator_name, t.accelerator_name) as accelerator_name,
-    coalesce(o.accelerator_count, t.accelerator_count) as accelerator_count,
+    u.accelerator_name,
+    u.accelerator_count,
     o.capacity_unit,
     o.purchase_option,
     o.commitment_term_hours,
@@ -99,8 +99,7 @@ select
     e.offer_id
 from effective as e
 inner join core.offer as o on e.offer_id = o.offer_id
-left join core.current_instance_type as t
-    on o.service_provider_name = 'AWS' and regexp_replace(o.instance_type, '^ml[.]', '') = t.instance_type
+inner join core.offer_unit as u on e.offer_id = u.offer_id
 where
     not (e.hourly_before is null and e.hourly_after is null)
     and (e.hourly_before is not null or e.source_before is not null or e.observed_at > e.first_look_at)

@@ -49,8 +49,8 @@ unknown as (
         count(distinct o.instance_type) as n_without_accelerator
     from core.sku_price as p
     inner join core.offer as o on p.offer_id = o.offer_id
-    left join core.current_instance_type as t on regexp_replace(o.instance_type, '^ml[.]', '') = t.instance_type
-    where p.valid_to is null and o.instance_type is not null and o.accelerator_name is null and t.instance_type is null
+    inner join core.offer_unit as u on p.offer_id = u.offer_id
+    where p.valid_to is null and u.accelerator_name is null
     group by p.source, p.scope
 )
 

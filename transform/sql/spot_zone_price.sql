@@ -189,14 +189,14 @@ select
     o.availability_zone_id,
     o.availability_zone,
     o.instance_type,
-    coalesce(o.accelerator_name, t.accelerator_name) as accelerator_name,
-    coalesce(o.accelerator_count, t.accelerator_count) as accelerator_count,
+    u.accelerator_name,
+    u.accelerator_count,
     o.capacity_unit,
     o.purchase_option,
     o.conditions,
     o.pricing_currency,
     l.unit_price,
-    l.price / coalesce(o.accelerator_count, t.accelerator_count)::DOUBLE as price_per_accelerator_hour,
+    l.price / u.accelerator_count::DOUBLE as price_per_accelerator_hour,
     case when l.knows_1d then l.mean_1d end as mean_price_1d,
     case when l.knows_7d then l.mean_7d end as mean_price_7d,
     case when l.knows_30d then l.mean_30d end as mean_price_30d,
@@ -217,6 +217,5 @@ inner join core.offer as o on l.offer_id = o.offer_id
 inner join core.source as s on l.last_source = s.source
 left join quantile as q on l.offer_id = q.offer_id
 left join compared as c on l.offer_id = c.offer_id
-left join core.current_instance_type as t
-    on o.service_provider_name = 'AWS' and o.instance_type = t.instance_type
+inner join core.offer_unit as u on l.offer_id = u.offer_id
 cross join meta.build as b

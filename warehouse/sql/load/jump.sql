@@ -20,7 +20,11 @@ ratio as (
         l.upfront_price as upfront_price_before
     from observed_row as r
     inner join last_price as l on r.offer_id = l.offer_id and r.source = l.source
-    where not r.is_past_gates and r.unit_price_type = 'List' and r.purchase_option <> 'spot'
+    where
+        not r.is_past_gates
+        and r.unit_price_type = 'List'
+        and r.purchase_option <> 'spot'
+        and r.statistic not in ('p25', 'median')
 )
 
 select *

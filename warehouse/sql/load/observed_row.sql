@@ -4,7 +4,7 @@ select
     row_number::BIGINT as row_number,
     service_provider_name,
     instance_type,
-    accelerator_name,
+    accelerator_label,
     accelerator_count,
     capacity_unit,
     minimum_quantity,
@@ -22,6 +22,10 @@ select
     pricing_currency,
     unit_price_type,
     contract_id,
+    host_provider_name,
+    fabric,
+    pricing_unit,
+    restriction,
     sku_id,
     sku_price_id,
     unit_price,
@@ -37,7 +41,7 @@ select
         chr(31),
         coalesce(service_provider_name, chr(0)),
         coalesce(instance_type, chr(0)),
-        coalesce(accelerator_name, chr(0)),
+        coalesce(accelerator_label, chr(0)),
         coalesce(accelerator_count::VARCHAR, chr(0)),
         coalesce(capacity_unit, chr(0)),
         coalesce(minimum_quantity::VARCHAR, chr(0)),
@@ -54,6 +58,11 @@ select
         coalesce(conditions, chr(0)),
         coalesce(pricing_currency, chr(0)),
         coalesce(unit_price_type, chr(0)),
-        coalesce(contract_id, chr(0))
+        coalesce(contract_id, chr(0)),
+        -- columns of a later date: where they are NULL, as for all of AWS, the id is what it was without them
+        'host_provider_name=' || host_provider_name,
+        'fabric=' || fabric,
+        'pricing_unit=' || pricing_unit,
+        'restriction=' || restriction
     )), 1, 13))::BIGINT as offer_id
 from accepted_row
