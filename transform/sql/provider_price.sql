@@ -6,8 +6,8 @@
 --                     one_year, three_years; NULL where the length is not stated
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered
 -- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median.
--- AWS's price is its cheapest at the same chip, commitment class and capacity class, whatever the purchase option of the
--- commitment, current if it can be. There is none where the capacity class is not stated, and for PCIe and NVL forms of
+-- AWS's price is its cheapest at the same chip, commitment class and capacity class, whatever the purchase option of
+-- the commitment, current if it can be. There is none where the capacity class is not stated, and for PCIe and NVL forms of
 -- chips that AWS has on NVSwitch boards only (p4d, p4de, p5, p5e, p5en: https://aws.amazon.com/ec2/instance-types/p5/).
 with listed as (
     select
@@ -74,22 +74,22 @@ grouped as (
 
 aws as (
     select
-        accelerator_name,
-        commitment_class,
-        capacity_class,
+        g.accelerator_name,
+        g.commitment_class,
+        g.capacity_class,
         arg_min(
             {
-                'price': cheapest.price,
-                'instance_type': cheapest.instance_type,
-                'region': cheapest.region,
-                'option': purchase_option,
-                'is_current': cheapest.is_current
+                'price': g.cheapest.price,
+                'instance_type': g.cheapest.instance_type,
+                'region': g.cheapest.region,
+                'option': g.purchase_option,
+                'is_current': g.cheapest.is_current
             },
-            (not cheapest.is_current, cheapest.price, cheapest.offer)
+            (not g.cheapest.is_current, g.cheapest.price, g.cheapest.offer)
         ) as best
-    from grouped
-    where service_provider_name = 'AWS' and capacity_class is not null and commitment_class is not null
-    group by accelerator_name, commitment_class, capacity_class
+    from grouped as g
+    where g.service_provider_name = 'AWS' and g.capacity_class is not null and g.commitment_class is not null
+    group by g.accelerator_name, g.commitment_class, g.capacity_class
 )
 
 select
