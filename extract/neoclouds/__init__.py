@@ -5,11 +5,13 @@ should, `offers` makes the rows. docs/adding-a-provider.md says how to add one.
 """
 
 from extract.base import Source
-from extract.neoclouds import lambda_, scaleway, verda
+from extract.neoclouds import coreweave, lambda_, scaleway, verda, voltagepark
 
 SOURCES: tuple[Source, ...] = (
+    coreweave.SOURCE,
+    lambda_.SOURCE,
     scaleway.SOURCE,
     verda.SOURCE,
-    lambda_.SOURCE,
+    voltagepark.SOURCE,
 )
 """Every source of this folder, one line each."""

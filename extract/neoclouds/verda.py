@@ -44,6 +44,8 @@ OTHER_PRODUCTS = ("dynamic_price", "max_dynamic_price", "serverless_price", "ser
 CONFIDENTIAL = "confidential computing"
 CHIPS = re.compile(r"([1-9][0-9]{0,3})x (\S.*)")
 """What both documents call the chips of a machine: "8x H100 SXM5 80GB"."""
+MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
+"""An id such as 1H100.80S.30V; the names beside it have blanks."""
 
 
 class Kind(NamedTuple):
@@ -90,6 +92,8 @@ def _api(document: Document, ignored: dict[str, int]) -> Iterator[Row]:
         currency = one.text("currency")
         if currency not in CURRENCIES:
             raise refusal(NAME, "a currency that is not known", f"{one.place}.currency", currency)
+        if not MACHINE.fullmatch(machine):
+            raise refusal(NAME, "expected a machine as in 1H100.80S.30V", f"{one.place}.instance_type", machine)
         if count == 0 and not description:
             _count(ignored, "a machine without accelerators")
             continue

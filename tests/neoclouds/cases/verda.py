@@ -72,7 +72,7 @@ CASE = Case(
         ('"number_of_gpus": 2', '"number_of_gpus": 0'),
         ('"price_per_hour": "1.98"', '"price_per_hour": "$1.98"'),
     ),
-    swapped=(('"price_per_hour"', '"spot_price"'), ('"gpu"', '"cpu"')),
+    swapped=(('"price_per_hour"', '"spot_price"'), ('"gpu"', '"cpu"'), ('"instance_type"', '"name"')),
     harmless=(
         ('"best_for"', '"ranking": null, "best_for"'),
         ("\n ", "\n\t "),
