@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warehouse import accelerators, instance_types
-from warehouse.accelerator_words import FORM_FACTORS, normalised
+from warehouse.accelerator_words import BRANDS, FORM_FACTORS, PLAIN_WORDS, VENDORS, normalised
 from warehouse.accelerators import Chip, resolve
 from warehouse.errors import ChipledgerError
 
@@ -183,6 +183,10 @@ def test_a_provider_means_what_its_own_facts_say(
     assert told(resolve(text, provider)) == (name, form, memory, share)
 
 
+def test_a_part_that_is_no_multiple_is_none() -> None:
+    assert resolve("vcg-a100-12c-120g-100vram", "vultr") is None
+
+
 @given(
     st.sampled_from([row[0] for row in CHIPS]),
     st.lists(
@@ -204,7 +208,8 @@ def test_case_and_separators_change_nothing(text: str, separators: list[str], up
 @given(
     st.sampled_from(accelerators.read_table()),
     st.data(),
-    st.text(string.ascii_letters + "\u00e9\u0416", min_size=1, max_size=3),
+    st.text(string.ascii_letters + "\u00e9\u0416", min_size=1, max_size=3)
+    | st.sampled_from([*PLAIN_WORDS, *VENDORS, *BRANDS, "nvlink", "mig", "hbm3", "laptop", "mobile", "lite", "D", "H"]),
 )
 def test_an_unknown_suffix_never_names_the_shorter_chip(
     accelerator: accelerators.Accelerator, data: st.DataObject, suffix: str
