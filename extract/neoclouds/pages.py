@@ -5,6 +5,7 @@ Class names change with every build of a site, and positions with every new colu
 
 from collections.abc import Iterable, Iterator, Sequence
 from html.parser import HTMLParser
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from extract.neoclouds.answers import refusal
@@ -123,7 +124,7 @@ class Section:
         places = [place for place, node in enumerate(self.nodes) if node.mem_id in {one.mem_id for one in fences}]
         return [
             Section(self.source, text_of(self.nodes[first]), self.nodes[first + 1 : last])
-            for first, last in zip(places, [*places[1:], len(self.nodes)], strict=True)
+            for first, last in pairwise([*places, len(self.nodes)])
         ]
 
     def head(self, first: str) -> "tuple[LexborNode, list[str]]":

@@ -82,6 +82,7 @@ def test_a_section_is_split_at_its_titles():
     assert [(one.name, [pages.text_of(node) for node in one.nodes]) for one in found] == [
         ("On-demand", ["a", "Card", "b"]), ("Spot", ["c"]),
     ]  # fmt: skip
+    assert section.split([]) == []
 
 
 def test_headers_of_plain_elements_are_found_by_the_first():
