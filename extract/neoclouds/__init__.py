@@ -5,7 +5,7 @@ should, `offers` makes the rows. docs/adding-a-provider.md says how to add one.
 """
 
 from extract.base import Source
-from extract.neoclouds import coreweave, lambda_, scaleway, verda, voltagepark
+from extract.neoclouds import coreweave, lambda_, ovh, scaleway, verda, voltagepark
 
 SOURCES: tuple[Source, ...] = (
     coreweave.SOURCE,
@@ -13,5 +13,6 @@ SOURCES: tuple[Source, ...] = (
     scaleway.SOURCE,
     verda.SOURCE,
     voltagepark.SOURCE,
+    ovh.SOURCE,
 )
 """Every source of this folder, one line each."""
