@@ -7,8 +7,9 @@
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered
 -- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median.
 -- AWS's price is its cheapest at the same chip, commitment class and capacity class, whatever the purchase option of
--- the commitment, current if it can be. There is none where the capacity class is not stated, and for PCIe and NVL forms
--- of chips that AWS has on NVSwitch boards only (p4d, p4de, p5, p5e, p5en: https://aws.amazon.com/ec2/instance-types/p5/).
+-- the commitment, current if it can be. There is none where the capacity class is not stated, nor for PCIe and NVL forms
+-- of chips that AWS has on NVSwitch boards only (p4d, p4de, p5, p5e, p5en:
+-- https://aws.amazon.com/ec2/instance-types/p5/).
 with listed as (
     select
         *,
