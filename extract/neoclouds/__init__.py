@@ -5,14 +5,15 @@ should, `offers` makes the rows. docs/adding-a-provider.md says how to add one.
 """
 
 from extract.base import Source
-from extract.neoclouds import coreweave, lambda_, ovh, scaleway, verda, voltagepark
+from extract.neoclouds import coreweave, hyperbolic, lambda_, ovh, scaleway, verda, voltagepark
 
 SOURCES: tuple[Source, ...] = (
     coreweave.SOURCE,
+    hyperbolic.SOURCE,
     lambda_.SOURCE,
+    ovh.SOURCE,
     scaleway.SOURCE,
     verda.SOURCE,
     voltagepark.SOURCE,
-    ovh.SOURCE,
 )
 """Every source of this folder, one line each."""

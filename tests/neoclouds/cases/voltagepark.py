@@ -32,7 +32,9 @@ CASE = Case(
         ('"total_result_count": 2', '"total_result_count": 3'),
         ('"has_next": false', '"has_next": true'),
     ),
-    swapped=(('"gpu_price_ethernet"', '"gpu_count_ethernet"'), ('"gpu_model"', '"cpu_model"'), ('"gpu_count"', '"ram_gb"')),
+    swapped=(
+        ('"gpu_price_ethernet"', '"gpu_count_ethernet"'), ('"gpu_model"', '"cpu_model"'), ('"gpu_count"', '"ram_gb"'),
+    ),
     harmless=(
         ('"ram_gb"', '"gpu_generation": "Hopper", "ram_gb"'),
         ("\n  ", "\n\t"),
