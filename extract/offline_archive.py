@@ -17,12 +17,13 @@ Quirks:
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from importlib import resources
 from importlib.resources.abc import Traversable
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from extract.base import Context, Landed, Parsed, Source
@@ -38,17 +39,26 @@ REGION_INDEX = "/offers/v1.0/aws/AmazonEC2/current/region_index.json"
 VERSION_FILE = "/offers/v1.0/aws/AmazonEC2/{at:%Y%m%d%H%M%S}/{region}/index.csv"
 
 
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
 class ArchiveWeb:
     """The web, as far as it lies in the package: an address leads to a file by its path, whatever its host."""
 
     def __init__(self, root: Traversable = ARCHIVE) -> None:
         self._root = root
 
-    def get(self, url: str, *, accept: str = "application/json") -> Response:
+    def get(self, url: str, *, accept: str = "application/json", headers: Mapping[str, str] = NO_HEADERS) -> Response:
         """Return a document whole. Raises SourceError, as for a 404, where the archive has none."""
         body = self._read(url)
         kind = "text/csv" if urlsplit(url).path.endswith(".csv") else "application/json"
         return Response(url=url, body=body, status=200, content_type=kind)
+
+    def post(
+        self, url: str, *, json: object, accept: str = "application/json", headers: Mapping[str, str] = NO_HEADERS
+    ) -> Response:
+        """Raise SourceError: nothing answers in an archive."""
+        raise SourceError("the offline archive answers no questions", source=url, field="method", value="POST")
 
     @contextmanager
     def stream(self, url: str) -> Iterator[Iterator[bytes]]:
