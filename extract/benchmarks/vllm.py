@@ -13,8 +13,6 @@ Quirks:
 5. `date` has no zone; its day is kept as it stands.
 """
 
-import re
-
 from extract.benchmarks import serving
 from extract.benchmarks.content import Run, clean
 from extract.benchmarks.result import Told
@@ -47,6 +45,4 @@ def told(run: Run) -> Told:
 
 def _chip(run: Run) -> str | None:
     text = run.fields.get("gpu")
-    if not isinstance(text, str):
-        return None
-    return clean(re.sub(r"^\s*\d+\s*x\s*", "", text, flags=re.IGNORECASE), run, "gpu")
+    return clean(text, run, "gpu") if isinstance(text, str) else None

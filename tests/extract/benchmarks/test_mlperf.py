@@ -75,6 +75,13 @@ def test_a_summary_that_is_no_result_is_refused(line: str, other: str, field: st
     assert refused.value.field == field
 
 
+def test_a_round_is_named_as_mlperf_names_it() -> None:
+    """v5.1, so that two ways to write it make no two benchmarks."""
+    assert loadgen(round="v5.1").benchmark == "MLPerf Inference v5.1"
+    with pytest.raises(BenchmarkRefused, match="not the name of a round"):
+        loadgen(round="5.1")
+
+
 @pytest.mark.parametrize("cut", ["Result is : VALID\n", "Mode     : PerformanceOnly\n"])
 def test_a_summary_that_does_not_say_so_is_no_result(cut: str) -> None:
     """Silence is not validity."""

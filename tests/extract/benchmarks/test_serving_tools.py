@@ -181,6 +181,7 @@ def test_the_load_is_told_in_the_tools_own_way() -> None:
     assert (capped.scenario, capped.concurrency) == ("closed-loop", Decimal(64))
     assert (at_once.scenario, at_once.concurrency) == ("all 300 requests at once", None)
     assert (rated.scenario, rated.concurrency) == ("request rate 5/s", None)
+    assert one("vllm", request_rate=None, max_concurrency=64).concurrency is None
 
 
 def test_vllm_reads_speculation_and_errors() -> None:
