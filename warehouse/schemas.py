@@ -61,6 +61,13 @@ FACT_TABLES = (
           ("service_provider_name", "host_provider_name", "instance_type", "accelerator_label", "accelerator_count",
            "region_id", "purchase_option", "tier", "n_machines", "n_accelerators", "stock_status",
            "source", "observed_at", "document_sha256", "recorded_at")),
+    Table("core", "throughput", "What one run of one benchmark measured: shipped with its source, or added by the user",
+          ("throughput_id", "model_name", "task", "scenario", "benchmark", "benchmark_family", "accelerator_name",
+           "form_factor", "accelerator_count", "precision", "unit_of_work", "input_length", "output_length",
+           "concurrency", "batch_size", "output_rate", "input_rate", "total_rate", "interactivity",
+           "interactivity_statistic", "ttft_ms", "ttft_statistic", "acceptance_length", "prefix_cache_hit_share",
+           "error_share", "is_disaggregated", "parallelism", "software", "measured_by", "measured_on", "source_url",
+           "evidence_grade", "note", "source", "observed_at", "document_sha256", "recorded_at")),
     Table("core", "fx_rate", "The European Central Bank's reference rate of one currency on one day",
           ("pricing_currency", "rate_date", "units_per_eur",
            "source", "observed_at", "document_sha256", "recorded_at")),
@@ -78,6 +85,7 @@ FACT_KEYS = {
         "service_provider_name", "host_provider_name", "instance_type", "accelerator_label", "accelerator_count",
         "region_id", "purchase_option", "tier",
     ),
+    "throughput": ("throughput_id",),
     "fx_rate": ("pricing_currency", "rate_date"),
 }  # fmt: skip
 """What a fact of each table is about; its other columns, up to `source`, are what is said."""
