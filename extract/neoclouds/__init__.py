@@ -5,12 +5,14 @@ should, `offers` makes the rows. docs/adding-a-provider.md says how to add one.
 """
 
 from extract.base import Source
-from extract.neoclouds import coreweave, hyperbolic, lambda_, ovh, scaleway, verda, voltagepark
+from extract.neoclouds import coreweave, crusoe, hyperbolic, lambda_, nebius, ovh, scaleway, verda, voltagepark
 
 SOURCES: tuple[Source, ...] = (
     coreweave.SOURCE,
+    crusoe.SOURCE,
     hyperbolic.SOURCE,
     lambda_.SOURCE,
+    nebius.SOURCE,
     ovh.SOURCE,
     scaleway.SOURCE,
     verda.SOURCE,
