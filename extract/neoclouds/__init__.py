@@ -5,7 +5,18 @@ should, `offers` makes the rows. docs/adding-a-provider.md says how to add one.
 """
 
 from extract.base import Source
-from extract.neoclouds import coreweave, crusoe, hyperbolic, lambda_, nebius, ovh, scaleway, verda, voltagepark
+from extract.neoclouds import (
+    coreweave,
+    crusoe,
+    digitalocean,
+    hyperbolic,
+    lambda_,
+    nebius,
+    ovh,
+    scaleway,
+    verda,
+    voltagepark,
+)
 
 SOURCES: tuple[Source, ...] = (
     coreweave.SOURCE,
@@ -17,5 +28,6 @@ SOURCES: tuple[Source, ...] = (
     scaleway.SOURCE,
     verda.SOURCE,
     voltagepark.SOURCE,
+    digitalocean.SOURCE,
 )
 """Every source of this folder, one line each."""
