@@ -21,6 +21,7 @@ from extract.neoclouds import (
 SOURCES: tuple[Source, ...] = (
     coreweave.SOURCE,
     crusoe.SOURCE,
+    digitalocean.SOURCE,
     hyperbolic.SOURCE,
     lambda_.SOURCE,
     nebius.SOURCE,
@@ -28,6 +29,5 @@ SOURCES: tuple[Source, ...] = (
     scaleway.SOURCE,
     verda.SOURCE,
     voltagepark.SOURCE,
-    digitalocean.SOURCE,
 )
 """Every source of this folder, one line each."""

@@ -1,0 +1,205 @@
+"""Nebius's list prices: on demand and preemptible, with the changes that it announces.
+
+Where: https://nebius.com/prices, whose tables stand as escaped JSON in the page's data; no key. Terms:
+https://docs.nebius.com/legal/terms-of-use/. Setting: `url`. Prices are US dollars per GPU-hour, without a region.
+
+1. The columns have changed three times in seven months. Until April 2026: Item, vCPUs, RAM, Price per GPU-hour. From
+   May: Preemptible and On-demand. By October: On-demand and "GPU-hour (Effective October 1, 2026)", and preemptible
+   prices in a table of their own. Collectors that took the fourth column kept working in May and recorded preemptible
+   prices as on-demand ones for months. Columns are taken by their header, which must be among those known, in a set
+   that was seen.
+2. A column "GPU-hour (Effective <date>)" is a price announced until that day (restriction announced, conditions "from
+   2026-10-01"), and from that day on the price; it stood beside the old one for days after. What counts is the day on
+   which the page was fetched, in UTC; the old column is then counted as superseded. It belongs to the on-demand
+   column: beside a preemptible one it could be of either and is refused.
+3. No preemptible price was ever above the on-demand one of its row: if it is, the columns were exchanged.
+4. "from $1.82" is the least of several machines and becomes a floor. In October every preemptible price was one.
+5. GB200 and GB300 say "[Contact us](#ai-contact-form)" or a dash: no price, and counted.
+6. Tables of CPUs, storage and services look alike. They are counted; one that speaks of GPUs under another title is
+   refused.
+7. The documentation (https://docs.nebius.com/compute/resources/pricing) has said other prices of the L40S than this
+   page.
+8. The page's data is JSON with the blocks of the page as JSON in a text. Read is also an excerpt of those blocks,
+   escaped.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from extract.base import Parsed
+from extract.neoclouds.answers import Fields, content, refusal
+from extract.neoclouds.fetching import HTML, web_source
+from extract.neoclouds.offers import Row, offer, once, parsed
+from extract.neoclouds.pages import Page
+from extract.neoclouds.words import price
+from warehouse.documents import Document
+
+NAME = "nebius"
+PROVIDER = "Nebius"
+URL = "https://nebius.com/prices"
+TERMS_URL = "https://docs.nebius.com/legal/terms-of-use/"
+
+BLOCK = "highlight-table-block"
+ON_DEMAND_TABLE = "NVIDIA GPU Instances"
+SPOT_TABLE = "Preemptible NVIDIA GPU Instances"
+ITEM, MACHINE = "Item", ("Item", "vCPUs", "RAM, GB")
+ONLY_PRICE, ON_DEMAND, PREEMPTIBLE = "Price per GPU-hour", "On-demand, GPU-hour", "Preemptible, GPU-hour"
+SPOT = "Spot price, GPU-hour*"
+LAYOUTS = {
+    ON_DEMAND_TABLE: ({ONLY_PRICE}, {PREEMPTIBLE, ON_DEMAND}, {ON_DEMAND}),
+    SPOT_TABLE: ({SPOT},),
+}
+"""The sets of price columns that each table has had; the last of the first table may have dated ones beside it."""
+
+OPTIONS = {ONLY_PRICE: "on_demand", ON_DEMAND: "on_demand", PREEMPTIBLE: "spot", SPOT: "spot"}
+_DATED = re.compile(r"GPU-hour \(Effective ([A-Z][a-z]+ \d{1,2}, \d{4})\)")
+_SIZE = re.compile(r"[\d,.]+(?:[-\N{EN DASH}][\d,.]+)?")
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_RAISED = re.compile(r"\^([^^]*)\^")
+_ESCAPED = re.compile(r"\\([*_~])")
+
+
+def parse(document: Document) -> Parsed:
+    """Return the prices of the page; raise LayoutChanged where its tables are not those known."""
+    today = document.fetched_at.date()
+    tables: dict[str, list[list[str]]] = {}
+    for title, table in _tables(document):
+        if tables.setdefault(title, table) != table:
+            raise refusal(NAME, "two tables have one title", "title", title)
+    if ON_DEMAND_TABLE not in tables:
+        raise refusal(NAME, f"expected a table {ON_DEMAND_TABLE}, found {', '.join(tables)[:200]}", "title", "")
+    rows: list[Row] = []
+    ignored: dict[str, int] = {}
+    for title, table in tables.items():
+        if title in LAYOUTS:
+            found, left_out = _prices(title, table, today)
+            rows += found
+        elif "GPU" in title or any("GPU" in header for header in table[0]):
+            raise refusal(NAME, f"a table of GPUs beside {' and '.join(LAYOUTS)}", "title", title)
+        else:
+            left_out = {title or "a table without title": len(table) - 1}
+        for reason, count in left_out.items():
+            ignored[reason] = ignored.get(reason, 0) + count
+    _compare(rows)
+    rows, repeated = once(rows)
+    return parsed(rows, source=NAME, ignored=ignored | ({"repeated": repeated} if repeated else {}))
+
+
+def _tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield title and rows of each table in the page's data, headers first; raise LayoutChanged where there is none."""
+    found = 0
+    for block in _blocks(document):
+        found += 1
+        fields = Fields(NAME, BLOCK, block)
+        title = _clean(fields.text("title")) if fields.any("title") else ""
+        table = fields.inner("table").any("content")
+        if not isinstance(table, list) or not table or not all(isinstance(row, list) for row in table):
+            raise refusal(NAME, "expected rows", title, str(table))
+        if not all(isinstance(cell, str) for row in table for cell in row):
+            raise refusal(NAME, "expected cells of text", title, str(table)[:200])
+        cells = [[_clean(cell) for cell in row] for row in table]
+        for row in cells:
+            if len(row) != len(cells[0]) or len(set(cells[0])) != len(row):
+                raise refusal(NAME, f"expected one cell for each of {' | '.join(cells[0])}", title, " | ".join(row))
+        yield title, cells
+    if not found:
+        raise refusal(NAME, f"expected JSON with blocks of type {BLOCK}", "type", None)
+
+
+def _blocks(document: Document) -> Iterator[Mapping[str, Any]]:
+    """Yield the blocks of tables: those in the scripts of a page, or those of an excerpt of its data."""
+    start = document.body.lstrip()[:1]
+    if start == b"{":
+        text = content(replace(document, body=b'"' + document.body.strip() + b'"'))
+        yield from _within(document, content(replace(document, body=f"[{text}]".encode())))
+        return
+    for script in Page(document).tree.css("script"):
+        if BLOCK in (text := script.text()):
+            yield from _within(document, content(replace(document, body=text.encode())))
+
+
+def _within(document: Document, value: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the blocks of tables in a value, also in texts that are JSON themselves."""
+    if isinstance(value, Mapping):
+        if value.get("type") == BLOCK:
+            yield value
+        else:
+            for inner in value.values():
+                yield from _within(document, inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _within(document, inner)
+    elif isinstance(value, str) and f'"{BLOCK}"' in value:
+        yield from _within(document, content(replace(document, body=value.encode())))
+
+
+def _prices(title: str, table: list[list[str]], today: date) -> tuple[list[Row], dict[str, int]]:
+    """Return the prices of one table of GPUs, and how many of its cells are none, by reason."""
+    headers = table[0]
+    dated = {header: _date(match[1]) for header in headers if (match := _DATED.fullmatch(header))}
+    others = {header for header in headers if header not in MACHINE and header not in dated}
+    if others not in LAYOUTS[title] or not set(MACHINE) <= set(headers) or (dated and others != {ON_DEMAND}):
+        raise refusal(NAME, f"columns that {title} never had", "columns", " | ".join(headers))
+    in_force = max((day for day in dated.values() if day <= today), default=None)
+    rows: list[Row] = []
+    ignored: dict[str, int] = {}
+    for cells in table[1:]:
+        row = dict(zip(headers, cells, strict=True))
+        label = row[ITEM].rstrip("* ")
+        if not label or not all(_SIZE.fullmatch(row[header]) for header in MACHINE if header != ITEM):
+            raise refusal(NAME, "expected the name of a machine, its CPUs and its memory", ITEM, " | ".join(cells))
+        for header in [name for name in headers if name not in MACHINE]:
+            words = price(row[header], source=NAME, field=header)
+            day = dated.get(header)
+            if words.amount is None:
+                ignored["no price shown"] = ignored.get("no price shown", 0) + 1
+            elif in_force is not None and (day or date.min) < in_force:
+                ignored["superseded"] = ignored.get("superseded", 0) + 1
+            else:
+                is_later = day is not None and day > today
+                rows.append(
+                    offer(
+                        PROVIDER, label=label, price=words.amount, currency=words.currency,
+                        option=OPTIONS[header] if day is None else "on_demand",
+                        statistic="floor" if words.is_floor else "price",
+                        restriction="announced" if is_later else None, conditions=f"from {day}" if is_later else None,
+                    )
+                )  # fmt: skip
+    return rows, ignored
+
+
+def _compare(rows: list[Row]) -> None:
+    """Raise LayoutChanged where a preemptible price is above the on-demand price of the same row."""
+    on_demand = {
+        row["accelerator_label"]: Decimal(str(row["unit_price"]))
+        for row in rows if row["purchase_option"] == "on_demand" and not row.get("restriction")
+    }  # fmt: skip
+    for row in rows:
+        other = on_demand.get(row["accelerator_label"])
+        if row["purchase_option"] == "spot" and other is not None and Decimal(str(row["unit_price"])) > other:
+            message = f"a preemptible price above the on-demand price of {other}: have the columns been exchanged?"
+            raise refusal(NAME, message, str(row["accelerator_label"]), row["unit_price"])
+
+
+def _date(text: str) -> date:
+    try:
+        return datetime.strptime(text, "%B %d, %Y").date()  # noqa: DTZ007 - a day, without a time
+    except ValueError as error:
+        raise refusal(NAME, "expected a date such as October 1, 2026", "columns", text) from error
+
+
+def _clean(text: str) -> str:
+    """Return a cell's text without its Markdown: links, raised footnotes, escapes."""
+    plain = html.unescape(text).replace("\N{NO-BREAK SPACE}", " ")
+    return " ".join(_ESCAPED.sub(r"\1", _RAISED.sub(r"\1", _LINK.sub(r"\1", plain))).split())
+
+
+SOURCE = web_source(
+    name=NAME, provider=PROVIDER, title="Nebius, price page", url=URL, terms_url=TERMS_URL, precedence=206,
+    parse=parse, accept=HTML, max_age=timedelta(days=3),
+)  # fmt: skip
