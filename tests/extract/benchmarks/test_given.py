@@ -158,6 +158,21 @@ def test_chips_billed_are_no_fewer_than_those_that_worked() -> None:
         agg(accelerator_count="3")
 
 
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ({"disaggregated": "yes"}, "contradicts the file, which says no"),
+        ({"parallelism": "TP8"}, "contradicts the file, which says TP4"),
+        ({"sequence_length": "1024"}, "only of a training run"),
+    ],
+)
+def test_the_shape_of_the_system_is_the_files(words: dict[str, str], reason: str) -> None:
+    """What the file does say is not the user's to change."""
+    assert (agg(disaggregated="no").is_disaggregated, agg(parallelism="tp4").parallelism) == (False, "TP4")
+    with pytest.raises(BenchmarkRefused, match=reason):
+        agg(**words)
+
+
 def test_a_finer_precision_is_no_contradiction() -> None:
     """nvfp4 is a kind of fp4; fp8 is not."""
     assert (agg().precision, agg(precision="NVFP4").precision) == ("fp4", "nvfp4")
@@ -177,7 +192,7 @@ def test_a_finer_precision_is_no_contradiction() -> None:
         "disaggregated"), ({"published_by": "vendor"}, "published_by"), ({"published_by": "me"}, "published_by"),
         ({"round": "5.1"}, "round"), ({"round": "v5.1"}, "round"), ({"unit": "image"}, "unit"), ({"unit": "token"},
         "unit"), ({"sequence_length": "2048"}, "sequence_length"), ({"leave_out": "0"}, "leave_out"),
-        ({"leave_out": "1"}, "leave_out"), ({"leave_out": "2"}, "leave_out"), ({"software": "a\nb"}, "software"),
+        ({"leave_out": "one"}, "leave_out"), ({"leave_out": "1"}, "leave_out"), ({"leave_out": "2"}, "leave_out"), ({"software": "a\nb"}, "software"),
         ({"measured_by": "x" * 301}, "measured_by"), ({"batch_size": "1e30"}, "batch_size"),
     ],
 )  # fmt: skip
