@@ -169,7 +169,8 @@ def test_a_chip_never_seen_is_kept():
 @pytest.mark.parametrize(("old", "new"), [
     ("NVIDIA H100 (8x)", "NVIDIA H100 (8x) (2x)"), ("NVIDIA H100 (8x)", "NVIDIA H100 (0x)"), ("NVIDIA L40s", "$1.57"),
     ("Per contract after", "$3.90 per hour after"), ("$2.59 per hour", "2.59 per hour"),
-    ("$2.59 per hour", "$0 per hour"), ("$2.59 per hour", "$2.59"), ("$4.50 per hour", "$4.50 per GPU-hour"), (">AMD MI355X (8x)<", ">AMD MI300X (8x)<"),
+    ("$2.59 per hour", "$0 per hour"), ("$2.59 per hour", "$2.59"), ("$4.50 per hour", "$4.50 per GPU-hour"),
+    (">AMD MI355X (8x)<", ">AMD MI300X (8x)<"),
 ])  # fmt: skip
 def test_a_row_of_another_layout_is_refused(old: str, new: str):
     """No unit, another unit, no currency, a price of zero; spot that costs more than on demand."""
