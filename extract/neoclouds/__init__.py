@@ -14,6 +14,7 @@ from extract.neoclouds import (
     nebius,
     ovh,
     scaleway,
+    spheron,
     verda,
     voltagepark,
 )
@@ -27,6 +28,7 @@ SOURCES: tuple[Source, ...] = (
     nebius.SOURCE,
     ovh.SOURCE,
     scaleway.SOURCE,
+    spheron.SOURCE,
     verda.SOURCE,
     voltagepark.SOURCE,
 )

@@ -1,0 +1,48 @@
+"""Spheron's offers, on two pages."""
+
+import json
+
+from extract.neoclouds.fetching import PAGES
+from extract.neoclouds.spheron import SOURCE
+from neoclouds.case import Answer, Case
+
+
+def answers(path: str) -> Answer:
+    """Return one page of the fixture, as the API would give it."""
+    number = int(path.split("page=")[1].split("&")[0])
+    return json.dumps(json.loads(CASE.body)[PAGES][number - 1]).encode()
+
+
+CASE = Case(
+    source=SOURCE,
+    fixture="spheron.json",
+    origin=(
+        "Offers of the Spheron catalogue of skypilot-org/skypilot-catalog (catalogs/v8/spheron/vms.csv, commit "
+        "3898983) in the form that SkyPilot's fetcher reads; no answer of the API itself was at hand. Invented are the "
+        "CPU machine, and what is unavailable or in maintenance"
+    ),
+    renamed=(
+        '"data"', '"totalPages"', '"total"', '"displayName"', '"offers"', '"provider"', '"offerId"', '"gpuCount"',
+        '"price"', '"available"', '"maintenance"', '"clusters"', '"gpu_memory"', '"instanceType"', '"DEDICATED"',
+        '"gpuType"',
+    ),
+    inserted=(
+        ('"lowestPrice"', '"spotFloorPrice": 0.5, "lowestPrice"'),
+        ('"vcpus"', '"hourlyRate": 0.5, "vcpus"'),
+        ('"price": 2.0135', '"price": "2.0135"'),
+        ('"price": 2.0135', '"price": -2.0135'),
+        ('"gpuCount": 8', '"gpuCount": "8"'),
+        ('"totalPages": 2', '"totalPages": 3'),
+        ('"total": 5', '"total": 6'),
+        ('"available": false', '"available": "no"'),
+        ('"spot_price": 0.8015', '"spot_price": 8.8015'),
+    ),
+    swapped=(('"price"', '"spot_price"'), ('"displayName"', '"gpuCount"')),
+    harmless=(
+        ('"popularity"', '"isNew": true, "popularity"'),
+        ('"os_options"', '"supportsCloudInit": true, "os_options"'),
+        ("\n    ", "\n\t"),
+        ('"lowestPrice": 0.96', '"lowestPrice": 0.01'),
+    ),
+    answers=answers,
+)  # fmt: skip
