@@ -1,0 +1,24 @@
+"""A DuckDB with what physics needs: core.accelerator, core.model and the macros, as a reader has them."""
+
+import duckdb
+
+from transform import physics
+from warehouse import accelerator_facts, models
+from warehouse.db import insert_rows
+
+TEXTS = ("model_name", "aliases", "modality", "note", "source_url", "accessed_on")
+
+
+def physics_file() -> duckdb.DuckDBPyConnection:
+    """Return a connection to such a file in memory."""
+    con = duckdb.connect()
+    con.execute("create schema core; create schema mart")
+    facts = ", ".join(f"{fact} DECIMAL(12,6)" for fact in accelerator_facts.FACTS)
+    con.execute(f"create table core.accelerator (accelerator_name VARCHAR, form_factor VARCHAR, {facts})")
+    shape = ", ".join(f"{name} {'VARCHAR' if name in TEXTS else 'BIGINT'}" for name in models.CORE_COLUMNS)
+    con.execute(f"create table core.model ({shape})")
+    insert_rows(con, "core.accelerator", accelerator_facts.wide(accelerator_facts.read_table()))
+    insert_rows(con, "core.model", list(models.core_rows(models.read_table())))
+    physics.create(con)
+    physics.create_fit(con)
+    return con

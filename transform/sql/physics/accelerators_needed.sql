@@ -1,0 +1,3 @@
+-- The least number of chips whose memory holds what is needed, by capacity alone: no layout of shards is checked.
+-- ceil(needed / capacity of one), both in GB.
+select ceil(memory_needed_gb::DOUBLE / memory_gb) as accelerators
