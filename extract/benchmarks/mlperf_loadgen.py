@@ -25,6 +25,8 @@ HEAD = "MLPerf Results Summary"
 SCENARIOS = {"Offline": "offline", "Server": "serving", "Interactive": "serving"}
 COMPLETED = ("Completed tokens per second", "Completed samples per second")
 RATES = {"Offline": ("Tokens per second", "Samples per second"), "Server": COMPLETED, "Interactive": COMPLETED}
+MAX_LINE = 300
+"""Longer lines are none of a summary, and slow to match."""
 _LINE = re.compile(r"([^:\n]{1,80}?)\s*:\s*(\S[^\n]{0,200})")
 
 
@@ -34,7 +36,7 @@ def parsed(text: str, source: str) -> Run | None:
         return None
     fields: dict[str, str] = {}
     for line in text[text.index(HEAD) :].splitlines():
-        match = _LINE.fullmatch(line.strip())
+        match = _LINE.fullmatch(line.strip()) if len(line) <= MAX_LINE else None
         if match:
             fields.setdefault(match[1], match[2].strip())
     return Run(fields, source=source)

@@ -1,6 +1,7 @@
 """Whatever the bytes: a file is read or refused by a documented error, in little time, without impossible figures."""
 
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import timedelta
@@ -128,3 +129,29 @@ def test_a_file_that_is_no_summary_is_not_even_decoded() -> None:
     """A log of requests, or the wrong file."""
     with pytest.raises(LayoutChanged, match="larger than 64 MiB"):
         read(b" " * (MAX_BYTES + 1), "log", {})
+
+
+@pytest.mark.parametrize(
+    "head", [b"MLPerf Results Summary\n", b":::MLLOG ", b"Results for token benchmark for x\nttft_s\n"]
+)
+@pytest.mark.parametrize("filler", [b" ", b": ", b"(", b'{"a":', b"1", b"9\n"], ids=repr)
+def test_a_long_line_takes_little_time(head: bytes, filler: bytes) -> None:
+    """A million characters where a line is expected, in less than a second."""
+    body = head + b"a" + filler * (1_000_000 // len(filler)) + b"b\nOverall Output Throughput: 1\n"
+    start = time.process_time()
+
+    with pytest.raises(DOCUMENTED):
+        read(body, "long", {})
+
+    assert time.process_time() - start < 1
+
+
+def test_spaces_in_a_summary_take_little_time() -> None:
+    """Thirty million of them between two letters, which a pattern would try again and again."""
+    body = b"MLPerf Results Summary\na" + b" " * 30_000_000 + b"b"
+    start = time.process_time()
+
+    with pytest.raises(DOCUMENTED):
+        read(body, "long", {})
+
+    assert time.process_time() - start < 1
