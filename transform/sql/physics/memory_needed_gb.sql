@@ -1,4 +1,4 @@
 -- Memory that serving needs, in GB of 10^9 bytes: all weights, and the cache of every sequence in flight.
 -- (W + B x k) / 10^9. Activations and the runtime's own share come on top: this is the least.
--- Source: Pope et al. 2022, arXiv 2211.05102, section 2.
+-- Source: Pope et al. 2022, arXiv 2211.05102.
 select (weight_bytes + sequences::DOUBLE * kv_bytes) / 1e9 as gigabytes
