@@ -97,6 +97,8 @@ def _label(source: str, cell: "LexborNode") -> str:
     tags = [tag for block in others for tag in pages.children(block)]
     if len(headings) != 1 or len(others) != 1 or len(tags) != 2:
         raise refusal(source, "expected a name and two tags", "row", pages.text_of(cell))
+    if any(len(pages.pieces(node)) > 1 for node in (*headings, *tags)):
+        raise refusal(source, "expected one text in each tag", "row", pages.text_of(cell))
     name, memory, form = map(pages.text_of, (*headings, *tags))
     if not name or not _MEMORY.fullmatch(memory):
         raise refusal(source, "expected a name and a memory in GB", "row", pages.text_of(cell))

@@ -74,6 +74,10 @@ class Page:
             last = after[0]
         return Section(self.source, starts, self._nodes[first + 1 : last])
 
+    def whole(self) -> "Section":
+        """Return all that a reader sees."""
+        return Section(self.source, "the whole page", self._nodes)
+
     def part(self, starts: str, *, tags: Sequence[str] = HEADINGS) -> "Section":
         """Return what stands from a heading, found by its whole text exactly once, to the next of its rank or above.
 
@@ -119,6 +123,11 @@ class Section:
         """Return whether an element stands in the section."""
         return node.mem_id in self._ids
 
+    def named(self, text: str) -> "list[LexborNode]":
+        """Return the elements whose whole text it is, without those that have it from an element below them."""
+        found = [node for node in self.nodes if text_of(node) == text]
+        return [node for node in found if not any(text_of(child) == text for child in children(node))]
+
     def split(self, fences: "Sequence[LexborNode]") -> "list[Section]":
         """Return a section for each of these elements, by its text: what stands from it to the next of them."""
         places = [place for place, node in enumerate(self.nodes) if node.mem_id in {one.mem_id for one in fences}]
@@ -132,8 +141,7 @@ class Section:
 
         The text must stand in the section as the whole text of an element exactly once.
         """
-        found = [node for node in self.nodes if text_of(node) == first]
-        found = [node for node in found if not any(text_of(child) == first for child in children(node))]
+        found = self.named(first)
         if len(found) != 1:
             message = f"expected the column {first!r} once in {self.name!r}, found it {len(found)} times"
             raise refusal(self.source, message, "column", first)
@@ -206,6 +214,17 @@ def innermost(nodes: "Iterable[LexborNode]", part: str) -> "list[LexborNode]":
         node for node in nodes
         if part in text_of(node) and not any(part in text_of(child) for child in children(node))
     ]  # fmt: skip
+
+
+def pieces(node: "LexborNode") -> list[str]:
+    """Return the texts in an element that a reader sees, each by itself: two of them where a name was written twice."""
+    found: list[str] = []
+    for one in node.iter(include_text=True):
+        if one.tag == "-text":
+            found.append(" ".join((one.text_content or "").split()))
+        elif one.tag not in UNSEEN:
+            found += pieces(one)
+    return [text for text in found if text]
 
 
 def text_of(node: "LexborNode") -> str:

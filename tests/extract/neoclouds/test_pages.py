@@ -110,6 +110,12 @@ def test_text_is_what_a_reader_sees(html: str, text: str):
     assert pages.text_of(first(html, "p")) == text  # type: ignore[arg-type]
 
 
+def test_pieces_of_text_are_each_by_itself():
+    """A name that stands twice in its cell would read as a new name."""
+    found = first("<p><b>H100\n SXM</b><b>H100 SXM</b> &nbsp;<i></i><!-- a --><script>b</script>80</p>", "p")
+    assert pages.pieces(found) == ["H100 SXM", "H100 SXM", "80"]  # type: ignore[arg-type]
+
+
 SPANS = (
     "<table><tr><th rowspan='2'>GPU</th><th colspan='2'>Reserved</th></tr><tr><th>7 days</th><th>30 days</th></tr>"
     "<tr><td>H100</td><td>$3</td><td>$2</td></tr><tr><td>B300</td><td colspan='2'>Contact us</td></tr></table>"
