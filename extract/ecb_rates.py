@@ -1,8 +1,9 @@
 """Euro reference rates of the European Central Bank: what turns a price in euros into US dollars. No prices.
 
 The daily XML of https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/ ; past days,
-by `backfill`, from the CSV in eurofxref-hist.zip beside it (since 1999-01-04). Free to use with the source named,
-https://www.ecb.europa.eu/services/using-our-site/disclaimer/ ; the rates are "for information purposes only".
+by `backfill`, from the CSV in eurofxref-hist.zip beside it (since 1999-01-04). Free to use where the ECB is named and
+what was calculated is told, https://www.ecb.europa.eu/services/using-our-site/disclaimer/html/index.en.html ; "for
+information purposes only".
 
 Settings: `url` (the XML; eurofxref-hist-90d.xml beside it has the same form with 90 days), `archive_url` (the ZIP).
 
