@@ -20,12 +20,14 @@ from extract.neoclouds import (
     spheron,
     verda,
     voltagepark,
+    vultr,
 )
 
 SOURCES: tuple[Source, ...] = (
     coreweave.SOURCE,
     crusoe.SOURCE,
     digitalocean.SOURCE,
+    hotaisle.SOURCE,
     hyperbolic.SOURCE,
     hyperstack.SOURCE,
     lambda_.SOURCE,
@@ -36,6 +38,6 @@ SOURCES: tuple[Source, ...] = (
     spheron.SOURCE,
     verda.SOURCE,
     voltagepark.SOURCE,
-    hotaisle.SOURCE,
+    vultr.SOURCE,
 )
 """Every source of this folder, one line each."""

@@ -1,0 +1,248 @@
+"""Prices of Vultr's plans: its public REST API, asked without a key.
+
+Cloud GPU plans are at https://api.vultr.com/v2/plans?type=all , bare metal at https://api.vultr.com/v2/plans-metal
+(https://www.vultr.com/api/ ), under https://www.vultr.com/legal/tos/ . Each is a scope, with all its pages.
+
+Settings: `url`, up to and with /v2.
+
+Quirks:
+
+1. Costs are of the whole machine, in US dollars. The monthly ones are a ceiling (672 hours of bare metal), and no other
+   option; they show when the unit of one of them changes, and nothing is read then.
+2. A preemptible cost stands beside every plan, often equal to the other; whether it is sold so says
+   `deploy_preemptible`, and `deploy_ondemand` says it of the other: 8 B200 had a cost of 68 that nobody could order.
+   Saved answers without the two flags exist; there, a preemptible cost below the other is a price.
+3. `gpu_vram_gb` is of all chips. A plan with less than a chip has a `gpu_count` such as "1/8": it is one slice, whose
+   memory stands in the label, and never a chip at a tenth of the price. Saved answers without `gpu_count` leave out
+   plans whose memory is not that of one chip or less. The name of a plan ends in its memory: where the two differ, it
+   is left out.
+4. Bare metal had no fields about GPUs once: number and chip are in its name then (vbm-112c-2048gb-8-h100-gpu). Where
+   there are fields, they hold, and a number in the name must agree. (A plan named l40 has L40S.)
+5. `location_cost` names the places where a plan costs something else. All other places have the plan's own cost, which
+   has no region here, so that a plan that is sold out keeps its price.
+6. `locations` are where a plan is listed, with empty texts between; without a key they are said to be off. So they are
+   rows of core.availability, as listed, and decide nothing about prices.
+7. Plans without GPU, and the free one that costs 0, are other products.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from extract.base import Context, Parsed
+from extract.neoclouds.answers import Digits, Fields, content, refusal
+from extract.neoclouds.fetching import base_url, numbered_pages, pages_of, web_source
+from extract.neoclouds.offers import Row, offer, once, parsed
+from extract.web import Response
+from warehouse.accelerators import resolve
+from warehouse.documents import Document
+from warehouse.errors import LayoutChanged
+
+NAME = "vultr"
+URL = "https://api.vultr.com/v2"
+PROVIDER = "Vultr"
+KEYS = {"plans": "plans", "plans-metal": "plans_metal"}
+"""The key of the list in the answer to each scope."""
+PLANS_A_PAGE = 500
+METAL_TIER = "bare metal"
+COSTS = ("hourly_cost", "monthly_cost", "hourly_cost_preemptible", "monthly_cost_preemptible")
+FLAGS = ("deploy_ondemand", "deploy_preemptible")
+HOURS_PER_MONTH = (Decimal(300), Decimal(800))
+"""What a month may cost, in hours: 672 to 744 by the calendar, less where a month is cheaper."""
+METAL = re.compile(r"vbm-\d+c-\d+gb-([1-9]\d?)-([a-z0-9]+)-gpu(?:-.*)?")
+MEMORY = re.compile(r"-(\d+)vram$")
+SLICE = re.compile(r"([1-9]\d?)/([1-9]\d?)")
+
+
+class Chips(NamedTuple):
+    """The chips of a plan: their number (1 for a slice of one), and what Vultr calls them."""
+
+    number: int
+    label: str
+
+
+def pages(ctx: Context, scope: str) -> Iterator[Response]:
+    """Yield every page of a scope, each asked for by the cursor that the one before it names."""
+    base, cursor = base_url(ctx, NAME, URL).rstrip("/"), ""
+    kind = "&type=all" if scope == "plans" else ""
+
+    def get(number: int) -> Response:
+        after = f"&cursor={quote(cursor, safe='')}" if cursor else ""
+        return ctx.web.get(f"{base}/{scope}?per_page={PLANS_A_PAGE}{kind}{after}")
+
+    def is_last(page: Any, number: int) -> bool:
+        nonlocal cursor
+        try:
+            cursor = page["meta"]["links"]["next"]
+        except (KeyError, TypeError) as error:
+            raise LayoutChanged("expected a next page or none", source=NAME, field="meta", value=number) from error
+        return not cursor
+
+    return numbered_pages(get, is_last, source=NAME)
+
+
+def parse(document: Document) -> Parsed:
+    """Return the price of each plan with a GPU, as it is sold; raise LayoutChanged where an answer is another."""
+    ignored: Counter[str] = Counter()
+    found: list[Row] = []
+    listed: list[Row] = []
+    for is_metal, plan in _plans(document):
+        plan.only_money(*COSTS, "location_cost")
+        places = plan.texts("locations")
+        chips = _chips(plan, is_metal, ignored)
+        if chips is None:
+            continue
+        rows = list(_rows(plan, chips, METAL_TIER if is_metal else None, ignored))
+        found += rows
+        for row in rows:
+            listed += [_listed(row, place) for place in places]
+    rows, twice = once(found)
+    ignored["the same offer twice"] += twice
+    return parsed(rows, source=NAME, ignored=+ignored, availability=once(listed)[0])
+
+
+def _plans(document: Document) -> Iterator[tuple[bool, Fields]]:
+    """Yield the plans of all pages, and whether they are bare metal; raise where pages are missing or of two scopes."""
+    pages = [Fields(NAME, f"page {number}", page) for number, page in enumerate(pages_of(content(document)), start=1)]
+    keys = [[key for key in KEYS.values() if key in page] for page in pages]
+    wanted = [KEYS[document.scope]] if document.scope in KEYS else list(KEYS.values())
+    for page, found in zip(pages, keys, strict=True):
+        if len(found) != 1 or found[0] not in wanted:
+            raise refusal(NAME, f"expected one of {', '.join(wanted)}, found {', '.join(page)}", page.place, found)
+    for key in wanted:
+        mine = [page for page in pages if key in page]
+        plans = [plan for page in mine for plan in page.objects(key)]
+        if any("meta" in page for page in mine) or len(mine) > 1:
+            for number, page in enumerate(mine, start=1):
+                _check_meta(page.inner("meta"), len(plans), is_last=number == len(mine))
+        for plan in plans:
+            yield key == "plans_metal", plan
+
+
+def _check_meta(meta: Fields, plans: int, *, is_last: bool) -> None:
+    """Raise where a page says that there are other plans, or pages, than were found."""
+    if meta.whole("total") != plans:
+        raise refusal(NAME, f"expected all plans, found {plans}", f"{meta.place}.total", meta.whole("total"))
+    following = meta.inner("links").any("next")
+    if not isinstance(following, str) or isinstance(following, Digits) or (following == "") != is_last:
+        raise refusal(NAME, "a page is missing, or one too many", f"{meta.place}.links.next", following)
+
+
+def _chips(plan: Fields, is_metal: bool, ignored: Counter[str]) -> Chips | None:
+    """Return the chips of a plan; None where it has none, or does not say how many, which is counted."""
+    machine = plan.text("id")
+    name = plan.text("gpu_type") if "gpu_type" in plan and plan.any("gpu_type") else None
+    count = plan.any("gpu_count") if name and "gpu_count" in plan else None
+    named = METAL.fullmatch(machine) if is_metal else None
+    if name is None:
+        if named and "gpu_count" not in plan:
+            return Chips(int(named[1]), named[2])
+        if machine.startswith("vcg-") or "-gpu" in machine or ("gpu_count" in plan and plan.any("gpu_count")):
+            raise refusal(NAME, "expected the field gpu_type of a plan with GPUs", f"{plan.place}.gpu_type", machine)
+        ignored["a plan without accelerators"] += 1
+        return None
+    # Bare metal sells whole chips only, and has no field for their memory.
+    memory = 0 if is_metal and not ("gpu_vram_gb" in plan and plan.any("gpu_vram_gb")) else plan.whole("gpu_vram_gb")
+    if (said := MEMORY.search(machine)) and int(said[1]) != memory:
+        ignored["a plan whose name has another memory"] += 1
+        return None
+    if count is None and named:
+        count = Digits(named[1])
+    if count is None:
+        return _without_count(name, memory, ignored)
+    if isinstance(count, str) and (part := SLICE.fullmatch(count)) and int(part[1]) < int(part[2]):
+        if not memory:
+            ignored["a slice of unknown size"] += 1
+            return None
+        return Chips(1, f"{name} {memory} GB")
+    if not isinstance(count, str) or not re.fullmatch(r"[1-9]\d?", count) or (named and named[1] != count):
+        raise refusal(NAME, f"expected a number of chips that fits {machine}", f"{plan.place}.gpu_count", count)
+    each, rest = divmod(memory, int(count))
+    return Chips(int(count), f"{name} {each} GB" if each and not rest else name)
+
+
+def _without_count(name: str, memory: int, ignored: Counter[str]) -> Chips | None:
+    """Return one chip, or a slice of one, where the memory shows that it is no more."""
+    label = f"{name} {memory} GB"
+    read = resolve(label, PROVIDER) if memory else None
+    if read is None or read.accelerator_memory_gib != memory:
+        ignored["a plan that does not say how many chips it has"] += 1
+        return None
+    return Chips(1, label)
+
+
+def _rows(plan: Fields, chips: Chips, tier: str | None, ignored: Counter[str]) -> Iterator[Row]:
+    """Yield the prices of a plan, and those of the places that have their own."""
+    sold = _sold(plan)
+    plan.any("hourly_cost")
+    invoice = plan.text("invoice_type") if "invoice_type" in plan else "hourly"
+    if invoice not in ("hourly", "monthly"):
+        raise refusal(NAME, "an invoice_type that is not known", f"{plan.place}.invoice_type", invoice)
+    places: list[tuple[str | None, Fields]] = [(None, plan)]
+    own = plan.any("location_cost") if "location_cost" in plan else None
+    if own:
+        costs = plan.inner("location_cost")
+        places += [(place, costs.inner(place)) for place in costs]
+    for place, fields in places:
+        fields.only_money(*COSTS, "location_cost")
+        for option, price in _prices(fields, sold).items():
+            if price is None:
+                ignored[f"no {option} price"] += 1
+                continue
+            yield offer(
+                PROVIDER, label=chips.label, price=price, count=chips.number, instance_type=plan.text("id"),
+                option=option, region_id=place, tier=tier,
+                conditions="invoiced monthly" if invoice == "monthly" else None,
+            )  # fmt: skip
+
+
+def _sold(plan: Fields) -> Mapping[str, bool] | None:
+    """Return what can be ordered; None in an answer from before there were flags for it."""
+    if not any(name in plan for name in (*FLAGS, "invoice_type")):
+        return None
+    return {"on_demand": plan.flag(FLAGS[0]), "spot": plan.flag(FLAGS[1])}
+
+
+def _prices(fields: Fields, sold: Mapping[str, bool] | None) -> dict[str, Decimal | None]:
+    """Return the price per hour of each option, None where it is not sold so; raise where costs contradict."""
+    hourly, spot = _cost(fields, ""), _cost(fields, "_preemptible")
+    if hourly and spot and spot > hourly:
+        raise refusal(NAME, f"a preemptible cost above {hourly}", f"{fields.place}.hourly_cost_preemptible", str(spot))
+    if sold is None:
+        sold = {"on_demand": True, "spot": spot is not None and hourly is not None and spot < hourly}
+    return {"on_demand": hourly if sold["on_demand"] else None, "spot": spot if sold["spot"] else None}
+
+
+def _cost(fields: Fields, ending: str) -> Decimal | None:
+    """Return a cost per hour, None where it is absent, null or 0; raise where that of a month does not fit it."""
+    names = f"hourly_cost{ending}", f"monthly_cost{ending}"
+    hour, month = (fields.number_or_none(name) if name in fields else None for name in names)
+    if hour and month and not HOURS_PER_MONTH[0] <= month / hour <= HOURS_PER_MONTH[1]:
+        raise refusal(NAME, f"expected a month's cost beside {hour} an hour", f"{fields.place}.{names[1]}", str(month))
+    return hour or None
+
+
+def _listed(row: Row, place: str) -> Row:
+    return {
+        "service_provider_name": PROVIDER, "instance_type": row["instance_type"],
+        "accelerator_label": row["accelerator_label"], "accelerator_count": Decimal(str(row["accelerator_count"])),
+        "region_id": place, "purchase_option": row["purchase_option"], "tier": row["tier"], "stock_status": "listed",
+    }  # fmt: skip
+
+
+SOURCE = web_source(
+    name=NAME,
+    provider=PROVIDER,
+    title="Vultr GPU plans",
+    url=URL,
+    terms_url="https://www.vultr.com/legal/tos/",
+    precedence=202,
+    max_age=timedelta(days=3),
+    parse=parse,
+    pages=pages,
+    scopes=tuple(KEYS),
+)
