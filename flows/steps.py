@@ -22,6 +22,7 @@ from extract.base import Context, Source
 from flows import replay
 from flows.settings import Settings
 from flows.summary import Summary
+from transform import physics
 from transform.models import MACROS, MARTS
 from warehouse import db
 from warehouse.documents import Document, Look, Whole
@@ -159,7 +160,8 @@ class Run:
         self.summary.file = publish(
             self.con,
             self.settings.data_dir,
-            models=MARTS,
+            marts=MARTS,
+            formulas=physics.create,
             macros=MACROS,
             sources=source_rows(self.con),
             built_at=self.clock(),

@@ -9,6 +9,7 @@ import duckdb
 import polars as pl
 from looks import ParsedLook, Row, day, look, row
 
+from transform import physics
 from transform.models import MACROS, MARTS
 from warehouse import db, publish
 from warehouse.load import load
@@ -39,7 +40,14 @@ def putting(data_dir: Path) -> Iterator[Put]:
                 con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
                 load(con, [each], recorded_at=each.observed_at)
             return publish.publish(
-                con, data_dir, models=MARTS, macros=MACROS, sources=SOURCES, built_at=day(at), version="test"
+                con,
+                data_dir,
+                marts=MARTS,
+                formulas=physics.create,
+                macros=MACROS,
+                sources=SOURCES,
+                built_at=day(at),
+                version="test",
             )
 
         yield put

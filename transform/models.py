@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
+from transform import physics
+
 SQL = files("transform") / "sql"
 
 
@@ -58,7 +60,7 @@ MARTS = (
     Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
 )
 
-MACROS = (
+MACROS: tuple[MartMacro | physics.TableMacro, ...] = (
     MartMacro(
         "best_option",
         "The cheapest way to have machines of one AWS type for a time, and the runner-up",
@@ -70,5 +72,6 @@ MACROS = (
             "regions": "null::VARCHAR[]",
         },
     ),
+    physics.FIT,
 )
 """Table macros over the marts, for questions with numbers of one's own."""

@@ -6,6 +6,8 @@ draft) in snake_case where the meaning is FOCUS's. `warehouse.schemas` says whic
 
 from dataclasses import dataclass
 
+from warehouse.accelerator_facts import FACTS
+
 PURCHASE_OPTIONS = ("on_demand", "reserved", "savings_plan", "spot", "capacity_block")
 PAYMENT_MODELS = ("No Upfront", "Partial Upfront", "All Upfront")
 OFFERING_CLASSES = ("standard", "convertible")
@@ -44,7 +46,6 @@ class Column:
     def comment(self) -> str:
         """Return the text of the column's COMMENT: the meaning and, in brackets, the unit."""
         return f"{self.meaning} [{self.unit}]" if self.unit else self.meaning
-
 
 
 MONEY = "DECIMAL(18,10)"
@@ -165,7 +166,7 @@ _COLUMNS = (
     Column("capacity_class", "VARCHAR", "What is bought at once: fraction, single, several (of one machine), node (8 or more), cluster (of machines on one fabric), rack; NULL: not stated"),
     # marts
     # providers side by side
-    Column("commitment_class", "VARCHAR", "none, interruptible, under_a_year, one_year or three_years; NULL: a commitment of a length that is not stated"),
+    Column("commitment_class", "VARCHAR", "none, interruptible, under_a_year, one_year, two_years, three_years or longer; NULL: a commitment of a length that is not stated"),
     Column("is_floor", "BOOLEAN", "Whether it is a \"from\" price: the least that anybody pays"),
     Column("n_current", "BIGINT", "Offers of them whose price is current", "offers"),
     Column("cheapest_price_usd", "DOUBLE", "Cheapest price seen, current ones first; of a marketplace the 25th percentile over its machines", "USD per chip-hour"),
@@ -174,8 +175,9 @@ _COLUMNS = (
     Column("aws_purchase_option", "VARCHAR", "Purchase option of that price of AWS's"),
     Column("aws_instance_type", "VARCHAR", "Instance type of that price of AWS's"),
     Column("aws_region_id", "VARCHAR", "Region of that price of AWS's"),
+    Column("aws_last_observed_at", "TIMESTAMP", "Last moment at which that price of AWS's was confirmed", "UTC"),
     Column("aws_is_current", "BOOLEAN", "Whether that price of AWS's was current when the file was built"),
-    Column("distance_to_aws", "DOUBLE", "cheapest_price_usd / aws_price_usd - 1; NULL where AWS has nothing on the same terms", "ratio"),
+    Column("distance_to_aws", "DOUBLE", "cheapest_price_usd / aws_price_usd - 1; NULL where AWS has nothing on the same terms, or only of another date", "ratio"),
     Column("oldest_age_days", "DOUBLE", "Age of the oldest of the prices", "days"),
     Column("commitment_term_years", "DOUBLE", "Length of the commitment", "years of 8760 hours"),
     Column("effective_hourly_price", "DOUBLE", "unit_price / hours_per_pricing_unit, plus upfront_price / commitment_term_hours", "pricing currency per hour"),
@@ -203,6 +205,44 @@ _COLUMNS = (
     Column("n_without_accelerator", "BIGINT", "Instance types of this source with no entry in core.instance_type", "types"),
     Column("n_types", "BIGINT", "Instance types or chips priced", "types"),
     Column("n_offers", "BIGINT", "Offers priced", "offers"),
+    # facts of chips and models
+    Column("fact", "VARCHAR", "Which figure of a chip it is; each is a column of core.accelerator"),
+    Column("fact_value", "DECIMAL(12,6)", "The figure", "unit"),
+    Column("unit", "VARCHAR", "Unit of the figure"),
+    Column("fact_rank", "INTEGER", "1: the figure that is computed with; 2 and above: what other sources say"),
+    *(Column(name, "DECIMAL(12,6)", kind.meaning, kind.unit) for name, kind in FACTS.items()),
+    Column("aliases", "VARCHAR", "Other exact names of the model, parted by semicolons"),
+    Column("parameters_total", "BIGINT", "Parameters of the model", "parameters"),
+    Column("parameters_active", "BIGINT", "Parameters that one token passes through", "parameters"),
+    Column("shared_parameters", "BIGINT", "Parameters that every token passes through; of a dense model less its embeddings", "parameters"),
+    Column("layers", "BIGINT", "Layers", "layers"),
+    Column("hidden_size", "BIGINT", "Width of a layer", "numbers"),
+    Column("attention_size", "BIGINT", "Heads x head size", "numbers"),
+    Column("kv_heads", "BIGINT", "Heads whose keys and values are kept; NULL with latent attention", "heads"),
+    Column("head_size", "BIGINT", "Size of one head", "numbers"),
+    Column("kv_latent_size", "BIGINT", "Numbers that latent attention keeps of one token and layer; NULL without it", "numbers"),
+    Column("windowed_layers", "BIGINT", "Layers that see a window only", "layers"),
+    Column("window_tokens", "BIGINT", "Tokens of that window", "tokens"),
+    Column("moe_layers", "BIGINT", "Layers with routed experts; NULL for a dense model", "layers"),
+    Column("experts", "BIGINT", "Routed experts of such a layer", "experts"),
+    Column("experts_per_token", "BIGINT", "Experts of a layer that one token is routed to", "experts"),
+    Column("expert_parameters", "BIGINT", "Parameters of one expert of one layer", "parameters"),
+    Column("max_context_tokens", "BIGINT", "Longest context the model takes", "tokens"),
+    Column("modality", "VARCHAR", "What the model reads: text, image"),
+    Column("kv_values_per_layer", "BIGINT", "Numbers that one layer keeps of one token", "numbers"),
+    Column("kv_bytes_per_token", "BIGINT", "Bytes kept of one token at 16 bits a number", "bytes"),
+    # what fits on a chip
+    Column("weight_precision", "VARCHAR", "Precision of the weights"),
+    Column("weights_gb", "DOUBLE", "Weights in that precision", "GB of 10^9 bytes"),
+    Column("kv_cache_gb", "DOUBLE", "Keys and values of all sequences in flight, at 16 bits a number", "GB of 10^9 bytes"),
+    Column("memory_needed_gb", "DOUBLE", "weights_gb + kv_cache_gb; nothing is set aside for activations and the runtime", "GB of 10^9 bytes"),
+    Column("accelerators_needed", "BIGINT", "Least number of chips whose memory holds it; NULL where the memory is unknown", "chips"),
+    Column("headroom_gb", "DOUBLE", "Memory of so many chips less memory_needed_gb", "GB of 10^9 bytes"),
+    Column("peak_tflops", "DOUBLE", "Dense peak of one chip in that precision; NULL where none is published", "TFLOP/s"),
+    Column("bandwidth_bound", "DOUBLE", "Output that the memory bandwidth of so many chips allows", "tokens per second"),
+    Column("compute_bound", "DOUBLE", "Output that the peak of so many chips allows", "tokens per second"),
+    Column("output_rate_bound", "DOUBLE", "The lower of both bounds", "tokens per second"),
+    Column("binding_bound", "VARCHAR", "Which bound is the lower one: bandwidth or compute"),
     # throughput: what one run of one benchmark measured
     Column("throughput_id", "BIGINT", "Hash of the run, its conditions and figures, 52 bits"),
     Column("model_name", "VARCHAR", "Model, as in core.model; another name where that has no entry"),
@@ -322,4 +362,3 @@ _FOCUS_COLUMNS = (
 
 FOCUS_COLUMNS: dict[str, Column] = {column.name: column for column in _FOCUS_COLUMNS}
 """Columns of mart.focus_sku_price, in FOCUS's own spelling."""
-

@@ -5,14 +5,14 @@ is never copied, and never opened a second time by the process that has it open:
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 import duckdb
 
-from warehouse import accelerators, purchase_terms
+from warehouse import accelerator_facts, accelerators, models, purchase_terms
 from warehouse.columns import COLUMNS, FOCUS_COLUMNS
 from warehouse.db import create_macros, insert_rows, quote, sql
 from warehouse.errors import ChipledgerError
@@ -66,21 +66,25 @@ def publish(
     con: duckdb.DuckDBPyConnection,
     data_dir: Path,
     *,
-    models: Sequence[Model],
+    marts: Sequence[Model],
     macros: Sequence[Macro] = (),
+    formulas: Callable[[duckdb.DuckDBPyConnection], None] = lambda con: None,
     sources: Iterable[SourceRow],
     built_at: datetime,
     version: str,
 ) -> Path:
     """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
 
+    `formulas` makes the scalar macros that marts and macros use, in the database in use.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
     """
     target = data_dir / FILE_NAME
     part = data_dir / f"{FILE_NAME}.{os.getpid()}.part"
     _remove_parts(data_dir)
     try:
-        _build(con, part, models=models, macros=macros, sources=sources, built_at=built_at, version=version)
+        _build(
+            con, part, marts=marts, macros=macros, formulas=formulas, sources=sources, built_at=built_at, version=version
+        )  # fmt: skip
         _verify(part)
         _put_in_place(part, target)
     finally:
@@ -92,8 +96,9 @@ def _build(
     con: duckdb.DuckDBPyConnection,
     part: Path,
     *,
-    models: Sequence[Model],
+    marts: Sequence[Model],
     macros: Sequence[Macro],
+    formulas: Callable[[duckdb.DuckDBPyConnection], None],
     sources: Iterable[SourceRow],
     built_at: datetime,
     version: str,
@@ -113,6 +118,7 @@ def _build(
         _copy_log(con, build[0])
         insert_rows(con, "core.source", list(sources))
         _load_reference(con)
+        formulas(con)
         _refuse_unknown_sources(con)
         create_macros(con)
         _read_labels(con)
@@ -122,7 +128,7 @@ def _build(
         con.execute(f"create view core.usd_rate as {sql('usd_rate.sql')}")
         con.execute(f"create view core.current_price as {sql('current_price.sql')}")
         con.execute("create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR)")
-        for model in models:
+        for model in marts:
             kind = "table" if model.is_table else "view"
             con.execute(f"create {kind} mart.{model.name} as {model.sql}")
             con.execute(
@@ -130,7 +136,7 @@ def _build(
             )
         for macro in macros:
             con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
-        _describe(con, models, macros)
+        _describe(con, marts, macros)
     finally:
         con.execute(f"use {build[0]}")
         con.execute("detach published")
@@ -146,7 +152,14 @@ def _copy_log(con: duckdb.DuckDBPyConnection, build: str) -> None:
 
 def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
     """Make the tables that are read from the package's own data."""
-    for table, rows in zip(REFERENCE_TABLES, (purchase_terms.read_table(),), strict=True):
+    facts = accelerator_facts.read_table()
+    read = (
+        facts,
+        accelerator_facts.wide(facts),
+        list(models.core_rows(models.read_table())),
+        purchase_terms.read_table(),
+    )
+    for table, rows in zip(REFERENCE_TABLES, read, strict=True):
         columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
         con.execute(f"create table {table.qualified} ({columns})")
         insert_rows(con, table.qualified, rows)
@@ -184,10 +197,10 @@ def _refuse_unknown_sources(con: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-def _describe(con: duckdb.DuckDBPyConnection, models: Sequence[Model], macros: Sequence[Macro]) -> None:
+def _describe(con: duckdb.DuckDBPyConnection, marts: Sequence[Model], macros: Sequence[Macro]) -> None:
     """Put a COMMENT on every table, view, macro and column, and the same words into mart.data_dictionary."""
     rows = {table.qualified: table.row for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)}
-    rows |= {f"mart.{model.name}": model.row for model in models}
+    rows |= {f"mart.{model.name}": model.row for model in marts}
     rows["core.current_instance_type"] = "The fact of core.instance_type in force when the file was built"
     described = con.execute(
         "select c.schema_name, c.table_name, c.column_name, c.data_type, v.view_name is not null as is_view "

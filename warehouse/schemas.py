@@ -6,6 +6,7 @@ DDL checks, COMMENTs, the data dictionary and the row gate are derived from both
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from warehouse import accelerator_facts, models
 from warehouse.columns import COLUMNS, Column
 
 
@@ -118,6 +119,12 @@ TABLES = (
 """Tables of the writer's file, in order of creation."""
 
 REFERENCE_TABLES = (
+    Table("core", "accelerator_fact", "One figure of one chip as one source states it; disagreements stand side by side",
+          ("accelerator_name", "form_factor", "fact", "fact_value", "unit", "fact_rank", "note", "source_url",
+           "accessed_on")),
+    Table("core", "accelerator", "One chip in one form: the figures of rank 1 of core.accelerator_fact",
+          accelerator_facts.WIDE_COLUMNS),
+    Table("core", "model", "The shape of one model: what its weights and its cache take", models.CORE_COLUMNS),
     Table("core", "purchase_term", "What one purchase option promises; one row per dated fact",
           ("service_provider_name", "purchase_option", "commitment_discount_type", "offering_class",
            "capacity_guaranteed", "is_interruptible", "lead_time_hours", "shortest_term_hours", "longest_term_hours",

@@ -20,6 +20,7 @@ from published import query
 from extract.base import Context
 from extract.ecb_rates import ARCHIVE_URL, SOURCE, URL
 from extract.web import Response
+from transform import physics
 from transform.models import MARTS
 from warehouse import db, publish
 from warehouse.documents import Document
@@ -269,7 +270,9 @@ def published(folder: Path, body: bytes, **prices: tuple[date, dict[str, object]
             )
             load(con, [each], recorded_at=each.observed_at)
         built_at = max(each.observed_at for each in looks) + timedelta(hours=1)
-        return publish.publish(con, folder, models=MARTS, sources=sources, built_at=built_at, version="test")
+        return publish.publish(
+            con, folder, marts=MARTS, formulas=physics.create, sources=sources, built_at=built_at, version="test"
+        )
 
 
 def dollars(file: Path) -> dict[object, tuple[object, ...]]:

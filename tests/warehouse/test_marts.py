@@ -8,6 +8,7 @@ import pytest
 from looks import ParsedLook, Row, day, look, row
 from published import query
 
+from transform import physics
 from transform.models import MARTS
 from warehouse import db, publish
 from warehouse.load import load
@@ -34,7 +35,9 @@ def put(con: duckdb.DuckDBPyConnection, tmp_path: Path):
         for each in looks:
             con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
             load(con, [each], recorded_at=each.observed_at)
-        return publish.publish(con, tmp_path, models=MARTS, sources=SOURCES, built_at=day(at), version="test")
+        return publish.publish(
+            con, tmp_path, marts=MARTS, formulas=physics.create, sources=SOURCES, built_at=day(at), version="test"
+        )
 
     return loaded
 

@@ -11,6 +11,7 @@ import pytest
 from looks import ParsedLook, day, look, row
 from published import content, query
 
+from transform import physics
 from transform.models import MARTS
 from warehouse import db, publish
 from warehouse.columns import COLUMNS, FOCUS_COLUMNS
@@ -43,7 +44,9 @@ def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedLook) -> None:
 
 
 def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1) -> Path:
-    return publish.publish(con, data_dir, models=MARTS, sources=SOURCES, built_at=day(at), version="test")
+    return publish.publish(
+        con, data_dir, marts=MARTS, formulas=physics.create, sources=SOURCES, built_at=day(at), version="test"
+    )
 
 
 def one_price(data_dir: Path, price: str, at: float = 0) -> Path:
