@@ -1,7 +1,7 @@
 """Hot Aisle: AMD GPUs as virtual machines by the minute and as bare metal by the month, from its pricing page.
 
-https://hotaisle.xyz/pricing , rendered by the server; its robots tag says index, follow. No terms of use of the page are
-known here. Hot Aisle's API has prices in cents and needs a key; it is not read.
+https://hotaisle.xyz/pricing , rendered by the server; its robots tag says index, follow. No terms of its use are known
+here. Hot Aisle's API has prices in cents and needs a key; it is not read.
 
 Settings: `url`.
 
