@@ -1,0 +1,232 @@
+"""Massed Compute's list prices of virtual machines, by the whole machine.
+
+Where: https://vm.massedcompute.com/pricing, in the data that React brings along in scripts; no key, and no API without
+one. https://massedcompute.com/pricing/ leads there. Terms: linked from https://massedcompute.com/. Setting: `url`.
+Format read in August 2026; prices are US dollars per machine-hour.
+
+1. The data is a stream of lines "<id>:<JSON>", cut into pieces at any place, each a text in a call of
+   `self.__next_f.push`. An element is ["$", type, key, properties]; "$L7d" and "$7d" stand for line 7d, and a text
+   that begins with a dollar has two: "$$52.80" is $52.80.
+2. A row of the price tables is an element with a key such as "B300 SXM6-x 8-0": the name of its chips, their count and
+   its place in the table. No text of the row says which chips it has.
+3. Each row comes twice, in a table and, with "-mobile" in its key, in a card. They must say the same; one of them is
+   enough, and cells of either may stand in another line, which a page must have. Of an excerpt without it, the other
+   row is enough.
+4. Prices are of the machine, and it must say so: one amount and "/hr" behind it. A second amount in a row is a second
+   price, of which nothing is known. "Request" is no price.
+5. "H100 (80GB)" does not say whether it is PCIe or SXM; the page has "H100 SXM5 (80GB)" and "H100 NVL" beside it.
+6. Names may end in words of the offer in brackets, such as [Premium] or [ALT Config]: they become the tier. [NVLink]
+   is about the chips and stays.
+7. If a table has two machines of one name and count, their CPUs and memory tell them apart, in conditions.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from extract.base import Parsed
+from extract.neoclouds.answers import refusal
+from extract.neoclouds.fetching import HTML, web_source
+from extract.neoclouds.offers import Row, offer, once, parsed
+from extract.neoclouds.pages import Page
+from extract.neoclouds.words import Worded, price
+from warehouse.documents import Document
+
+NAME = "massedcompute"
+PROVIDER = "Massed Compute"
+URL = "https://vm.massedcompute.com/pricing"
+TERMS_URL = "https://massedcompute.com/"
+
+_PUSH = re.compile(r"\s*self\.__next_f\.push\((\[.*\])\)\s*;?\s*", re.DOTALL)
+_LINE = re.compile(r"(?:([0-9a-f]+):)?(.*)")
+_TEXT = re.compile(rb"[0-9a-f]+:T([0-9a-f]+),")
+_KEY = re.compile(r"(?P<name>.+?)(?P<mobile>-mobile)?-x (?P<count>\d{1,2})-(?P<place>\d{1,3})")
+_REFERENCE = re.compile(r"\$L?([0-9a-f]+)")
+_OFFER_WORDS = re.compile(r"\s*\[(?!NVLink\])([^\]]+)\]\s*$", re.IGNORECASE)
+TIMES = "\N{MULTIPLICATION SIGN}"
+NOT_THERE = object()
+"""Stands for a line of the stream that an excerpt does not have."""
+
+NO_PRICE = "Request"
+
+
+class Seen(NamedTuple):
+    """What one of the two rows of a machine says: its price, and its CPUs and memory where they are named."""
+
+    words: Worded
+    size: str | None
+
+
+def parse(document: Document) -> Parsed:
+    """Return the prices of the page; raise LayoutChanged where its data is not what it was."""
+    page = Page(document)
+    lines, loose = _stream(page)
+    found: dict[tuple[str, int, int], list[Seen]] = {}
+    unread: set[tuple[str, int, int]] = set()
+    for key, properties in _elements([*lines.values(), *loose]):
+        match = _KEY.fullmatch(key)
+        if match is None:
+            continue
+        place = (match["name"].strip(), int(match["count"]), int(match["place"]))
+        seen = _seen(key, place[1], list(_texts(properties, lines)))
+        if seen is None:
+            unread.add(place)
+        else:
+            found.setdefault(place, []).append(seen)
+    missing = sorted(unread - set(found) if page.is_excerpt else unread)
+    if missing:
+        raise refusal(NAME, "a row whose cells are not in the page", "row", missing[0])
+    rows, ignored = _rows(found)
+    return parsed(rows, source=NAME, ignored=ignored)
+
+
+def _rows(found: Mapping[tuple[str, int, int], list[Seen]]) -> tuple[list[Row], dict[str, int]]:
+    """Return one row for each machine with a price, and what was left out."""
+    rows: list[Row] = []
+    no_price = 0
+    machines = [(name, count) for name, count, _ in found]
+    for (name, count, _), copies in found.items():
+        if len({copy.words for copy in copies}) != 1 or len({copy.size for copy in copies if copy.size}) > 1:
+            raise refusal(NAME, "the rows of one machine contradict each other", f"{name} x {count}", str(copies))
+        words = copies[0].words
+        if words.amount is None:
+            no_price += 1
+            continue
+        is_told_apart = machines.count((name, count)) > 1
+        size = next((copy.size for copy in copies if copy.size), None)
+        if is_told_apart and size is None:
+            raise refusal(NAME, "two machines of one name, without their sizes", "row", f"{name} x {count}")
+        tier = _OFFER_WORDS.search(name)
+        rows.append(
+            offer(
+                PROVIDER, label=_OFFER_WORDS.sub("", name), price=words.amount, currency=words.currency, count=count,
+                instance_type=f"{name} x {count}", tier=tier[1].strip() if tier else None,
+                conditions=size if is_told_apart else None, statistic="floor" if words.is_floor else "price",
+            )
+        )  # fmt: skip
+    rows, repeated = once(rows)
+    ignored = {"no price shown": no_price, "repeated": repeated}
+    return rows, {reason: number for reason, number in ignored.items() if number}
+
+
+def _stream(page: Page) -> tuple[dict[str, Any], list[Any]]:
+    """Return the lines of the stream by their ids, and those without one; lines that are no JSON hold no rows.
+
+    Raises LayoutChanged where a call cannot be read, where an id comes twice, or a line with a row is no JSON.
+    """
+    pieces = []
+    for script in page.tree.css("script"):
+        text = script.text()
+        if "__next_f.push" not in text:
+            continue
+        call = _PUSH.fullmatch(text)
+        try:
+            arguments = json.loads(call[1]) if call else None
+        except ValueError as error:
+            raise refusal(NAME, f"a call that cannot be read: {error}", "__next_f.push", text[:80]) from error
+        match arguments:
+            case [1, str(piece)]:
+                pieces.append(piece)
+            case [0, *_]:
+                pass
+            case _ if call or "push([1" in text:
+                raise refusal(NAME, "expected one text for each call", "__next_f.push", text[:80])
+    if not pieces:
+        raise refusal(NAME, "expected data in calls of self.__next_f.push", "__next_f.push", page.text[:80])
+    lines: dict[str, Any] = {}
+    loose: list[Any] = []
+    for line in _lines("".join(pieces).encode()):
+        match = _LINE.fullmatch(line)
+        try:
+            value = json.loads(match[2]) if match else None
+        except ValueError as error:
+            if re.search(r'-x \d+-\d+"', line):
+                raise refusal(NAME, f"a row that cannot be read: {error}", "row", line[:80]) from error
+            continue
+        if match is None or match[1] is None:
+            loose.append(value)
+        elif lines.setdefault(match[1], value) != value:
+            raise refusal(NAME, "two lines of one id", "id", match[1])
+    return lines, loose
+
+
+def _lines(stream: bytes) -> Iterator[str]:
+    """Yield the lines of the stream, without those of plain text, such as 1a:T4d2: they end after so many bytes."""
+    place = 0
+    while place < len(stream):
+        text = _TEXT.match(stream, place)
+        end = text.end() + int(text[1], 16) if text else stream.find(b"\n", place)
+        end = len(stream) if end < 0 else end
+        if text is None:
+            yield stream[place:end].decode("utf-8", "replace")
+            end += 1
+        place = end
+
+
+def _elements(value: object) -> Iterator[tuple[str, object]]:
+    """Yield key and properties of each element that has a key, the ones in others too."""
+    match value:
+        case ["$", str(), str(key), dict(properties), *_]:
+            yield key, properties
+            yield from _elements(properties)
+        case list():
+            for inner in value:
+                yield from _elements(inner)
+        case dict():
+            for inner in value.values():
+                yield from _elements(inner)
+
+
+def _texts(value: object, lines: Mapping[str, Any], within: tuple[str, ...] = ()) -> Iterator[object]:
+    """Yield what a reader sees of an element's properties, in order; NOT_THERE for a line that is missing."""
+    match value:
+        case {"children": children}:
+            yield from _texts(children, lines, within)
+        case ["$", str(), _, dict(properties), *_]:
+            yield from _texts(properties, lines, within)
+        case list():
+            for inner in value:
+                yield from _texts(inner, lines, within)
+        case str() if value.startswith("$$"):
+            yield value[1:]
+        case str() if reference := _REFERENCE.fullmatch(value):
+            if reference[1] in within or reference[1] not in lines:
+                yield NOT_THERE
+            else:
+                yield from _texts(lines[reference[1]], lines, (*within, reference[1]))
+        case str() if not value.startswith("$") and value.strip():
+            yield value.strip()
+        case bool() | None:
+            pass
+        case int() | float():
+            yield str(value)
+
+
+def _seen(key: str, count: int, texts: list[object]) -> Seen | None:
+    """Return what a row says, None where a part of it is not there; raise LayoutChanged where it says it otherwise."""
+    words = [text for text in texts if isinstance(text, str)]
+    amounts = [place for place, text in enumerate(words) if "$" in text or re.fullmatch(r"/\s*\w+", text)]
+    is_whole = len(words) == len(texts)
+    counts = [words[place + 1 : place + 2] for place, text in enumerate(words) if text == TIMES]
+    if counts != [[str(count)]] and (is_whole or counts):
+        raise refusal(NAME, f"expected {TIMES} {count} once", key, " ".join(words))
+    if not amounts:
+        if is_whole and words.count(NO_PRICE) != 1:
+            raise refusal(NAME, f"expected a price, or {NO_PRICE}", key, " ".join(words))
+        return Seen(Worded(amount=None), None) if is_whole else None
+    if NO_PRICE in words or amounts != [amounts[0], amounts[0] + 1]:
+        raise refusal(NAME, "expected one amount and the time that it buys", key, " ".join(words))
+    found = price("".join(words[amounts[0] :][:2]), source=NAME, field=key, units=("hr",), noted=False)
+    if found.amount is None:
+        raise refusal(NAME, "expected an amount", key, " ".join(words))
+    named = {name: words[words.index(name) + 1] for name in ("vCPU", "RAM") if name in words[:-1]}
+    is_named = len(named) == 2 and not set(named.values()) & {"RAM", "Storage"}
+    return Seen(found, f"{named['vCPU']} vCPU, {named['RAM']} RAM" if is_named else None)
+
+
+SOURCE = web_source(
+    name=NAME, provider=PROVIDER, title="Massed Compute, price page", url=URL, terms_url=TERMS_URL, precedence=215,
+    parse=parse, accept=HTML, max_age=timedelta(days=3),
+)  # fmt: skip
