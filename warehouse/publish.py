@@ -83,8 +83,15 @@ def publish(
     _remove_parts(data_dir)
     try:
         _build(
-            con, part, marts=marts, macros=macros, formulas=formulas, sources=sources, built_at=built_at, version=version
-        )  # fmt: skip
+            con,
+            part,
+            marts=marts,
+            macros=macros,
+            formulas=formulas,
+            sources=sources,
+            built_at=built_at,
+            version=version,
+        )
         _verify(part)
         _put_in_place(part, target)
     finally:
