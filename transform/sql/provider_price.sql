@@ -1,57 +1,104 @@
 -- What each provider asks for each chip now, in US dollars per chip-hour, beside AWS at the same terms.
 -- One row per chip, form factor, provider, purchase option, commitment class, capacity class, tier and kind of amount;
 -- of several regions, sizes and hosts the cheapest and the median. Prices that nobody new can have (grandfathered,
--- announced) and negotiated ones are left out. What is not current is there, with its age.
+-- announced) and negotiated ones are left out. Where none is current, those count that were confirmed within 30 days
+-- of the newest, so that no price of years ago stands for today's.
 --   commitment_class  none (on demand), interruptible (spot), under_a_year (shorter terms and Capacity Blocks),
---                     one_year, three_years; NULL where the length is not stated
---   is_floor          a "from" price: the least that anybody pays, which nobody may be offered
--- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median.
+--                     one_year, two_years, three_years, longer; NULL where the length is not stated
+--   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
+-- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median. Where only the
+-- median is known (statistic median) there is no cheapest price and no distance; the other columns are the median's.
 -- AWS's price is its cheapest at the same chip, commitment class and capacity class, whatever the purchase option of
--- the commitment, current if it can be. There is none where the capacity class is not stated, nor for PCIe and NVL forms
--- of chips that AWS has on NVSwitch boards only (p4d, p4de, p5, p5e, p5en:
--- https://aws.amazon.com/ec2/instance-types/p5/).
-with listed as (
+-- the commitment, current if it can be. Left out of it are SageMaker, partitions that need an account of their own
+-- (China, GovCloud and the like), and the public spot feed where zones have prices. There is no AWS price where the
+-- capacity class is not stated, nor where the chip is not known to have the form that AWS has it in; no distance where
+-- the two prices are neither both current nor confirmed within 30 days of each other.
+with aws_form (accelerator_name, form_factor) as (
+    -- Of chips that others sell in several forms: https://aws.amazon.com/ec2/instance-types/accelerated-computing/
+    values ('A100-40GB', 'SXM'), ('A100-80GB', 'SXM'), ('H100', 'SXM'), ('H200', 'SXM'), ('V100', 'SXM'),
+    ('GB200', 'NVL72'), ('RTX-PRO-4500', 'Server'), ('RTX-PRO-6000', 'Server')
+),
+
+listed as (
     select
         *,
-        statistic = 'floor' as is_floor,
-        case
-            when purchase_option = 'on_demand' then 'none'
-            when purchase_option = 'spot' then 'interruptible'
-            when purchase_option = 'capacity_block' or commitment_term_hours < 8760 then 'under_a_year'
-            when commitment_term_hours < 26280 then 'one_year'
-            when commitment_term_hours >= 26280 then 'three_years'
-        end as commitment_class
+        {
+            'accelerator_name': accelerator_name,
+            'form_factor': form_factor,
+            'service_provider_name': service_provider_name,
+            'purchase_option': purchase_option,
+            'commitment_class': case
+                when purchase_option = 'on_demand' then 'none'
+                when purchase_option = 'spot' then 'interruptible'
+                when purchase_option = 'capacity_block' or commitment_term_hours < 8760 then 'under_a_year'
+                when commitment_term_hours < 2 * 8760 then 'one_year'
+                when commitment_term_hours < 3 * 8760 then 'two_years'
+                when commitment_term_hours < 4 * 8760 then 'three_years'
+                when commitment_term_hours is not null then 'longer'
+            end,
+            'capacity_class': capacity_class,
+            'tier': tier,
+            'is_floor': statistic = 'floor'
+        } as terms
     from mart.accelerator_hour_price
     where
         unit_price_type = 'List'
         and restriction is null
         and accelerator_name is not null
         and price_per_accelerator_hour_usd is not null
+    window of_type as (partition by service_provider_name, region_id, instance_type, purchase_option)
+    qualify
+        service_provider_name <> 'AWS'
+        or (
+            coalesce(instance_type, '') not like 'ml.%'
+            and not regexp_matches(coalesce(region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
+            and (
+                conditions is null
+                or purchase_option = 'capacity_block'
+                or (
+                    conditions = 'region-level, public spot feed'
+                    and not bool_or(conditions is null and is_current) over of_type
+                )
+            )
+        )
 ),
 
-grouped as (
+standing as (
+    select *
+    from listed
+    window same_terms as (partition by terms)
+    qualify
+        is_current
+        or (
+            not bool_or(is_current) over same_terms
+            and last_observed_at >= max(last_observed_at) over same_terms - interval 30 days
+        )
+),
+
+counted as (
     select
-        accelerator_name,
-        form_factor,
-        service_provider_name,
-        purchase_option,
-        commitment_class,
-        capacity_class,
-        tier,
-        is_floor,
+        terms,
         count(*) as n_offers,
         count(*) filter (where is_current) as n_current,
+        max(age_days) as oldest_age_days
+    from listed
+    group by terms
+),
+
+chosen as (
+    select
+        terms,
+        -- Floors have none: nobody says what others pay.
         coalesce(
-            median(price_per_accelerator_hour_usd) filter (where statistic = 'median' and is_current),
-            median(price_per_accelerator_hour_usd) filter (where statistic <> 'p25' and is_current),
             median(price_per_accelerator_hour_usd) filter (where statistic = 'median'),
-            median(price_per_accelerator_hour_usd) filter (where statistic <> 'p25')
+            median(price_per_accelerator_hour_usd) filter (where statistic = 'price')
         ) as median_price_usd,
         arg_min(
             {
                 'price': price_per_accelerator_hour_usd,
                 'native': price_per_accelerator_hour,
                 'currency': pricing_currency,
+                'rate_date': fx_rate_date,
                 'host': host_provider_name,
                 'region': region_id,
                 'instance_type': instance_type,
@@ -64,76 +111,141 @@ grouped as (
                 'document': document_sha256,
                 'offer': offer_id
             },
-            (not is_current, price_per_accelerator_hour_usd, offer_id)
-        ) filter (where statistic <> 'median') as cheapest,
-        max(age_days) as oldest_age_days
-    from listed
-    where
-        service_provider_name <> 'AWS' or (conditions is null and instance_type not like 'ml.%')
-    group by all
+            (
+                statistic = 'median',
+                statistic <> 'p25',
+                price_per_accelerator_hour_usd,
+                offer_id
+            )
+        ) as cheapest
+    from standing
+    group by terms
+),
+
+-- The last word on how much of each thing there is; a fact without a count of chips is of all sizes.
+stock as (
+    select *
+    from core.availability
+    where n_machines is not null or n_accelerators is not null
+    qualify
+        row_number() over (
+            partition by
+                service_provider_name,
+                host_provider_name,
+                instance_type,
+                accelerator_label,
+                accelerator_count,
+                region_id,
+                purchase_option, tier
+            order by observed_at desc, recorded_at desc
+        ) = 1
+),
+
+offered as (
+    select distinct
+        s.terms,
+        a.*
+    from standing as s
+    inner join core.offer as o on s.offer_id = o.offer_id
+    inner join stock as a
+        on
+            o.service_provider_name = a.service_provider_name
+            and o.purchase_option = a.purchase_option
+            and o.accelerator_label is not distinct from a.accelerator_label
+            and o.region_id is not distinct from a.region_id
+            and o.host_provider_name is not distinct from a.host_provider_name
+            and o.instance_type is not distinct from a.instance_type
+            and (a.accelerator_count is null or o.accelerator_count = a.accelerator_count)
+            and (o.tier is not distinct from a.tier or concat_ws(', ', o.tier, o.fabric) = a.tier)
+),
+
+available as (
+    select
+        terms,
+        sum(n_machines)::BIGINT as n_machines,
+        sum(n_accelerators)::BIGINT as n_accelerators
+    from offered
+    group by terms
 ),
 
 aws as (
     select
-        g.accelerator_name,
-        g.commitment_class,
-        g.capacity_class,
+        terms.accelerator_name,
+        terms.commitment_class,
+        terms.capacity_class,
         arg_min(
             {
-                'price': g.cheapest.price,
-                'instance_type': g.cheapest.instance_type,
-                'region': g.cheapest.region,
-                'option': g.purchase_option,
-                'is_current': g.cheapest.is_current
+                'price': cheapest.price,
+                'instance_type': cheapest.instance_type,
+                'region': cheapest.region,
+                'option': terms.purchase_option,
+                'observed': cheapest.observed,
+                'is_current': cheapest.is_current
             },
-            (not g.cheapest.is_current, g.cheapest.price, g.cheapest.offer)
+            (not cheapest.is_current, cheapest.price, cheapest.offer)
         ) as best
-    from grouped as g
-    where g.service_provider_name = 'AWS' and g.capacity_class is not null and g.commitment_class is not null
-    group by g.accelerator_name, g.commitment_class, g.capacity_class
+    from chosen
+    where
+        terms.service_provider_name = 'AWS'
+        and terms.capacity_class is not null
+        and terms.commitment_class is not null
+        and cheapest.statistic <> 'median'
+    group by all
 )
 
 select
-    g.accelerator_name,
-    g.form_factor,
-    g.service_provider_name,
-    g.cheapest.host as host_provider_name,
-    g.purchase_option,
-    g.commitment_class,
-    g.capacity_class,
-    g.tier,
-    g.is_floor,
-    g.n_offers,
-    g.n_current,
-    g.cheapest.price as cheapest_price_usd,
-    g.median_price_usd,
-    g.cheapest.statistic,
-    g.cheapest.native as price_per_accelerator_hour,
-    g.cheapest.currency as pricing_currency,
-    g.cheapest.region as region_id,
-    g.cheapest.instance_type,
+    c.terms.accelerator_name,
+    c.terms.form_factor,
+    c.terms.service_provider_name,
+    c.cheapest.host as host_provider_name,
+    c.terms.purchase_option,
+    c.terms.commitment_class,
+    c.terms.capacity_class,
+    c.terms.tier,
+    c.terms.is_floor,
+    n.n_offers,
+    n.n_current,
+    m.n_machines,
+    m.n_accelerators,
+    case when c.cheapest.statistic <> 'median' then c.cheapest.price end as cheapest_price_usd,
+    c.median_price_usd,
+    c.cheapest.statistic,
+    c.cheapest.native as price_per_accelerator_hour,
+    c.cheapest.currency as pricing_currency,
+    c.cheapest.rate_date as fx_rate_date,
+    c.cheapest.region as region_id,
+    c.cheapest.instance_type,
     a.best.price as aws_price_usd,
     a.best.option as aws_purchase_option,
     a.best.instance_type as aws_instance_type,
     a.best.region as aws_region_id,
+    a.best.observed as aws_last_observed_at,
     a.best.is_current as aws_is_current,
-    g.cheapest.price / a.best.price - 1 as distance_to_aws,
-    g.cheapest.is_current,
-    g.cheapest.age as age_days,
-    g.oldest_age_days,
-    g.cheapest.changed as valid_from,
-    g.cheapest.observed as last_observed_at,
-    g.cheapest.source,
-    g.cheapest.document as document_sha256,
-    g.cheapest.offer as offer_id
-from grouped as g
+    case
+        when
+            c.cheapest.statistic <> 'median'
+            and (
+                (c.cheapest.is_current and a.best.is_current)
+                or abs(epoch(c.cheapest.observed - a.best.observed)) <= 30 * 86400
+            )
+            then c.cheapest.price / a.best.price - 1
+    end as distance_to_aws,
+    c.cheapest.is_current,
+    c.cheapest.age as age_days,
+    n.oldest_age_days,
+    c.cheapest.changed as valid_from,
+    c.cheapest.observed as last_observed_at,
+    c.cheapest.source,
+    c.cheapest.document as document_sha256,
+    c.cheapest.offer as offer_id
+from chosen as c
+inner join counted as n on c.terms is not distinct from n.terms
+left join available as m on c.terms is not distinct from m.terms
+left join aws_form as f on c.terms.accelerator_name = f.accelerator_name
 left join aws as a
     on
-        g.service_provider_name <> 'AWS'
-        and g.accelerator_name = a.accelerator_name
-        and g.commitment_class = a.commitment_class
-        and g.capacity_class = a.capacity_class
-        and not (
-            g.form_factor in ('PCIe', 'NVL')
-            and g.accelerator_name in ('A100', 'A100-40GB', 'A100-80GB', 'H100', 'H200', 'B200', 'B300')
-        )
+        c.terms.service_provider_name <> 'AWS'
+        and c.terms.accelerator_name = a.accelerator_name
+        and c.terms.commitment_class = a.commitment_class
+        and c.terms.capacity_class = a.capacity_class
+        and (f.form_factor is null or c.terms.form_factor = f.form_factor)
