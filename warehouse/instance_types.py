@@ -18,7 +18,10 @@ How the table is filled:
 5. UltraServers stand twice where the price list and the Capacity Block page spell them differently
    (`u-p6e-gb200x72.metal`, `u-p6e-gb200x72`). Their count is that of the whole UltraServer.
 6. Trainium3 has no row: AWS has published no instance type of it. A new row is all that one takes.
-7. A fact that changes gets a second row of the same type with its `known_from`; empty means always.
+7. `form_factor` is SXM where AWS says that the family's chips reach one another over NVLink and NVSwitch
+   (https://aws.amazon.com/ec2/instance-types/p3/ , /p4/ , /p5/ , /p6/), which no other form of these chips has; Server
+   is the RTX PRO edition that AWS calls RTX PRO Server 6000. Elsewhere it is empty: AWS is silent, or there is one form.
+8. A fact that changes gets a second row of the same type with its `known_from`; empty means always.
 """
 
 import re
@@ -53,6 +56,7 @@ class InstanceType(NamedTuple):
     capacity_unit: str
     accelerator_memory_gib: Decimal | None
     neuron_cores_per_accelerator: int | None
+    form_factor: str | None
     known_from: date | None
     override_reason: str | None
     source_url: str
@@ -95,6 +99,7 @@ def _fact(row: Row) -> InstanceType:
         capacity_unit=row.one_of("capacity_unit", CAPACITY_UNITS),
         accelerator_memory_gib=_positive_or_none(row, "accelerator_memory_gib"),
         neuron_cores_per_accelerator=_whole_or_none(row, "neuron_cores_per_accelerator"),
+        form_factor=row.cells["form_factor"] or None,
         known_from=row.day("known_from") if row.cells["known_from"] else None,
         override_reason=row.cells["override_reason"] or None,
         source_url=row.cells["source_url"],

@@ -109,7 +109,7 @@ TABLES = (
           ("offer_id", "source", "observed_at", "document_sha256", "recorded_at")),
     Table("core", "instance_type", "Accelerators of one instance type; one row per dated fact",
           ("instance_type", "accelerator_name", "accelerator_vendor", "accelerator_kind", "accelerator_count",
-           "capacity_unit", "accelerator_memory_gib", "neuron_cores_per_accelerator", "known_from",
+           "capacity_unit", "accelerator_memory_gib", "neuron_cores_per_accelerator", "form_factor", "known_from",
            "override_reason", "source_url", "accessed_on")),
     Table("core", "quarantine", "One refused row or batch, kept with its reason; append-only, the last row of an id counts",
           ("quarantine_id", "run_id", "source", "scope", "observed_at", "gate", "reason", "field", "value",

@@ -16,9 +16,9 @@ from warehouse.instance_types import InstanceType
 
 HEADER = (
     "instance_type,accelerator_name,accelerator_vendor,accelerator_kind,accelerator_count,capacity_unit,"
-    "accelerator_memory_gib,neuron_cores_per_accelerator,known_from,override_reason,source_url,accessed_on"
+    "accelerator_memory_gib,neuron_cores_per_accelerator,form_factor,known_from,override_reason,source_url,accessed_on"
 )
-MADE_UP = "trn9.48xlarge,Trainium9,AWS,neuron,16,instance,144,8,,,https://example.com/trn9,2026-11-21"
+MADE_UP = "trn9.48xlarge,Trainium9,AWS,neuron,16,instance,144,8,,,,https://example.com/trn9,2026-11-21"
 """No such type exists; rows of this test are invented."""
 
 SEEN_IN = (
@@ -183,7 +183,7 @@ def test_trainium3_has_no_row() -> None:
 
 def test_a_future_type_is_one_row(table: Callable[..., Path]) -> None:
     """A type that does not exist yet takes one row; a fact that changes takes a second with its date."""
-    later = MADE_UP.replace(",144,8,,", ",160,8,2027-01-01,")
+    later = MADE_UP.replace(",144,8,,,", ",160,8,,2027-01-01,")
     first, second = instance_types.read_table(table(MADE_UP, later))
     assert first == InstanceType(
         instance_type="trn9.48xlarge",
@@ -194,6 +194,7 @@ def test_a_future_type_is_one_row(table: Callable[..., Path]) -> None:
         capacity_unit="instance",
         accelerator_memory_gib=Decimal(144),
         neuron_cores_per_accelerator=8,
+        form_factor=None,
         known_from=None,
         override_reason=None,
         source_url="https://example.com/trn9",

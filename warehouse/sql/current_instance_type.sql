@@ -8,6 +8,7 @@ select
     i.capacity_unit,
     i.accelerator_memory_gib,
     i.neuron_cores_per_accelerator,
+    i.form_factor,
     i.known_from,
     i.override_reason,
     i.source_url,

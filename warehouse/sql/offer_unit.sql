@@ -12,7 +12,7 @@ with known as (
         o.*,
         coalesce(t.accelerator_name, l.accelerator_name) as chip,
         coalesce(t.accelerator_vendor, l.accelerator_vendor) as vendor,
-        l.form_factor,
+        coalesce(t.form_factor, l.form_factor) as form_factor,
         coalesce(t.accelerator_memory_gib, l.accelerator_memory_gib) as memory_gib,
         t.neuron_cores_per_accelerator,
         case
