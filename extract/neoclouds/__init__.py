@@ -13,11 +13,13 @@ from extract.neoclouds import (
     hyperbolic,
     hyperstack,
     lambda_,
+    lium,
     massedcompute,
     nebius,
     ovh,
     scaleway,
     spheron,
+    together,
     verda,
     voltagepark,
     vultr,
@@ -31,6 +33,7 @@ SOURCES: tuple[Source, ...] = (
     hyperbolic.SOURCE,
     hyperstack.SOURCE,
     lambda_.SOURCE,
+    lium.SOURCE,
     massedcompute.SOURCE,
     nebius.SOURCE,
     ovh.SOURCE,
@@ -39,5 +42,6 @@ SOURCES: tuple[Source, ...] = (
     verda.SOURCE,
     voltagepark.SOURCE,
     vultr.SOURCE,
+    together.SOURCE,
 )
 """Every source of this folder, one line each."""
