@@ -39,9 +39,9 @@ SOURCES: tuple[Source, ...] = (
     ovh.SOURCE,
     scaleway.SOURCE,
     spheron.SOURCE,
+    together.SOURCE,
     verda.SOURCE,
     voltagepark.SOURCE,
     vultr.SOURCE,
-    together.SOURCE,
 )
 """Every source of this folder, one line each."""
