@@ -57,6 +57,7 @@ MARTS = (
         "What one provider asks for one chip at one kind of terms, beside AWS at the same terms",
         is_table=True,
     ),
+    Mart("chip_price", "What a unit of one chip's power costs under one purchase option"),
     Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
 )
 

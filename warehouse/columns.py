@@ -243,6 +243,15 @@ _COLUMNS = (
     Column("compute_bound", "DOUBLE", "Output that the peak of so many chips allows", "tokens per second"),
     Column("output_rate_bound", "DOUBLE", "The lower of both bounds", "tokens per second"),
     Column("binding_bound", "VARCHAR", "Which bound is the lower one: bandwidth or compute"),
+    # what a unit of power costs
+    Column("n_providers", "BIGINT", "Providers with a price", "providers"),
+    Column("best_dense_tflops", "DOUBLE", "Fastest dense peak of one chip published in any precision", "TFLOP/s"),
+    Column("price_per_pflop_hour", "DOUBLE", "cheapest_price_usd / best_dense_tflops", "USD per PFLOP/s and hour"),
+    Column("price_per_bf16_pflop_hour", "DOUBLE", "cheapest_price_usd / dense_bf16_tflops", "USD per PFLOP/s and hour"),
+    Column("price_per_tb_s_hour", "DOUBLE", "cheapest_price_usd / memory_bandwidth_tb_s", "USD per TB/s and hour"),
+    Column("price_per_gb_hour", "DOUBLE", "cheapest_price_usd / memory_gb", "USD per GB and hour"),
+    Column("tflops_per_watt", "DOUBLE", "best_dense_tflops / tdp_w", "TFLOP/s per W"),
+    Column("gb_s_per_watt", "DOUBLE", "Memory bandwidth / tdp_w", "GB/s per W"),
     # throughput: what one run of one benchmark measured
     Column("throughput_id", "BIGINT", "Hash of the run, its conditions and figures, 52 bits"),
     Column("model_name", "VARCHAR", "Model, as in core.model; another name where that has no entry"),
