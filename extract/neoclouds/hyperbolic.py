@@ -65,7 +65,7 @@ def _rows(option: Fields, ignored: Counter[str]) -> Iterator[Row]:
     else:
         yield offer(
             PROVIDER, label=label, price=cents / CENTS, count=count, region_id=option.text("region"),
-            tier=_machine(option), fabric=fabric,
+            tier=_machine(option), fabric=fabric, minimum_quantity="1" if count == 1 else None,
             conditions=f"{sum(node.whole(cores) for node in nodes)} {CORES[cores]}",
         )  # fmt: skip
 

@@ -1,5 +1,7 @@
 """What Hyperbolic's options say beside their price."""
 
+import json
+
 from neoclouds.cases.hyperbolic import CASE
 
 
@@ -14,6 +16,13 @@ def test_free_chips_are_told_where_the_number_has_one_meaning():
     """2 of a one-chip option are 2 chips; 3 of an option of 8 are 3 or 24, so nothing is said."""
     (fact,) = CASE.parse(CASE.body).facts["availability"].iter_rows(named=True)
     assert (fact["accelerator_label"], fact["region_id"], fact["n_accelerators"]) == ("h100 pcie", "ca-east-1", 2)
+
+
+def test_free_chips_of_two_options_are_not_told():
+    """Both would be one row: whether they are the same chips is not said."""
+    options = json.loads(CASE.body)
+    options.append(options[2] | {"nodes": [options[2]["nodes"][0] | {"vcpuCount": 14}], "totalAvailable": 5})
+    assert CASE.parse(json.dumps(options).encode()).facts == {}
 
 
 def test_cents_become_dollars_exactly():

@@ -79,10 +79,13 @@ HARMS: dict[str, dict[str, Any]] = {
     "no number of chips": {"name": "GB300 SXM6 288GB on-demand"},
     "another price inside": {"price": 8.63},
     "a price in a text": {"price": "8.62"},
-    "another currency": {"priceCurrency": "GBP"},
+    "two currencies": {"priceCurrency": "EUR"},
+    "another currency": {
+        "priceCurrency": "SEK", "priceSpecification": {"price": 8.62, "priceCurrency": "SEK", "unitText": "hour"},
+    },
     "a month": {"priceSpecification": {"price": 8.62, "priceCurrency": "USD", "unitText": "month"}},
     "a second price": {"lowPrice": 1},
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)

@@ -73,9 +73,9 @@ def test_a_scope_is_all_its_pages():
 
 def test_the_answer_of_one_scope_is_none_to_the_other():
     """Bare metal in place of plans would end every plan."""
-    metal = look(Pages(), "plans-metal")
-    with pytest.raises(LayoutChanged):
-        CASE.parse(metal, "plans")
+    for body in (look(Pages(), "plans-metal"), CASE.body):
+        with pytest.raises(LayoutChanged):
+            CASE.parse(body, "plans")
 
 
 def test_pages_that_are_missing_are_noticed():

@@ -36,10 +36,16 @@ CASE = Case(
         ]
     },
     renamed=(
-        '"enabled"', '"costPerHourCents"', '"region"', '"gpuCount"', '"gpuType"', '"connectionType"', '"machineType"',
-        '"nodes"', '"gpuFormFactor"', '"vcpuCount"', '"virtual-machine"', '"ethernet"', '"rocev2"',
+        "enabled", "costPerHourCents", "gpuType", "connectionType", "machineType", "gpuFormFactor", "vcpuCount",
+        "ethernetVariant",
     ),
     inserted=(
+        ('"region":', '"z_region":'),
+        ('"gpuCount":', '"z_gpuCount":'),
+        ('"nodes":', '"z_nodes":'),
+        ('"virtual-machine"', '"container"'),
+        ('"ethernet"', '"ethernet 2"'),
+        ('"rocev2"', '"rocev3"'),
         ('"region"', '"reservedCostPerHourCents": 199, "region"'),
         ('"vcpuCount"', '"storageFee": 1, "vcpuCount"'),
         ('"costPerHourCents": 319', '"costPerHourCents": "319"'),

@@ -22,11 +22,17 @@ CASE = Case(
         "CPU machine, and what is unavailable or in maintenance"
     ),
     renamed=(
-        '"data"', '"totalPages"', '"total"', '"displayName"', '"offers"', '"provider"', '"offerId"', '"gpuCount"',
-        '"price"', '"available"', '"maintenance"', '"clusters"', '"gpu_memory"', '"instanceType"', '"DEDICATED"',
-        '"gpuType"',
+        "totalPages", "displayName", "offerId", "gpuCount", "gpu_memory", "instanceType", "clusters",
+        "maintenance", "gpuType",
     ),
     inserted=(
+        ('"data":', '"z_data":'),
+        ('"total":', '"z_total":'),
+        ('"offers":', '"z_offers":'),
+        ('"provider":', '"z_provider":'),
+        ('"price":', '"z_price":'),
+        ('"available":', '"z_available":'),
+        ('"DEDICATED"', '"RESERVED"'),
         ('"lowestPrice"', '"spotFloorPrice": 0.5, "lowestPrice"'),
         ('"vcpus"', '"hourlyRate": 0.5, "vcpus"'),
         ('"price": 2.0135', '"price": "2.0135"'),

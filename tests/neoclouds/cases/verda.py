@@ -55,17 +55,14 @@ CASE = Case(
         "data/neocloud_samples/verda/pricing_jsonld_2026-08.html": PAGE,
     },
     renamed=(
-        '"instance_type"',
-        '"gpu"',
-        '"number_of_gpus"',
-        '"price_per_hour"',
-        '"spot_price"',
-        '"currency"',
-        '"usd"',
-        "1x H100",
-        "2x RTX A6000",
+        "instance_type", "number_of_gpus", "price_per_hour", "spot_price", "currency", "1x H100", "2x RTX
+        A6000",
     ),
     inserted=(
+        ('"gpu":', '"z_gpu":'),
+        ('"description":', '"z_description":'),
+        ('"usd"', '"sek"'),
+        ('"price_per_hour": "3.89"', '"price_per_hour": "1.89"'),
         ('"spot_price"', '"price_per_month": "900", "spot_price"'),
         ('"price_per_hour": "3.89"', '"price_per_hour": 3.89'),
         ('"number_of_gpus": 2', '"number_of_gpus": 1'),

@@ -19,10 +19,12 @@ CASE = Case(
         ]
     },
     renamed=(
-        '"results"', '"gpu_price_ethernet"', '"gpu_price_infiniband"', '"gpu_count_ethernet"', '"gpu_count_infiniband"',
-        '"specs_per_node"', '"gpu_model"', '"gpu_count"', '"total_result_count"', '"has_next"', '"id"',
+        "results", "gpu_price_ethernet", "gpu_price_infiniband", "gpu_count_ethernet", "gpu_count_infiniband",
+        "specs_per_node", "gpu_model", "total_result_count", "has_next", "has_previous",
     ),
     inserted=(
+        ('"id":', '"z_id":'),
+        ('"gpu_count":', '"z_gpu_count":'),
         ('"gpu_count_ethernet"', '"gpu_price_spot": "0.99", "gpu_count_ethernet"'),
         ('"gpu_model"', '"node_price": "15.92", "gpu_model"'),
         ('"1.99"', "1.99"),
