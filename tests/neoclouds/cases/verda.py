@@ -55,8 +55,13 @@ CASE = Case(
         "data/neocloud_samples/verda/pricing_jsonld_2026-08.html": PAGE,
     },
     renamed=(
-        "instance_type", "number_of_gpus", "price_per_hour", "spot_price", "currency", "1x H100", "2x RTX
-        A6000",
+        "instance_type",
+        "number_of_gpus",
+        "price_per_hour",
+        "spot_price",
+        "currency",
+        "1x H100",
+        "2x RTX A6000",
     ),
     inserted=(
         ('"gpu":', '"z_gpu":'),
