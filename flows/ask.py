@@ -5,6 +5,7 @@ import io
 import shutil
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def answer(file: Path, sql: str, *, in_json: bool, timeout: float) -> str:
         watch.start()
         try:
             if in_json:
-                return as_json(_rows(con, sql))
+                return as_json(rows(con, sql))
             relation = con.sql(sql)
             return "" if relation is None else _box(relation)
         except duckdb.InterruptException:
@@ -60,7 +61,7 @@ def refused(file: Path, *, everything: bool) -> list[dict[str, Any]]:
         "order by observed_at, source, scope, quarantine_id"
     )
     with duckdb.connect(str(file), read_only=True) as con:
-        return [row for row in _rows(con, sql) if everything or row["decision"] is None]
+        return [row for row in rows(con, sql) if everything or row["decision"] is None]
 
 
 def _box(relation: duckdb.DuckDBPyRelation) -> str:
@@ -72,7 +73,8 @@ def _box(relation: duckdb.DuckDBPyRelation) -> str:
     return text.getvalue().rstrip("\n")
 
 
-def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
-    cursor = con.execute(sql)
+def rows(con: duckdb.DuckDBPyConnection, sql: str, values: Sequence[object] = ()) -> list[dict[str, Any]]:
+    """Return the rows of one question as dicts by column."""
+    cursor = con.execute(sql, list(values))
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

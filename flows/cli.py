@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from flows import output, settings
-from warehouse.errors import ChipledgerError, SettingsError
+from flows import cli_chips, output, settings
+from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
     from flows.summary import Summary
@@ -55,6 +55,10 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbos
     # Its lines name neither address nor cause; the error that ends the retries does.
     logging.getLogger("stamina").setLevel(logging.INFO if verbose else logging.ERROR)
     ctx.obj = lambda: settings.read(file, data_dir=data_dir)
+
+
+main.add_command(cli_chips.chips)
+main.add_command(cli_chips.fit)
 
 
 @main.command()
@@ -131,7 +135,7 @@ def report(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
         from reports import daily
 
         chosen = read()
-        page = daily.write(_published(chosen), chosen.data_dir / "reports")
+        page = daily.write(chosen.published(), chosen.data_dir / "reports")
     click.echo(output.as_json({"report": str(page)}) if in_json else str(page))
 
 
@@ -153,7 +157,7 @@ def query(
         from flows import ask
 
         text = ask.TABLES if list_tables or not sql else sys.stdin.read() if sql == "-" else sql
-        click.echo(ask.answer(_published(read()), text, in_json=in_json, timeout=timeout))
+        click.echo(ask.answer(read().published(), text, in_json=in_json, timeout=timeout))
 
 
 @main.command()
@@ -189,7 +193,7 @@ def list_quarantine(read: Callable[[], settings.Settings], *, everything: bool, 
     with output.errors(in_json=in_json):
         from flows import ask
 
-        rows = ask.refused(_published(read()), everything=everything)
+        rows = ask.refused(read().published(), everything=everything)
     if in_json:
         click.echo(output.as_json(rows))
     else:
@@ -317,17 +321,6 @@ def _known_source(name: str) -> Any:
     except KeyError:
         hint = f"Known: {', '.join(source.name for source in SOURCES)}"
         raise SettingsError("unknown source", field="source", value=name, hint=hint) from None
-
-
-def _published(chosen: settings.Settings) -> Path:
-    file = chosen.data_dir / "prices.duckdb"
-    if not file.exists():
-        raise ChipledgerError(
-            "there is no published file yet",
-            source=str(file),
-            hint="`chipledger run` makes one; `chipledger run --offline` works without a network",
-        )
-    return file
 
 
 def _print_summary(summary: "Summary", *, in_json: bool, judge: bool = True) -> None:

@@ -72,6 +72,11 @@ def progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda message: status.update(message)
 
 
+def rounded(value: object) -> object:
+    """Return a computed number to four significant digits for reading; any other value as it is."""
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
 def text_table(rows: Sequence[Mapping[str, object]]) -> str:
     """Return rows as an aligned plain-text table; "-" where a value is unknown."""
     if not rows:

@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from warehouse.errors import SettingsError
+from warehouse.errors import ChipledgerError, SettingsError
 
 FILE_NAME = "chipledger.toml"
 PREFIX = "CHIPLEDGER_"
@@ -30,6 +30,17 @@ class Settings:
     wait_seconds: float = 0.0
     heartbeat_url: str = ""
     sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def published(self) -> Path:
+        """Return the published file. Raises ChipledgerError where there is none yet."""
+        file = self.data_dir / "prices.duckdb"
+        if not file.exists():
+            raise ChipledgerError(
+                "there is no published file yet",
+                source=str(file),
+                hint="`chipledger run` makes one; `chipledger run --offline` works without a network",
+            )
+        return file
 
     def source(self, name: str) -> Mapping[str, Any]:
         """Return the settings of one source; empty where none are given."""

@@ -1,0 +1,87 @@
+"""The commands `chips` and `fit`, on the file of an offline run."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from flows.cli import main
+
+
+@pytest.fixture(scope="module")
+def call(tmp_path_factory):
+    """Return a function that runs a command on the data of one offline run."""
+    folder = str(tmp_path_factory.mktemp("data"))
+
+    def run(*words):
+        return CliRunner().invoke(main, ["--data-dir", folder, *words])
+
+    assert run("run", "--offline").exit_code == 0
+    return run
+
+
+def test_chips_compares_facts_ratios_prices_and_sources(call):
+    """H100 SXM at its own price; B200 in ratio to it; PCIe and NVL are other chips of the name."""
+    found = json.loads(call("chips", "h100 sxm", "B200", "--against", "H100 SXM", "--json").stdout)
+
+    shown = [(row["accelerator_name"], row["form_factor"]) for row in found["chips"]]
+    assert shown == [("B200", None), ("H100", "SXM")]
+        ("B200", None),
+        ("H100", "SXM"),
+    ]
+    assert found["ratios"][0]["memory_gb"] == 2.25
+    assert set(found["ratios"][1].values()) <= {"H100", "SXM", 1, None}
+    (price,) = [row for row in found["prices"] if row["accelerator_name"] == "H100"]
+    assert (price["purchase_option"], price["cheapest_price_usd"], price["is_current"]) == ("on_demand", 6.88, False)
+    assert price["price_per_bf16_pflop_hour"] == pytest.approx(6.88 / 0.989)
+    assert price["price_per_gb_hour"] == pytest.approx(6.88 / 80)
+    assert {row["fact_rank"] for row in found["disagreements"]} >= {1, 2}
+
+
+def test_chips_prints_all_of_them_in_words(call):
+    """Every chip with facts, Trainium3 among them, which nobody is known to sell."""
+    text = call("chips").stdout
+
+    assert "Trainium3" in text.split("Cheapest price seen")[0]
+    assert "Trainium3" not in text.split("Cheapest price seen")[1]
+
+
+@pytest.mark.parametrize(("word", "said"), [("H1000", "no chip is called that"), ("RTX 3090", "nothing is published")])
+def test_a_chip_that_is_not_known_is_refused(call, word, said):
+    """It is named, and nothing near it is shown instead."""
+    result = call("chips", word, "--json")
+
+    assert result.exit_code == 2
+    assert said in json.loads(result.stderr)["error"]
+    assert result.stdout == ""
+
+
+def test_fit_says_on_how_many_chips_and_how_fast_at_most(call):
+    """Llama 3 70B in FP8 with 32 sequences of 8k: 156 GB, so two H100 or one B200; memory binds."""
+    found = json.loads(
+        call("fit", "--model", "Llama-3-70B", "--precision", "fp8", "--context", "8k", "--batch", "32", "--json").stdout
+    )
+    chips = {(row["accelerator_name"], row["form_factor"]): row for row in found}
+
+    assert chips["H100", "SXM"]["accelerators_needed"] == 2
+    assert chips["H100", "SXM"]["memory_needed_gb"] == pytest.approx(70.55 + 32 * 8192 * 327680 / 1e9, rel=1e-3)
+    assert chips["H100", "SXM"]["binding_bound"] == "bandwidth"
+    assert chips["B200", None]["accelerators_needed"] == 1
+    assert chips["V100", "SXM"]["accelerators_needed"] is None
+    assert chips["A100-80GB", "SXM"]["output_rate_bound"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--model", "llama-9-1t"), 1, "no such model"),
+        (("--model", "llama-3-70b", "--context", "8q"), 2, "write 8192 or 8k"),
+        (("--model", "llama-3-70b", "--context", "9M"), 1, "no more than the model takes"),
+        (("--model", "llama-3-70b", "--precision", "fp9"), 1, "precision_name must be"),
+    ],
+)
+def test_a_wrong_question_says_what_is_allowed(call, words, code, said):
+    result = call("fit", *words)
+
+    assert result.exit_code == code
+    assert said in result.stderr
