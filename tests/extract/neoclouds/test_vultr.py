@@ -102,9 +102,9 @@ def test_answers_without_flags_have_the_prices_that_differ():
     assert of(SLICE, without(*FLAGS)) == [("on_demand", "0.123", "NVIDIA_A100 4 GB")]
 
 
-@pytest.mark.parametrize("name", FLAGS[:2])
-def test_one_flag_alone_is_refused(name: str):
-    """Which of the two was renamed is not known."""
+@pytest.mark.parametrize("name", [*FLAGS[:2], "hourly_cost", "gpu_type", "gpu_vram_gb", "locations"])
+def test_a_plan_without_one_of_its_fields_is_refused(name: str):
+    """One flag alone says that the other was renamed; so does a cost for the month alone."""
     with pytest.raises(LayoutChanged):
         of(A100, without(name))
 
