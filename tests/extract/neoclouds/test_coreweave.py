@@ -69,3 +69,12 @@ def test_a_number_of_gpus_that_is_none_is_refused(count: str):
     """A footnote is no digit, and a range no number."""
     with pytest.raises(LayoutChanged):
         CASE.parse(PAGE.replace("4^1", count).encode())
+
+
+@pytest.mark.parametrize(("cell", "other"), [("8", "4"), ("270", "288"), ("$35.84", "$36.70"), ("4^1", "8")])
+def test_a_cell_that_says_something_else_than_its_copy_is_refused(cell: str, other: str):
+    """One of the two is of another column or row, and nothing says which."""
+    old = f'<div class="table-v2-cell"><div>{cell}</div></div>'
+    assert old in PAGE
+    with pytest.raises(LayoutChanged, match="differ"):
+        CASE.parse(PAGE.replace(old, old.replace(cell, other), 1).encode())

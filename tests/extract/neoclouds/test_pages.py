@@ -110,6 +110,14 @@ def test_text_is_what_a_reader_sees(html: str, text: str):
     assert pages.text_of(first(html, "p")) == text  # type: ignore[arg-type]
 
 
+def test_two_cells_in_one_place_are_refused():
+    """As a wide cell below one that reaches down."""
+    html = "<table><tr><td>a</td><td rowspan='2'>b</td></tr><tr><td>c</td></tr></table>"
+    assert len(pages.grid("toy", first(html, "table"))) == 2  # type: ignore[arg-type]
+    with pytest.raises(LayoutChanged, match="one place"):
+        pages.grid("toy", first(html.replace("<td>c", "<td colspan='2'>c"), "table"))  # type: ignore[arg-type]
+
+
 def test_pieces_of_text_are_each_by_itself():
     """A name that stands twice in its cell would read as a new name."""
     found = first("<p><b>H100\n SXM</b><b>H100 SXM</b> &nbsp;<i></i><!-- a --><script>b</script>80</p>", "p")
