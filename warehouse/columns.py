@@ -163,7 +163,7 @@ _COLUMNS = (
     # what one unit of an offer is
     Column("accelerator_share", "DECIMAL(10,4)", "Part of a chip that one of this label is; NULL: a slice of unknown size", "chips"),
     Column("hours_per_pricing_unit", "DOUBLE", "Hours that unit_price buys", "hours"),
-    Column("capacity_class", "VARCHAR", "What is bought at once: fraction, single, several (of one machine), node (8 or more), cluster (of machines on one fabric), rack; NULL: not stated"),
+    Column("capacity_class", "VARCHAR", "What is bought at once: fraction, single, several (of one machine), node (8 or more), cluster (machines on one fabric), rack; NULL: not stated"),
     # marts
     # providers side by side
     Column("commitment_class", "VARCHAR", "none, interruptible, under_a_year, one_year, two_years, three_years or longer; NULL: a commitment of a length that is not stated"),
