@@ -30,6 +30,7 @@ class Facts:
     provider_prices: pl.DataFrame
     refused: pl.DataFrame
     unknown: pl.DataFrame
+    gaps: pl.DataFrame
     documents: pl.DataFrame
     models: pl.DataFrame
 
@@ -45,9 +46,9 @@ MOST_KNOWN = 8
 """Rows of the last known changes, for AWS and for all others."""
 MOST_REFUSED = 25
 MOST_CHIPS = {"on_demand": 12}
-MOST_PROVIDERS = {"on_demand": 5}
-FEWER = 6, 3
-"""Chips and providers of a chip in the tables of the other purchase options."""
+MOST_ROWS = {"on_demand": 3}
+FEWER = 6, 2
+"""Chips, and rows of a chip on the same terms, in the tables of the other purchase options."""
 
 
 def since_run(changes: pl.DataFrame) -> pl.DataFrame:
@@ -70,11 +71,13 @@ def last_known(changes: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_option(prices: pl.DataFrame, option: str) -> pl.DataFrame:
-    """Return the rows of one purchase option that a table shows: the chips most sold, the cheapest seen of each."""
+    """Return the rows of one purchase option that a table shows: the chips most sold, of each the cheapest seen on the
+    same terms, and AWS.
+    """
     return prices.filter(
         pl.col("purchase_option") == option,
         pl.col("chip_rank") <= MOST_CHIPS.get(option, FEWER[0]),
-        pl.col("provider_rank") <= MOST_PROVIDERS.get(option, FEWER[1]),
+        pl.col("row_rank").is_null() | (pl.col("row_rank") <= MOST_ROWS.get(option, FEWER[1])),
     )
 
 
@@ -109,6 +112,7 @@ def read(file: Path) -> Facts:
             provider_prices=provider_prices,
             refused=refused,
             unknown=_ask(con, "unknown"),
+            gaps=_ask(con, "gap"),
             documents=_ask(
                 con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})
             ),

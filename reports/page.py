@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import polars as pl
 
-from reports import change_tables, facts, news, price_tables, source_tables, wording
+from reports import change_tables, facts, gap_tables, news, price_tables, provider_tables, source_tables, wording
 from reports.facts import Facts
 from reports.tables import Sheet, small, to_html
 
@@ -18,6 +18,11 @@ ORDER = "List prices first, on demand before other options, then by size."
 FORMULAS = (
     ("Effective hourly price", "unit_price + upfront_price / commitment_term_hours, a year being 8760 hours"),
     ("Price per chip-hour", "effective_hourly_price / accelerator_count"),
+    (
+        "In US dollars",
+        "price_per_accelerator_hour \N{MULTIPLICATION SIGN} the ECB's reference rate of the day, or of the ten before",
+    ),
+    ("Against AWS", "cheapest_price_usd / aws_price_usd \N{MINUS SIGN} 1, both current or confirmed within 30 days"),
     ("Price per NeuronCore-hour", "price_per_accelerator_hour / neuron_cores_per_accelerator"),
     ("Change", "effective hourly price after / before \N{MINUS SIGN} 1"),
 )
@@ -46,6 +51,7 @@ def render(found: Facts) -> str:
             _basis(found),
             _changes(found),
             _prices(found),
+            _gaps(found),
             _sources(found),
             _method(found),
             "</main>",
@@ -60,7 +66,7 @@ def render(found: Facts) -> str:
 def _header(found: Facts, headline: str) -> str:
     links = (
         ("basis", "What it rests on"), ("changes", "What changed"), ("prices", "Where things stand"),
-        ("sources", "Sources"), ("method", "How it is computed"),
+        ("gaps", "What we do not know"), ("sources", "Sources"), ("method", "How it is computed"),
     )  # fmt: skip
     nav = " ".join(f'<a href="#{anchor}">{words}</a>' for anchor, words in links)
     return (
@@ -113,7 +119,7 @@ def _warning(found: Facts) -> str:
     if len(listed) > news.MOST_TROUBLES:
         items.append(f'<li>{len(listed) - news.MOST_TROUBLES:,} more: see <a href="#sources">Sources</a>.</li>')
     if found.unknown.height:
-        names = wording.few(found.unknown["instance_type"].to_list(), most=6)
+        names = wording.few(found.unknown["named"].to_list(), most=6)
         items.append(f"<li>Accelerator unknown, so without a price per chip: {escape(names)}.</li>")
     if not items:
         return ""
@@ -192,15 +198,26 @@ def _prices(found: Facts) -> str:
         parts.append(f"<details><summary>Every chip in every region: {n:,} rows</summary>{to_html(regions)}</details>")
     cores = price_tables.neuron(found.aws_prices)
     parts += _some(cores)
-    for option in price_tables.options_shown(found.provider_prices):
-        parts.append(to_html(price_tables.by_provider(found.provider_prices, option)))
-    absent = [
-        words for option, words in wording.OPTIONS.items()
-        if option not in _options_known(found)
-    ]  # fmt: skip
-    if absent:
-        parts.append(f"<p>Not known in this file: prices under {escape(wording.few(absent, most=9))}.</p>")
+    for option in provider_tables.options_shown(found.provider_prices):
+        parts.append(to_html(provider_tables.by_provider(found.provider_prices, option)))
     return _section("prices", "Where things stand", parts or ["<p>No price is known.</p>"])
+
+
+def _gaps(found: Facts) -> str:
+    """Return what is lacking, counted first and then listed."""
+    known = _options_known(found)
+    counted = gap_tables.summary(found.unknown, found.gaps)
+    absent = [words for option, words in wording.OPTIONS.items() if option not in known]
+    if absent:
+        counted.append(f"No price in this file is under {wording.few(absent, most=9)}.")
+    parts = [f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in counted)}</ul>" if counted else ""]
+    if found.unknown.height:
+        parts.append(to_html(gap_tables.unknowns(found.unknown)))
+    else:
+        parts.append("<p>Every priced machine has a known accelerator.</p>")
+    if found.gaps.height:
+        parts.append(to_html(gap_tables.gaps(found.gaps)))
+    return _section("gaps", "What we do not know", parts)
 
 
 def _options_known(found: Facts) -> set[str]:
@@ -215,10 +232,6 @@ def _sources(found: Facts) -> str:
         parts.append(to_html(source_tables.refusals(found.refused)))
     else:
         parts.append("<p>No refused row waits for a decision.</p>")
-    if found.unknown.height:
-        parts.append(to_html(source_tables.unknowns(found.unknown)))
-    else:
-        parts.append("<p>Every priced instance type has a known accelerator.</p>")
     return _section("sources", "Sources", parts)
 
 

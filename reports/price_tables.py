@@ -1,4 +1,4 @@
-"""Where things stand: prices per chip-hour and per NeuronCore-hour, each purchase option in its own column or table."""
+"""Where things stand at AWS: prices per chip-hour and per NeuronCore-hour, each purchase option in its own column."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import polars as pl
 
 from reports import wording
-from reports.facts import of_option
 from reports.tables import Footnote, Form, Sheet, document_link, sheet, small
 
 CELLS = ("on_demand", "reserved_1", "reserved_3")
@@ -16,7 +15,7 @@ CHEAPEST = "Cheapest seen: a current price before an older one, then the lowest.
 NO_TERM = "the price list was read and has no such term for this type"
 NOT_ASKED = "the source of this row tells on-demand prices only"
 NO_ON_DEMAND = "no on-demand price of this type is known"
-NO_RATE = "priced in another currency, and no reference rate is kept: {} per chip-hour on demand"
+NO_RATE = "priced in another currency, without a reference rate of the ten days before: {} per chip-hour on demand"
 
 Row = Mapping[str, Any]
 """A row of a frame of facts, by column."""
@@ -130,66 +129,6 @@ def neuron(prices: pl.DataFrame) -> Sheet | None:
     )
 
 
-def options_shown(prices: pl.DataFrame) -> list[str]:
-    """Return the purchase options with a table by provider: on-demand only where AWS is not the only one."""
-    others = prices.filter((pl.col("service_provider_name") != "AWS") | (pl.col("purchase_option") != "on_demand"))
-    present = set(others["purchase_option"])
-    return [option for option in wording.OPTIONS if option in present]
-
-
-def by_provider(prices: pl.DataFrame, option: str) -> Sheet:
-    """Return providers side by side under one purchase option: the chips most sold, the cheapest seen of each."""
-    of_this = prices.filter(pl.col("purchase_option") == option)
-    shown = of_option(prices, option)
-    places = wording.places_of(shown["price_per_accelerator_hour_usd"])
-    rows = list(shown.iter_rows(named=True))
-    frame = pl.DataFrame(
-        {
-            "chip": [f"{row['accelerator_name']} ({_share(row, shown)})" for row in rows],
-            "provider": [row["service_provider_name"] for row in rows],
-            "price": [
-                wording.amount(row["price_per_accelerator_hour_usd"], places)
-                + (small(f" {row['statistic']}") if row["statistic"] not in (None, "price") else "")
-                for row in rows
-            ],
-            "machine": [_machine(row) for row in rows],
-            "tier": [row["tier"] or wording.UNKNOWN for row in rows],
-            "region": [row["place"] or wording.UNKNOWN for row in rows],
-            "confirmed": [confirmed([row]) for row in rows],
-            "document": [document_link(row["document_sha256"]) + small(row["source"]) for row in rows],
-        }
-    )
-    form = Form(
-        heads={
-            "provider": "Provider", "price": "USD per<br>chip-hour", "machine": "Machine", "tier": "Tier",
-            "region": "Region", "confirmed": "Last<br>confirmed", "document": "Document,<br>source",
-        },
-        stub="provider", group="chip", right=("price",), marked=("price", "confirmed", "document"),
-    )  # fmt: skip
-    left = of_this.height - shown.height
-    since = of_this["since_at"].item(0)
-    words = wording.option(option)
-    note = (
-        "Query <code>mart.accelerator_hour_price</code> for every offer. Names are the sources': a chip without form "
-        "(H100, not H100-SXM) is one whose source states none. "
-    )
-    return sheet(
-        frame,
-        form,
-        id=f"providers-{option.replace('_', '-')}",
-        title=f"{words[0].upper()}{words[1:]} by provider: {_leader(shown, places)}",
-        subtitle=f"The {wording.count(shown['accelerator_name'].n_unique(), 'chip')} that most providers sell, and the "
-        f"cheapest seen of each, confirmed after {wording.day(since)}"
-        + (f"; {wording.count(left, 'more price')} of other chips and providers left out." if left else "."),
-        footnotes=[
-            Footnote(text="the source states none", column=column, rows=[i for i, t in enumerate(frame[column])
-                                                                       if t == wording.UNKNOWN])
-            for column in ("tier", "region")
-        ],
-        note=note,
-    )  # fmt: skip
-
-
 def _price_heads(unit: str) -> dict[str, str]:
     return {
         "on_demand": f"On-demand<br>USD per<br>{unit}",
@@ -266,22 +205,3 @@ def _dates(rows: list[dict[str, Row]]) -> str:
     oldest, newest = wording.day(min(past)), wording.day(max(past))
     dates = oldest if oldest == newest else f"{oldest} to {newest}"
     return f"{len(first) - len(past):,} current, {len(past):,} last confirmed {dates}"
-
-
-def _leader(shown: pl.DataFrame, places: int) -> str:
-    """Return the finding of a table by provider: the cheapest seen of the chip most sold."""
-    row = shown.row(0, named=True)
-    price = wording.amount(row["price_per_accelerator_hour_usd"], places)
-    return f"{row['accelerator_name']} from {price} USD per chip-hour, at {row['service_provider_name']}"
-
-
-def _share(row: Row, shown: pl.DataFrame) -> str:
-    n = shown.filter(pl.col("accelerator_name") == row["accelerator_name"]).height
-    every = wording.count(row["n_providers"], "provider")
-    return every if n == row["n_providers"] else f"{n} of {every}"
-
-
-def _machine(row: Row) -> str:
-    """Return what is sold: the type, or how many chips."""
-    chips = f"{float(row['accelerator_count']):g} \N{MULTIPLICATION SIGN} {row['accelerator_name']}"
-    return row["instance_type"] or chips

@@ -1,4 +1,4 @@
-"""What the prices rest on: sources and their health, refused rows, unknown accelerators, documents."""
+"""What the prices rest on: sources and their health, refused rows, documents."""
 
 from collections.abc import Mapping
 from html import escape
@@ -111,37 +111,6 @@ def refusals(refused: pl.DataFrame) -> Sheet:
         subtitle="A row that breaks a rule, or a jump that nothing confirms yet; newest first.",
         footnotes=_dashes(frame, {"field": "the whole answer is concerned", "value": "the whole answer is concerned"}),
         note=note,
-    )
-
-
-def unknowns(unknown: pl.DataFrame) -> Sheet:
-    """Return the priced instance types of which nothing says which accelerator they have."""
-    shown = list(unknown.head(MOST_REFUSED).iter_rows(named=True))
-    frame = pl.DataFrame(
-        {
-            "type": [row["instance_type"] for row in shown],
-            "provider": [row["service_provider_name"] for row in shown],
-            "offers": [_number(row["n_offers"]) for row in shown],
-            "first": [wording.day(row["valid_from"]) for row in shown],
-            "last": [wording.day(row["last_observed_at"]) for row in shown],
-        }
-    )
-    form = Form(
-        heads={
-            "type": "Instance type", "provider": "Provider", "offers": "Offers", "first": "First seen",
-            "last": "Last seen",
-        },
-        stub="type", right=("offers",),
-    )  # fmt: skip
-    left = unknown.height - len(shown)
-    more = f" {wording.count(left, 'more type')} left out: <code>select * from mart.unknown_accelerator</code>."
-    return sheet(
-        frame,
-        form,
-        id="unknown",
-        title=f"{wording.count(unknown.height, 'instance type')} with an unknown accelerator",
-        subtitle="Priced per instance only; in no price per chip-hour of this page.",
-        note="The table of accelerators needs an entry for each." + (more if left else ""),
     )
 
 

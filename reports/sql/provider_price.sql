@@ -1,62 +1,108 @@
--- For each purchase option, chip and provider: the lowest price per chip-hour among those confirmed in the 90 days
--- before the newest one under that option. A current price is preferred to an older one. Options are never mixed.
-with priced as (
+-- What providers ask for chips, for each purchase option, of those confirmed in the 90 days before the newest price
+-- under it; AWS is there whatever its date, to compare with. Within one chip and the same terms row_rank counts from
+-- the cheapest, current ones and prices before medians and floors; AWS's own have none. Options are never mixed.
+with dated as (
     select
         p.*,
         s.kind,
         max(p.last_observed_at) over (partition by p.purchase_option) as newest_at
-    from mart.accelerator_hour_price as p
+    from mart.provider_price as p
     inner join core.source as s on p.source = s.source
-    where
-        p.accelerator_name is not null
-        and p.price_per_accelerator_hour_usd is not null
-        and p.unit_price_type = 'List'
-        and p.purchase_option <> 'reserved'
 ),
 
-lowest as (
+recent as (
     select
         *,
-        count(*) over (partition by purchase_option, accelerator_name) as n_offers
-    from priced
-    where last_observed_at > newest_at - interval 90 days
-    qualify row_number() over (
-        partition by purchase_option, accelerator_name, service_provider_name
-        order by not is_current, price_per_accelerator_hour_usd, -epoch_us(last_observed_at), offer_id
-    ) = 1
+        newest_at - interval 90 days as since_at
+    from dated
+    where service_provider_name = 'AWS' or last_observed_at > newest_at - interval 90 days
 ),
 
-ranked as (
+sold as (
     select
-        *,
-        count(*) over (partition by purchase_option, accelerator_name) as n_providers,
-        row_number() over (
-            partition by purchase_option, accelerator_name
-            order by price_per_accelerator_hour_usd, service_provider_name
-        ) as provider_rank
-    from lowest
+        purchase_option,
+        accelerator_name,
+        count(distinct service_provider_name) as n_providers,
+        count(distinct form_factor) as n_forms
+    from recent
+    group by purchase_option, accelerator_name
 )
 
 select
-    purchase_option,
-    accelerator_name,
-    service_provider_name,
-    instance_type,
-    accelerator_count,
-    coalesce(availability_zone_id, region_id) as place,
-    tier,
-    statistic,
-    price_per_accelerator_hour_usd,
-    last_observed_at,
-    age_days,
-    is_current,
-    kind,
-    source,
-    document_sha256,
-    newest_at - interval 90 days as since_at,
-    n_offers,
-    n_providers,
-    provider_rank,
-    dense_rank() over (partition by purchase_option order by -n_providers, accelerator_name) as chip_rank
-from ranked
-order by purchase_option, chip_rank, provider_rank
+    r.accelerator_name,
+    r.form_factor,
+    r.service_provider_name,
+    r.host_provider_name,
+    r.purchase_option,
+    r.commitment_class,
+    r.capacity_class,
+    r.fabric,
+    r.tier,
+    r.is_floor,
+    r.n_offers,
+    r.n_machines,
+    r.n_accelerators,
+    r.stock_status,
+    r.cheapest_price_usd,
+    r.median_price_usd,
+    r.statistic,
+    r.price_per_accelerator_hour,
+    r.pricing_currency,
+    r.fx_rate_date,
+    r.region_id,
+    r.instance_type,
+    r.aws_price_usd,
+    r.aws_purchase_option,
+    r.aws_instance_type,
+    r.aws_last_observed_at,
+    r.aws_is_current,
+    r.distance_to_aws,
+    r.is_current,
+    r.age_days,
+    r.last_observed_at,
+    r.kind,
+    r.source,
+    r.document_sha256,
+    r.since_at,
+    s.n_forms > 1 as has_forms,
+    count(distinct r.service_provider_name) over (
+        partition by
+            r.purchase_option, r.accelerator_name, r.capacity_class, case when s.n_forms > 1 then r.form_factor end
+    ) as n_alike,
+    dense_rank() over (
+        partition by r.purchase_option
+        order by -s.n_providers, r.accelerator_name
+    ) as chip_rank,
+    case
+        when r.service_provider_name <> 'AWS'
+            then row_number() over (
+                partition by
+                    r.purchase_option,
+                    r.accelerator_name,
+                    r.commitment_class,
+                    r.capacity_class,
+                    r.service_provider_name = 'AWS',
+                    case when s.n_forms > 1 then r.form_factor end
+                order by
+                    not r.is_current,
+                    r.cheapest_price_usd is null,
+                    r.is_floor,
+                    coalesce(r.cheapest_price_usd, r.median_price_usd),
+                    r.service_provider_name,
+                    r.offer_id
+            )
+    end as row_rank,
+    array_position(['single', 'several', 'node', 'cluster', 'rack', 'fraction'], r.capacity_class) as capacity_rank,
+    array_position(['under_a_year', 'one_year', 'two_years', 'three_years', 'longer'], r.commitment_class) as term_rank
+from recent as r
+inner join sold as s on r.purchase_option = s.purchase_option and r.accelerator_name = s.accelerator_name
+order by
+    r.purchase_option asc,
+    chip_rank asc,
+    case when has_forms then r.form_factor end desc nulls last,
+    capacity_rank nulls last,
+    term_rank asc nulls last,
+    not r.is_current,
+    coalesce(r.cheapest_price_usd, r.median_price_usd),
+    r.service_provider_name asc,
+    r.offer_id asc

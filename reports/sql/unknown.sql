@@ -1,9 +1,12 @@
--- Priced instance types without a price per chip, as nothing says which accelerator they have.
+-- Priced machines and chips without a price per chip, as nothing says which accelerator they have: by the provider's
+-- own words for the chip, or by the instance type.
 select
     service_provider_name,
     instance_type,
+    accelerator_label,
+    coalesce(accelerator_label, instance_type) as named,
     valid_from,
     last_observed_at,
     n_offers
 from mart.unknown_accelerator
-order by service_provider_name, instance_type
+order by service_provider_name, named

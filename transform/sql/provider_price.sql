@@ -1,8 +1,8 @@
 -- What each provider asks for each chip now, in US dollars per chip-hour, beside AWS at the same terms.
--- One row per chip, form factor, provider, purchase option, commitment class, capacity class, tier and kind of amount;
--- of several regions, sizes and hosts the cheapest and the median. Prices that nobody new can have (grandfathered,
--- announced) and negotiated ones are left out. Where none is current, those count that were confirmed within 30 days
--- of the newest, so that no price of years ago stands for today's.
+-- One row per chip, form factor, provider, purchase option, commitment class, capacity class, fabric, tier and kind of
+-- amount; of several regions, sizes and hosts the cheapest and the median. Prices that nobody new can have
+-- (grandfathered, announced) and negotiated ones are left out. Where none is current, those count that were confirmed
+-- within 30 days of the newest, so that no price of years ago stands for today's.
 --   commitment_class  none (on demand), interruptible (spot), under_a_year (shorter terms and Capacity Blocks),
 --                     one_year, two_years, three_years, longer; NULL where the length is not stated
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
@@ -37,6 +37,7 @@ listed as (
                 when commitment_term_hours is not null then 'longer'
             end,
             'capacity_class': capacity_class,
+            'fabric': fabric,
             'tier': tier,
             'is_floor': statistic = 'floor'
         } as terms
@@ -126,7 +127,6 @@ chosen as (
 stock as (
     select *
     from core.availability
-    where n_machines is not null or n_accelerators is not null
     qualify
         row_number() over (
             partition by
@@ -142,8 +142,9 @@ stock as (
 ),
 
 offered as (
-    select distinct
+    select
         s.terms,
+        s.offer_id,
         a.*
     from standing as s
     inner join core.offer as o on s.offer_id = o.offer_id
@@ -164,8 +165,16 @@ available as (
         terms,
         sum(n_machines)::BIGINT as n_machines,
         sum(n_accelerators)::BIGINT as n_accelerators
-    from offered
+    from (select distinct * exclude (offer_id) from offered) as fact
     group by terms
+),
+
+status as (
+    select
+        offer_id,
+        arg_max(stock_status, observed_at) as stock_status
+    from offered
+    group by offer_id
 ),
 
 aws as (
@@ -201,12 +210,14 @@ select
     c.terms.purchase_option,
     c.terms.commitment_class,
     c.terms.capacity_class,
+    c.terms.fabric,
     c.terms.tier,
     c.terms.is_floor,
     n.n_offers,
     n.n_current,
     m.n_machines,
     m.n_accelerators,
+    t.stock_status,
     case when c.cheapest.statistic <> 'median' then c.cheapest.price end as cheapest_price_usd,
     c.median_price_usd,
     c.cheapest.statistic,
@@ -241,6 +252,7 @@ select
 from chosen as c
 inner join counted as n on c.terms is not distinct from n.terms
 left join available as m on c.terms is not distinct from m.terms
+left join status as t on c.cheapest.offer = t.offer_id
 left join aws_form as f on c.terms.accelerator_name = f.accelerator_name
 left join aws as a
     on
