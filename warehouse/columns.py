@@ -195,7 +195,7 @@ _COLUMNS = (
     Column("change_ratio", "DOUBLE", "Effective hourly price after / before, minus 1; NULL for new and gone offers", "ratio"),
     Column("effective_at", "TIMESTAMP", "When the provider says it took effect; NULL: it does not say", "UTC"),
     Column("last_observed_before_at", "TIMESTAMP", "Start of the observation window: last time the old price was seen", "UTC"),
-    Column("change_kind", "VARCHAR", "list_change, spot_move, new_offer, gone_offer or correction"),
+    Column("change_kind", "VARCHAR", "list_change, market_move, spot_move, new_offer, gone_offer, returned_offer; correction and suspected_error are no change of price"),
     Column("last_source", "VARCHAR", "Source that last confirmed it"),
     Column("source_before", "VARCHAR", "Source that last showed the old price; differs from source where histories are spliced"),
     Column("scopes_failed", "INTEGER", "Scopes whose last look failed", "scopes"),

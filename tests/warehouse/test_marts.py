@@ -112,7 +112,7 @@ def test_an_offer_that_comes_back(put) -> None:
         (0, 1, 0, 98.32), (1, 3, 2, None), (3, None, 3, 98.32)
     ]  # fmt: skip
     assert changes(file) == [
-        (P5, 98.32, None, "gone_offer", 0, 1), (P5, None, 98.32, "new_offer", 2, 3)
+        (P5, 98.32, None, "gone_offer", 0, 1), (P5, None, 98.32, "returned_offer", 2, 3)
     ]  # fmt: skip
 
 
@@ -162,12 +162,15 @@ def test_each_kind_of_change(put) -> None:
 
 
 def test_a_price_that_returns_within_a_week_is_a_correction(put) -> None:
-    """There and back within seven days is a mistake put right; later it is a change."""
-    file = put(live(0, row(P5, "98.32")), live(1, row(P5, "55.04")), live(8, row(P5, "98.32")))
-    assert [line[3] for line in changes(file)] == ["list_change", "correction"]
+    """There and back within seven days is a mistake put right, both moves of it; later it is a change."""
+    file = put(live(0, row(P5, "98.32")), live(1, row(P5, "55.04")))
+    assert [line[3] for line in changes(file)] == ["list_change"]
+
+    file = put(live(8, row(P5, "98.32")))
+    assert [line[3] for line in changes(file)] == ["correction", "correction"]
 
     file = put(live(9, row(P5, "55.04")), live(17, row(P5, "98.32")))
-    assert [line[3] for line in changes(file)] == ["list_change", "correction", "correction", "list_change"]
+    assert [line[3] for line in changes(file)] == ["correction", "correction", "list_change", "list_change"]
 
 
 def test_an_upfront_fee_counts_in_a_change(put) -> None:

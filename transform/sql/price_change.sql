@@ -1,6 +1,29 @@
 -- Every change of every offer's price, with the window in which it happened: the old price was last seen at
 -- last_observed_before_at, the new one first at observed_at. The first sight of an offer is a new offer only where its
 -- source had looked at that scope before.
+-- change_kind says what a change is, from the log alone; the first that holds:
+--   new_offer        offered for the first time
+--   returned_offer   offered again after it was gone, at whatever price
+--   gone_offer       not offered any more
+--   spot_move        a spot price moved: that is what it does
+--   market_move      the middle or the least of several offers moved (statistic p25, median, floor), or the price of a
+--                    marketplace, or of a provider that is one in some tier: no list was changed
+--   correction       there and back within seven days: both moves, as neither alone was a change of the list. Where a
+--                    price flaps, moves are taken in pairs, so that a list change remains only if it ends elsewhere
+--   suspected_error  a mistake of reading, or its end, by one of these signs:
+--                    - a unit's factor, up or down: chips of a node, a slipped decimal, cents, minutes, hours of a day
+--                      or month; or the offer's own number of chips
+--                    - rounding: of a chip, half a cent or less, from or to whole cents
+--                    - outside [0.5, 2], the bounds of the history gate, and back within seven days
+--                    - wrong column: per chip, to the decimal, what the same chip cost in the same place with another
+--                      purchase option, which still cost it
+--                    - next card: per chip what another chip of the provider had cost at the last look, and that chip
+--                      is not shown with it
+--                    - back from any of these but rounding: less than half as far, in logarithms, from the price before
+--   market_move      also the price of one that moves five times within 30 days
+--   list_change      every other move: what one series alone cannot tell from a new price
+-- Corrections come in pairs, and a suspected error has its end beside it if that is in sight, so that a series without
+-- them ends where it does with them. All need what comes next: the last days' kinds are provisional.
 with step as (
     select
         h.offer_id,
@@ -15,7 +38,10 @@ with step as (
         lag(h.last_source) over w as source_before,
         lag(h.unit_price, 2) over w as unit_price_two_before,
         lag(h.upfront_price, 2) over w as upfront_price_two_before,
-        lag(h.valid_from) over w as changed_before_at
+        lag(h.valid_from) over w as changed_before_at,
+        lead(h.unit_price) over w as unit_price_next,
+        lead(h.valid_from) over w as changed_next_at,
+        coalesce(lead(h.valid_from, 2) over w - lag(h.valid_from, 2) over w <= interval 30 days, false) as is_restless
     from mart.price_history as h
     window w as (partition by h.offer_id order by h.valid_from)
 ),
@@ -44,7 +70,13 @@ first_look as (
     group by source, scope
 ),
 
-effective as (
+market as (
+    select distinct service_provider_name
+    from core.offer
+    where tier ilike 'marketplace%'
+),
+
+effective as materialized (
     select
         s.*,
         o.purchase_option,
@@ -52,12 +84,179 @@ effective as (
         + coalesce(s.upfront_price_before::DOUBLE / o.commitment_term_hours, 0) as hourly_before,
         s.unit_price_after::DOUBLE
         + coalesce(s.upfront_price_after::DOUBLE / o.commitment_term_hours, 0) as hourly_after,
-        f.observed_at as first_look_at
+        greatest(hourly_after, hourly_before) / nullif(least(hourly_after, hourly_before), 0) as fold,
+        f.observed_at as first_look_at,
+        o.purchase_option <> 'spot'
+        and o.statistic = 'price'
+        and coalesce(o.tier not ilike '%marketplace%', true)
+        and m.service_provider_name is null as is_list
     from step as s
     inner join core.offer as o on s.offer_id = o.offer_id
+    left join market as m on o.service_provider_name = m.service_provider_name
     left join core.sku_price as p
         on s.offer_id = p.offer_id and s.source = p.source and s.observed_at = p.valid_from
     left join first_look as f on p.source = f.source and p.scope = f.scope
+),
+
+-- Moves back to the price before the last one, in runs: the first of a run is the move that they take back.
+back as (
+    select
+        offer_id,
+        observed_at
+    from effective
+    where
+        is_list
+        and unit_price_before is not null
+        and unit_price_after = unit_price_two_before
+        and upfront_price_after is not distinct from upfront_price_two_before
+        and observed_at - changed_before_at <= interval 7 days
+),
+
+run as (
+    select
+        e.offer_id,
+        e.observed_at,
+        b.offer_id is not null as is_back,
+        count(*) filter (where b.offer_id is null) over (partition by e.offer_id order by e.observed_at) as run_number
+    from effective as e
+    semi join back as f on e.offer_id = f.offer_id
+    left join back as b on e.offer_id = b.offer_id and e.observed_at = b.observed_at
+),
+
+correction as (
+    select
+        offer_id,
+        observed_at
+    from run
+    window w as (partition by offer_id, run_number order by observed_at)
+    qualify row_number() over w % 2 = 0 or lead(is_back) over w
+),
+
+-- Prices of chips as they stand on pages and in tables, per chip: what a reader of columns or cards may mistake.
+chip_price as (
+    select
+        h.offer_id,
+        h.source,
+        h.valid_from,
+        h.last_observed_at,
+        lead(h.valid_from) over w as next_from,
+        lead(h.unit_price) over w as unit_price_next,
+        o.service_provider_name,
+        coalesce(o.region_id, '') as region_id,
+        o.purchase_option,
+        o.tier,
+        u.accelerator_name,
+        u.form_factor,
+        u.accelerator_memory_gib,
+        u.accelerator_count,
+        round(h.unit_price::DOUBLE / u.accelerator_count::DOUBLE, 4) as price_per_accelerator
+    from mart.price_history as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+    inner join core.offer_unit as u on h.offer_id = u.offer_id
+    where o.accelerator_label is not null and o.statistic = 'price' and u.accelerator_count > 0
+    window w as (partition by h.offer_id order by h.valid_from)
+),
+
+misread as (
+    select
+        m.offer_id,
+        m.observed_at,
+        m.changed_next_at,
+        2 * abs(ln(m.unit_price_next / m.unit_price_before)) < abs(ln(m.unit_price_after / m.unit_price_before))
+            as is_undone
+    from effective as m
+    inner join chip_price as a on m.offer_id = a.offer_id and m.observed_at = a.valid_from
+    inner join chip_price as b
+        on
+            a.source = b.source
+            and a.service_provider_name = b.service_provider_name
+            and a.region_id = b.region_id
+            and a.price_per_accelerator = b.price_per_accelerator
+            and a.valid_from > b.valid_from
+    where
+        m.is_list
+        and m.unit_price_before is not null
+        and case
+            when a.accelerator_name = b.accelerator_name
+                then
+                    a.purchase_option <> b.purchase_option
+                    and a.form_factor is not distinct from b.form_factor
+                    and a.accelerator_memory_gib is not distinct from b.accelerator_memory_gib
+                    and b.last_observed_at >= a.valid_from
+            else
+                a.purchase_option = b.purchase_option
+                and a.tier is not distinct from b.tier
+                and b.last_observed_at between m.last_observed_before_at and a.valid_from - interval 1 microsecond
+                and coalesce(b.next_from > a.valid_from or b.unit_price_next is null, true)
+        end
+),
+
+jump as (
+    select
+        e.offer_id,
+        e.observed_at,
+        e.changed_next_at,
+        e.fold,
+        case when u.accelerator_count > 2 then u.accelerator_count::DOUBLE end as own_count,
+        2 * abs(ln(e.unit_price_next / e.unit_price_before)) < abs(ln(e.unit_price_after / e.unit_price_before))
+            as is_undone
+    from effective as e
+    inner join core.offer_unit as u on e.offer_id = u.offer_id
+    where e.is_list and e.fold > 2
+),
+
+doubtful as (
+    select
+        offer_id,
+        observed_at,
+        changed_next_at,
+        is_undone
+    from jump
+    where
+        least(
+            abs(fold / 8 - 1), abs(fold / 10 - 1), abs(fold / 16 - 1), abs(fold / 24 - 1), abs(fold / 60 - 1),
+            abs(fold / 72 - 1), abs(fold / 100 - 1), abs(fold / 720 - 1), abs(fold / 730 - 1),
+            abs(fold / 744 - 1), abs(fold / 1000 - 1), abs(fold / own_count - 1)
+        ) < 0.005
+        or (is_undone and changed_next_at - observed_at <= interval 7 days)
+    union
+    select
+        offer_id,
+        observed_at,
+        changed_next_at,
+        is_undone
+    from misread
+),
+
+rounded as (
+    select
+        a.offer_id,
+        a.valid_from as observed_at
+    from effective as e
+    inner join chip_price as a on e.offer_id = a.offer_id and e.observed_at = a.valid_from
+    where
+        e.is_list
+        and abs(e.unit_price_after - e.unit_price_before) <= 0.005 * a.accelerator_count
+        and (round(e.unit_price_after / a.accelerator_count * 100, 6) % 1 = 0)
+        <> (round(e.unit_price_before / a.accelerator_count * 100, 6) % 1 = 0)
+),
+
+suspect as (
+    select
+        offer_id,
+        observed_at
+    from doubtful
+    union
+    select
+        offer_id,
+        changed_next_at as observed_at
+    from doubtful
+    where is_undone
+    union
+    select
+        offer_id,
+        observed_at
+    from rounded
 )
 
 select
@@ -83,14 +282,14 @@ select
     e.last_observed_before_at,
     e.observed_at,
     case
+        when e.hourly_before is null and e.unit_price_two_before is not null then 'returned_offer'
         when e.hourly_before is null then 'new_offer'
         when e.hourly_after is null then 'gone_offer'
-        when
-            (e.unit_price_after is not distinct from e.unit_price_two_before)
-            and (e.upfront_price_after is not distinct from e.upfront_price_two_before)
-            and e.observed_at - e.changed_before_at <= interval 7 days
-            and e.purchase_option <> 'spot' then 'correction'
         when e.purchase_option = 'spot' then 'spot_move'
+        when not e.is_list then 'market_move'
+        when c.offer_id is not null then 'correction'
+        when s.offer_id is not null then 'suspected_error'
+        when e.is_restless then 'market_move'
         else 'list_change'
     end as change_kind,
     e.source,
@@ -100,6 +299,8 @@ select
 from effective as e
 inner join core.offer as o on e.offer_id = o.offer_id
 inner join core.offer_unit as u on e.offer_id = u.offer_id
+left join correction as c on e.offer_id = c.offer_id and e.observed_at = c.observed_at
+left join suspect as s on e.offer_id = s.offer_id and e.observed_at = s.observed_at
 where
     not (e.hourly_before is null and e.hourly_after is null)
     and (e.hourly_before is not null or e.source_before is not null or e.observed_at > e.first_look_at)

@@ -1,0 +1,174 @@
+"""What a change of a chip's price is, on literal rows: each sign of a move that no provider made."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import pytest
+from looks import Row, day, look, memory, row
+
+from transform.models import SQL
+from warehouse.db import create_macros, sql
+from warehouse.load import load
+
+P5 = "p5.48xlarge"
+
+
+@pytest.fixture
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Return a log in memory."""
+    with memory() as con:
+        create_macros(con)
+        yield con
+
+
+def chip(price: str | None, label: str = "H100 SXM", count: str = "1", **others: Any) -> Row:
+    """Return the price of chips of one provider, in the provider's words."""
+    named = {"service_provider_name": "lambda", "accelerator_label": label, "accelerator_count": count}
+    return row(None, price, **(named | {"region_id": None} | others))
+
+
+def kinds(con: duckdb.DuckDBPyConnection, *days: tuple[float, list[Row]], complete: bool = True) -> list[str]:
+    """Load what each day shows and return the kinds of all changes, by time and then by price before."""
+    for at, rows in days:
+        load(con, [look(at, *rows, source="lambda", trusted=True, complete=complete)], recorded_at=day(at))
+    con.execute("create schema mart")
+    con.execute("insert into core.source by name select 'lambda' as source, 10 as precedence")
+    con.execute("create table core.sku_price as select * from core.price_known_at(timestamp '9999-01-01')")
+    con.execute(
+        "create table core.accelerator_label (service_provider_name varchar, accelerator_label varchar, "
+        "accelerator_name varchar, accelerator_vendor varchar, form_factor varchar, "
+        "accelerator_memory_gib decimal(10, 4), accelerator_share decimal(10, 4))"
+    )
+    con.execute(
+        "insert into core.accelerator_label select distinct service_provider_name, accelerator_label, "
+        "split_part(accelerator_label, ' ', 1), 'NVIDIA', null, null, 1 from core.offer "
+        "where accelerator_label is not null"
+    )
+    con.execute("create schema if not exists meta")
+    con.execute("create table meta.build as select timestamp '2027-01-01' as built_at")
+    con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
+    con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
+    con.execute(f"create table mart.price_history as {(SQL / 'price_history.sql').read_text()}")
+    found = con.execute(
+        f"select change_kind from ({(SQL / 'price_change.sql').read_text()}) order by observed_at, unit_price_before"
+    ).fetchall()
+    return [kind for (kind,) in found]
+
+
+def daily(*prices: str, **others: Any) -> list[tuple[float, list[Row]]]:
+    """Return one offer's prices, a day apart."""
+    return [(at, [chip(price, **others)]) for at, price in enumerate(prices)]
+
+
+def test_a_new_price_that_stays_is_a_list_change(con: duckdb.DuckDBPyConnection) -> None:
+    """Up and later up again, also by half: one series alone does not say that it is wrong."""
+    assert kinds(con, *daily("2.99", "3.29", "4.99")) == ["list_change", "list_change"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "count"),
+    [("2", "16", "1"), ("16", "2", "1"), ("7.5", "0.75", "1"), ("2.99", "299", "1"), ("2", "1460", "1"),
+     ("12.00", "3.00", "4"), ("49.24", "6.16", "8")],
+)  # fmt: skip
+def test_a_factor_of_a_unit_is_suspected(con: duckdb.DuckDBPyConnection, before: str, after: str, count: str) -> None:
+    """8, a slipped decimal, cents, the hours of a month, the offer's own chips, also where per chip it is rounded."""
+    assert kinds(con, *daily(before, after, count=count)) == ["suspected_error"]
+
+
+@pytest.mark.parametrize(("after", "count"), [("0.5", "2"), ("0.25", "1"), ("0.13", "8"), ("2", "2")])
+def test_a_factor_of_no_unit_is_a_list_change(con: duckdb.DuckDBPyConnection, after: str, count: str) -> None:
+    """Half and a quarter are prices that somebody may ask, and 7.7 is not 8."""
+    assert kinds(con, *daily("1", after, count=count)) == ["list_change"]
+
+
+def test_what_is_far_out_and_soon_back_is_suspected_with_its_end(con: duckdb.DuckDBPyConnection) -> None:
+    """A marketplace's real case: 0.57, a day of 7.50, then 0.75; both moves, and nothing after them."""
+    assert kinds(con, *daily("0.57", "7.37", "0.75", "0.80")) == ["suspected_error", "suspected_error", "list_change"]
+
+
+def test_what_is_far_out_and_stays_a_week_is_a_list_change(con: duckdb.DuckDBPyConnection) -> None:
+    """The bounds alone prove nothing: a price cut to 0.4 that is raised again next month was one."""
+    days = [(0, [chip("1")]), (1, [chip("0.4")]), (9, [chip("0.9")])]
+    assert kinds(con, *days) == ["list_change", "list_change"]
+
+
+@pytest.mark.parametrize("n_flips", range(1, 6))
+def test_a_flapping_price_moves_where_it_ends(con: duckdb.DuckDBPyConnection, n_flips: int) -> None:
+    """There, back, there, back is nothing; there, back and there again is one change of the list, the last."""
+    prices = ("2.56", "2.40") * 3
+    ends = ["list_change"] if n_flips % 2 else []
+    assert kinds(con, *daily(*prices[: n_flips + 1])) == ["correction"] * (n_flips // 2 * 2) + ends
+
+
+def test_the_wrong_column(con: duckdb.DuckDBPyConnection) -> None:
+    """On-demand takes the price of spot, which still has it: a real case of a page with one more column."""
+    spot = chip("1.25", purchase_option="spot")
+    days = [(0, [chip("2.95"), spot]), (1, [chip("1.25"), spot])]
+    assert kinds(con, *days) == ["suspected_error"]
+
+
+def test_a_price_of_its_own_is_no_wrong_column(con: duckdb.DuckDBPyConnection) -> None:
+    """Beside a spot price that moves with it, or one elsewhere, of another chip, or in another tier, it is believed."""
+
+    def spot(price: str, **others: Any) -> Row:
+        return chip(price, purchase_option="spot", **others)
+
+    others = [spot("1.25", region_id="b"), spot("1.25", label="H200 SXM"), chip("1.25", tier="community")]
+    days = [(0, [chip("2.95"), spot("1"), *others]), (1, [chip("1.25"), spot("1.25"), *others])]
+    assert kinds(con, *days) == ["spot_move", "list_change"]
+
+
+def test_the_next_card(con: duckdb.DuckDBPyConnection) -> None:
+    """GB200 takes the price of H200, and H200 is not shown: a real case of a page read past a card without a price."""
+    days = [(0, [chip("6", "GB200"), chip("4.29", "H200")]), (1, [chip("4.29", "GB200")])]
+    assert sorted(kinds(con, *days)) == ["gone_offer", "suspected_error"]
+
+
+@pytest.mark.parametrize("price", ["4.29", "4.49"])
+def test_two_chips_of_one_price_are_no_next_card(con: duckdb.DuckDBPyConnection, price: str) -> None:
+    """Where the other chip is shown too, with its price or with a new one, both are what they are."""
+    days = [(0, [chip("6", "GB200"), chip("4.29", "H200")]), (1, [chip("4.29", "GB200"), chip(price, "H200")])]
+    assert "suspected_error" not in kinds(con, *days)
+
+
+def test_a_change_of_rounding_is_suspected(con: duckdb.DuckDBPyConnection) -> None:
+    """49.24 for eight is 6.155 each: once 6.16 is written of each, it is 49.28. AWS's own amounts are not rounded."""
+    assert kinds(con, *daily("49.24", "49.28", count="8")) == ["suspected_error"]
+
+
+def test_a_cent_is_a_change_of_the_list(con: duckdb.DuckDBPyConnection) -> None:
+    """From whole cents to whole cents nobody rounded, nor for a machine of AWS, whose list has more digits."""
+    days = [(0, [chip("1.00"), row(P5, "55.04")]), (1, [chip("1.01"), row(P5, "55.041")])]
+    assert kinds(con, *days) == ["list_change", "list_change"]
+
+
+@pytest.mark.parametrize(
+    "others", [{"statistic": "median"}, {"statistic": "p25"}, {"statistic": "floor"}, {"tier": "marketplace_verified"}]
+)
+def test_a_market_moves_without_a_list(con: duckdb.DuckDBPyConnection, others: dict[str, str]) -> None:
+    """A middle, a least, a marketplace: also by a unit's factor, and also there and back."""
+    assert kinds(con, *daily("2", "16", "2", **others)) == ["market_move", "market_move"]
+
+
+def test_a_provider_that_is_a_marketplace_is_one_in_all_tiers(con: duckdb.DuckDBPyConnection) -> None:
+    """Not so the provider whose machines somebody else's marketplace sells."""
+    market = chip("1", service_provider_name="vast.ai", tier="marketplace")
+    plain: dict[str, Any] = {"service_provider_name": "vast.ai", "tier": None}
+    sold = chip("9", tier="prime-intellect-marketplace")
+    days = [(0, [market, chip("2", **plain), chip("3"), sold]), (1, [market, chip("2.5", **plain), chip("3.5"), sold])]
+    assert kinds(con, *days) == ["market_move", "list_change"]
+
+
+def test_five_moves_in_thirty_days_are_a_market(con: duckdb.DuckDBPyConnection) -> None:
+    """Nobody changes a list so often; the first and last two of a series are told by their neighbours alone."""
+    prices = ("2.01", "2.11", "2.21", "2.31", "2.41", "2.51")
+    days = [(at * 7, [chip(price)]) for at, price in enumerate(prices)]
+    assert kinds(con, *days).count("market_move") == 2
+
+
+def test_new_gone_and_returned(con: duckdb.DuckDBPyConnection) -> None:
+    """What comes back after it was gone is no new offer, at whatever price."""
+    other = chip("1", "A100")
+    days = [(0, [other]), (1, [chip("2"), other]), (2, [other]), (4, [chip("2.2"), other])]
+    assert kinds(con, *days) == ["new_offer", "gone_offer", "returned_offer"]
