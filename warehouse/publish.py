@@ -12,7 +12,7 @@ from typing import Protocol
 
 import duckdb
 
-from warehouse import accelerator_facts, accelerators, models, purchase_terms
+from warehouse import accelerator_facts, accelerators, models, purchase_terms, throughput
 from warehouse.columns import COLUMNS, FOCUS_COLUMNS
 from warehouse.db import create_macros, insert_rows, quote, sql
 from warehouse.errors import ChipledgerError
@@ -170,6 +170,7 @@ def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
         columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
         con.execute(f"create table {table.qualified} ({columns})")
         insert_rows(con, table.qualified, rows)
+    throughput.complete(con)
 
 
 def _read_labels(con: duckdb.DuckDBPyConnection) -> None:
