@@ -15,6 +15,7 @@ import duckdb
 import polars as pl
 
 from extract import observations, source_named
+from flows import benchmarks
 from warehouse.batch import ParsedLook
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
@@ -63,6 +64,9 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
     _remember_documents(con, content, entry.recorded_at)
     if observations.is_import(content["source"]):
         return _imported(landing, content)
+    if benchmarks.is_benchmark(content["source"]):
+        notes.append(benchmarks.load(con, landing, entry))
+        return []
     source = source_named(content["source"])
     frames = []
     facts: dict[str, list[pl.DataFrame]] = {}
