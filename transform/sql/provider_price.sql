@@ -11,15 +11,10 @@
 -- AWS's price is its cheapest at the same chip, commitment class and capacity class, whatever the purchase option of
 -- the commitment, current if it can be. Left out of it are SageMaker, partitions that need an account of their own
 -- (China, GovCloud and the like), and the public spot feed where zones have prices. There is no AWS price where the
--- capacity class is not stated, nor where the chip is not known to have the form that AWS has it in; no distance where
--- the two prices are neither both current nor confirmed within 30 days of each other.
-with aws_form (accelerator_name, form_factor) as (
-    -- Of chips that others sell in several forms: https://aws.amazon.com/ec2/instance-types/accelerated-computing/
-    values ('A100-40GB', 'SXM'), ('A100-80GB', 'SXM'), ('H100', 'SXM'), ('H200', 'SXM'), ('V100', 'SXM'),
-    ('GB200', 'NVL72'), ('RTX-PRO-4500', 'Server'), ('RTX-PRO-6000', 'Server')
-),
-
-listed as (
+-- capacity class is not stated, nor where the chip is not known to have the form that AWS says it has; of B200 and B300
+-- there is only one (https://www.nvidia.com/en-us/data-center/hgx/). There is no distance where the two prices are
+-- neither both current nor confirmed within 30 days of each other.
+with listed as (
     select
         *,
         {
@@ -175,31 +170,6 @@ status as (
         arg_max(stock_status, observed_at) as stock_status
     from offered
     group by offer_id
-),
-
-aws as (
-    select
-        terms.accelerator_name,
-        terms.commitment_class,
-        terms.capacity_class,
-        arg_min(
-            {
-                'price': cheapest.price,
-                'instance_type': cheapest.instance_type,
-                'region': cheapest.region,
-                'option': terms.purchase_option,
-                'observed': cheapest.observed,
-                'is_current': cheapest.is_current
-            },
-            (not cheapest.is_current, cheapest.price, cheapest.offer)
-        ) as best
-    from chosen
-    where
-        terms.service_provider_name = 'AWS'
-        and terms.capacity_class is not null
-        and terms.commitment_class is not null
-        and cheapest.statistic <> 'median'
-    group by all
 )
 
 select
@@ -226,20 +196,20 @@ select
     c.cheapest.rate_date as fx_rate_date,
     c.cheapest.region as region_id,
     c.cheapest.instance_type,
-    a.best.price as aws_price_usd,
-    a.best.option as aws_purchase_option,
-    a.best.instance_type as aws_instance_type,
-    a.best.region as aws_region_id,
-    a.best.observed as aws_last_observed_at,
-    a.best.is_current as aws_is_current,
+    a.cheapest.price as aws_price_usd,
+    a.terms.purchase_option as aws_purchase_option,
+    a.cheapest.instance_type as aws_instance_type,
+    a.cheapest.region as aws_region_id,
+    a.cheapest.observed as aws_last_observed_at,
+    a.cheapest.is_current as aws_is_current,
     case
         when
             c.cheapest.statistic <> 'median'
             and (
-                (c.cheapest.is_current and a.best.is_current)
-                or abs(epoch(c.cheapest.observed - a.best.observed)) <= 30 * 86400
+                (c.cheapest.is_current and a.cheapest.is_current)
+                or abs(epoch(c.cheapest.observed - a.cheapest.observed)) <= 30 * 86400
             )
-            then c.cheapest.price / a.best.price - 1
+            then c.cheapest.price / a.cheapest.price - 1
     end as distance_to_aws,
     c.cheapest.is_current,
     c.cheapest.age as age_days,
@@ -253,11 +223,21 @@ from chosen as c
 inner join counted as n on c.terms is not distinct from n.terms
 left join available as m on c.terms is not distinct from m.terms
 left join status as t on c.cheapest.offer = t.offer_id
-left join aws_form as f on c.terms.accelerator_name = f.accelerator_name
-left join aws as a
+left join chosen as a
     on
         c.terms.service_provider_name <> 'AWS'
-        and c.terms.accelerator_name = a.accelerator_name
-        and c.terms.commitment_class = a.commitment_class
-        and c.terms.capacity_class = a.capacity_class
-        and (f.form_factor is null or c.terms.form_factor = f.form_factor)
+        and a.terms.service_provider_name = 'AWS'
+        and a.cheapest.statistic <> 'median'
+        and c.terms.accelerator_name = a.terms.accelerator_name
+        and c.terms.commitment_class = a.terms.commitment_class
+        and c.terms.capacity_class = a.terms.capacity_class
+        and (
+            a.terms.form_factor is null
+            or c.terms.form_factor = a.terms.form_factor
+            or (c.terms.form_factor is null and c.terms.accelerator_name in ('B200', 'B300'))
+        )
+qualify
+    row_number() over (
+        partition by c.terms
+        order by not a.cheapest.is_current, a.cheapest.price, a.cheapest.offer
+    ) = 1
