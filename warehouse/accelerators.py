@@ -15,8 +15,9 @@
 
 `data/accelerator_label.csv` says what a provider means by words that do not settle it, with the source. A row holds
 for texts of that provider (of anybody, where `provider` is empty) that say the same of chip, form factor, NVLink and
-memory type; counts, brands and plain words do not matter. `is_sliced` marks chips that are sold by the part under the
-whole chip's name.
+memory type; counts, brands and plain words do not matter. `provider` is service_provider_name in lower case. A label
+may be the first words of its chip's name, where a provider leaves the generation out: DigitalOcean's RTX 4000 is the
+Ada. `is_sliced` marks chips that are sold by the part under the whole chip's name.
 """
 
 from collections.abc import Iterable, Mapping
@@ -151,8 +152,12 @@ class Vocabulary:
         [kin] = families
         chip = kin[0]
         agrees = all(chip.accelerator_vendor in VENDORS[word] for word in words.vendors)
-        architectures = {squeezed(word.lower()) for word in chip.architectures}
-        return kin if agrees and words.architectures <= architectures else ()
+        return kin if agrees and self.is_of(chip, words.architectures) else ()
+
+    @staticmethod
+    def is_of(chip: Accelerator, architectures: frozenset[str]) -> bool:
+        """Return whether a chip is of all architectures that a text names."""
+        return architectures <= {squeezed(word.lower()) for word in chip.architectures}
 
 
 class _Reading(NamedTuple):
@@ -178,12 +183,19 @@ def _readings(path: Traversable, vocabulary: Vocabulary) -> list[_Reading]:
         kin = vocabulary.kin(words) if words else ()
         if words is None or not kin:
             raise row.error("label", "does not name one chip")
-        if vocabulary.by_name[label.accelerator_name] not in kin:
-            raise row.error("accelerator_name", "not a chip that the label names")
+        chip = vocabulary.by_name[label.accelerator_name]
+        if chip not in kin and not _shortens(words, chip):
+            raise row.error("accelerator_name", "not a chip that the label names, whole or in short")
         if any(known.label.provider == label.provider and known.covers(kin, words) for known in readings):
             raise row.error("label", "says the same as a row before it")
         readings.append(_Reading(label, kin, words))
     return readings
+
+
+def _shortens(words: Words, chip: Accelerator) -> bool:
+    """Return whether a text has the first words of a chip's name: "RTX 4000" of RTX 4000 Ada, never H100 of H200."""
+    starts = (spelling.split(" ")[:end] for spelling in chip.spellings for end in range(1, spelling.count(" ") + 1))
+    return any(squeezed(" ".join(start)) in words.chips for start in starts)
 
 
 @cache
@@ -209,7 +221,7 @@ def _resolve(text: str, provider: str) -> Chip | None:
     for key in dict.fromkeys((provider, "")):
         for reading in by_provider.get(key, ()):
             chip = vocabulary.by_name[reading.label.accelerator_name]
-            if not reading.covers(kin, words):
+            if not reading.covers(kin, words) or not vocabulary.is_of(chip, words.architectures):
                 continue
             if reading.label.is_sliced:
                 return _part_of(chip, words, memories)
