@@ -82,7 +82,7 @@ def by_provider(prices: pl.DataFrame, option: str) -> Sheet:
             "provider": "Provider,<br>tier", "price": "Cheapest seen<br>USD per<br>chip-hour",
             "distance": "Against<br>AWS",
             **({} if option in WITHOUT_TERMS else {"terms": "Commitment"}),
-            "median": "Median<br>USD per<br>chip-hour", "offers": "Offers", "machine": "Machine,<br>region",
+            "median": "Median<br>USD per<br>chip-hour", "offers": "Offers,<br>stock", "machine": "Machine,<br>region",
             "confirmed": "Last confirmed,<br>age", "document": "Document,<br>source",
         },
         stub="provider", group="chip", right=("price", "distance", "median", "offers"),
@@ -167,10 +167,10 @@ def _greyed(row: Row, text: str) -> str:
 
 def _finding(rows: Sequence[Row], places: int) -> str:
     """Return what a table finds: the cheapest seen of the chip most sold, compared with AWS where that can be."""
-    real = [row for row in rows if row["cheapest_price_usd"] is not None and not row["is_floor"]]
+    real = [row for row in rows if row["cheapest_price_usd"] is not None and not row["is_floor"] and _is_there(row)]
     chips = list(dict.fromkeys(row["accelerator_name"] for row in real))
     if not chips:
-        return "only medians and floors are known"
+        return "only medians, floors and what is sold out"
     of_chip = [row for row in real if row["accelerator_name"] == chips[0]]
     compared = [row for row in of_chip if row["distance_to_aws"] is not None]
     best = min(compared or of_chip, key=lambda row: (not row["is_current"], row["cheapest_price_usd"]))
@@ -181,6 +181,11 @@ def _finding(rows: Sequence[Row], places: int) -> str:
     if ratio is not None:
         text += f", {abs(ratio) * 100:,.1f} % {'below' if ratio < 0 else 'above'} AWS" if ratio else ", as at AWS"
     return text + dated
+
+
+def _is_there(row: Row) -> bool:
+    """Return False where the provider says that there is none of it left."""
+    return 0 not in (row["n_machines"], row["n_accelerators"])
 
 
 def _scope(of_this: pl.DataFrame, shown: pl.DataFrame) -> str:

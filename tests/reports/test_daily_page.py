@@ -99,7 +99,7 @@ def test_the_page_asks_nobody_for_anything(page: str) -> None:
 
 
 def test_parts_stand_in_their_order(page: str) -> None:
-    anchors = ["basis", "changes", "prices", "sources", "method"]
+    anchors = ["basis", "changes", "prices", "gaps", "sources", "method"]
     places = [page.index(f'<h2 id="{anchor}">') for anchor in anchors]
     assert places == sorted(places)
     assert page.index("<h1>") < places[0]
@@ -241,7 +241,15 @@ def test_refused_rows_and_unknown_types_are_named(live_page: Path) -> None:
     text = section(live_page.read_text(encoding="utf-8"), "sources")
     assert "2 refused rows wait for a decision" in text
     assert "0.364 times the last price" in text
-    assert "1 instance type with an unknown accelerator" in text
+
+
+def test_what_is_not_known_is_counted_and_named(live_page: Path, offline_page: Path) -> None:
+    text = section(live_page.read_text(encoding="utf-8"), "gaps")
+    assert "13 offers are of a chip that we do not know, so without a price per chip-hour." in text
+    assert "3 offers have no price in US dollars." in text
+    assert "1 name or instance type with an unknown accelerator" in text
+    assert "trn9.48xlarge AWS 13" in text
+    assert "Every priced machine has a known accelerator." in section(offline_page.read_text(encoding="utf-8"), "gaps")
 
 
 def test_no_cell_is_blank(page: str) -> None:

@@ -67,6 +67,7 @@ def quiet() -> Facts:
         provider_prices=NOTHING,
         refused=NOTHING,
         unknown=NOTHING,
+        gaps=NOTHING,
         documents=NOTHING,
         models=NOTHING,
     )

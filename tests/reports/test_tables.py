@@ -152,7 +152,7 @@ def test_why_a_price_is_unknown_depends_on_who_was_asked() -> None:
     )
     made = to_html(price_tables.by_region(pl.DataFrame([archived, foreign], infer_schema_length=None)))
     assert price_tables.NOT_ASKED in made
-    assert "no reference rate is kept: 36.08 CNY per chip-hour" in made
+    assert "without a reference rate of the ten days before: 36.08 CNY per chip-hour" in made
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ COMMITTED: dict[str, dict[str, object]] = {
 FORMS = ("NVIDIA H100 SXM5 80GB", "NVIDIA H100 PCIe 80GB", "NVIDIA H100 NVL 94GB", "NVIDIA H100")
 DIFFERENT: tuple[dict[str, object], ...] = (
     {}, {"purchase_option": "spot"}, {"tier": "community"}, {"statistic": "floor"}, {"fabric": "InfiniBand"},
+    {"fabric": "Ethernet"},
     {"purchase_option": "reserved", "commitment_term_hours": 8760},
     {"purchase_option": "savings_plan", "commitment_term_hours": 8760}, {"label": FORMS[1]},
 )  # fmt: skip
@@ -210,7 +211,7 @@ def test_aws_is_not_compared_with_itself(file: Path) -> None:
 
 def test_purchase_options_fabrics_tiers_forms_and_floors_never_share_a_row(file: Path) -> None:
     found = asked(file, "apart")
-    assert sorted(line["cheapest_price_usd"] for line in found) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert sorted(line["cheapest_price_usd"] for line in found) == [1, 2, 3, 4, 5, 6, 7, 8, 9]
     assert {line["n_offers"] for line in found} == {1}
 
 

@@ -1,0 +1,189 @@
+"""Providers side by side on the page: each number is the mart's, marked for what it is; what is unknown is counted."""
+
+import html
+import re
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+from market_file import HOSTILE, publish_market
+
+from reports import daily, facts, provider_tables, wording
+from reports.tables import to_html
+
+Cells = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return publish_market(tmp_path_factory.mktemp("market"))
+
+
+@pytest.fixture(scope="module")
+def prices(market: Path) -> pl.DataFrame:
+    return facts.read(market).provider_prices
+
+
+@pytest.fixture(scope="module")
+def page(market: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return daily.write(market, tmp_path_factory.mktemp("pages")).read_text(encoding="utf-8")
+
+
+def text_of(markup: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
+
+
+def table(page: str, option: str) -> str:
+    found = re.search(rf'<div class="frame" id="providers-{option}".*?</table>', page, re.DOTALL)
+    assert found, option
+    return found[0]
+
+
+def rows(page: str, option: str = "on-demand") -> list[Cells]:
+    """Return the cells of a table as texts, by their heads, each with the group it stands in."""
+    text = table(page, option)
+    heads = [text_of(head) for head in re.findall(r'<th[^>]*scope="col"[^>]*>(.*?)</th>', text, re.DOTALL)]
+    found, group = [], ""
+    for line in re.findall(r"<tr[^>]*>(.*?)</tr>", text[text.index("<tbody") :], re.DOTALL):
+        if "gt_group_heading" in line:
+            group = text_of(line)
+        elif "gt_stub" in line:
+            cells = [text_of(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, re.DOTALL)]
+            found.append({"group": group, **dict(zip(heads, cells, strict=True))})
+    return found
+
+
+def row(page: str, provider: str, option: str = "on-demand") -> Cells:
+    (found,) = [cells for cells in rows(page, option) if cells["Provider, tier"].startswith(provider)]
+    return found
+
+
+PRICE = "Cheapest seen USD per chip-hour"
+MEDIAN = "Median USD per chip-hour"
+
+
+def test_a_price_stands_with_its_distance_from_aws_its_age_and_its_document(page: str) -> None:
+    """40 for 8 chips is 5 each, half of AWS's 10 for a node."""
+    found = row(page, "Alpha")
+    assert found["group"].startswith("H100 SXM, node of 8+ (")
+    assert (found[PRICE], found["Against AWS"], found[MEDIAN]) == ("5.00", "\N{MINUS SIGN}50.0 % AWS 10.00", "5.00")
+    assert found["Provider, tier"] == "Alpha a tier with a long name that has to wrap somewhere, Ethernet"
+    assert found["Last confirmed, age"] == "2026-03-02 0.5 days"
+    assert found["Document, source"].endswith("aws_price_list")
+
+
+def test_aws_itself_is_the_reference(page: str) -> None:
+    found = {cells["group"].split(" (")[0]: cells for cells in rows(page) if cells["Provider, tier"] == "AWS"}
+    assert {group: (cells[PRICE], cells["Against AWS"]) for group, cells in found.items()} == {
+        "H100 SXM, single chip": ("12.00", "reference"), "H100 SXM, node of 8+": ("10.00", "reference")
+    }  # fmt: skip
+
+
+def test_the_title_states_the_finding_and_takes_no_floor_and_nothing_sold_out(page: str) -> None:
+    """Gamma's 3 is a floor, Nobody has none left at 1, Delta's 2.50 is of another form."""
+    caption = text_of(re.search("<caption.*?</caption>", table(page, "on-demand"), re.DOTALL)[0])
+    assert caption.startswith(
+        "On-demand by provider: H100 SXM, single chip at 2.50 USD per chip-hour, Zeta, 79.2 % below AWS List prices."
+    )
+    assert "Nobody" in table(page, "on-demand")
+
+
+def test_a_floor_is_marked_and_has_no_median(page: str) -> None:
+    found = row(page, "Gamma")
+    assert (found[PRICE], found[MEDIAN][0]) == ("from 3.00", wording.UNKNOWN)
+    assert provider_tables.NO_MEDIAN["floor"] in text_of(table(page, "on-demand"))
+
+
+def test_a_marketplace_has_its_percentile_and_its_machines(page: str) -> None:
+    found = row(page, "Zeta")
+    assert (found[PRICE], found[MEDIAN], found["Offers, stock"]) == ("2.50 25th percentile", "3.00", "2 12 machines")
+
+
+def test_what_is_sold_out_says_so(page: str) -> None:
+    assert row(page, "Nobody")["Offers, stock"] == "1 0 chips, sold out"
+    assert row(page, "Nobody")["Provider, tier"] == "Nobody machine of a-host"
+
+
+def test_only_a_median_is_no_cheapest_price(page: str) -> None:
+    found = row(page, "Eta")
+    assert (found[PRICE][0], found["Against AWS"][0], found[MEDIAN]) == (wording.UNKNOWN, wording.UNKNOWN, "3.50")
+    assert provider_tables.ONLY_MEDIAN in text_of(table(page, "on-demand"))
+
+
+def test_another_currency_is_told_with_the_date_of_its_rate(page: str) -> None:
+    """44 euros for 8 chips are 5.50 each, at 1.25 dollars 6.875."""
+    assert row(page, "Beta")[PRICE] == "6.88 5.50 EUR, rate of 2026-02-27"
+
+
+def test_another_form_and_an_unknown_number_have_groups_of_their_own_and_no_distance(page: str) -> None:
+    assert row(page, "Delta")["group"] == "H100 PCIe, node of 8+ (1)"
+    assert row(page, "Theta")["group"] == "H100 SXM, number not stated (1)"
+    assert {row(page, name)["Against AWS"][0] for name in ("Delta", "Theta")} == {wording.UNKNOWN}
+    foot = text_of(table(page, "on-demand"))
+    assert provider_tables.NO_AWS in foot
+    assert provider_tables.NO_CAPACITY in foot
+
+
+def test_an_old_price_is_greyed_with_its_age(prices: pl.DataFrame) -> None:
+    old = prices.filter(pl.col("service_provider_name") == "Lambda").with_columns(row_rank=1)
+    made = to_html(provider_tables.by_provider(old, "on_demand"))
+    assert '<span class="past">6.00</span>' in made
+    assert '<span class="past">2026-01-21 <small>stale, 40 days</small></span>' in made
+    assert provider_tables.OTHER_DATE in text_of(made)
+
+
+def test_options_have_tables_of_their_own_and_commitments_their_length(page: str) -> None:
+    assert row(page, "Epsilon", "spot")["Against AWS"] == "+12.5 % AWS 4.00"
+    assert {cells["Provider, tier"]: cells["Commitment"][:6] for cells in rows(page, "reserved")} == {
+        "Iota SXM": "1 year", "Iota no length told, SXM": f"{wording.UNKNOWN} 2"
+    }  # fmt: skip
+    assert "Epsilon" not in table(page, "on-demand")
+    assert "Commitment" not in table(page, "spot")
+
+
+def test_what_is_left_out_is_counted(page: str, prices: pl.DataFrame) -> None:
+    shown = rows(page)
+    total = prices.filter(pl.col("purchase_option") == "on_demand").height
+    assert f"{total - len(shown)} more rows left out" in text_of(table(page, "on-demand"))
+    assert "H100 SXM, node of 8+ (4 of 10)" in {cells["group"] for cells in shown}
+
+
+def test_every_number_of_the_tables_is_the_marts(page: str, market: Path) -> None:
+    with duckdb.connect(str(market), read_only=True) as con:
+        known = {
+            wording.amount(price, 2)
+            for pair in con.execute("select cheapest_price_usd, median_price_usd from mart.provider_price").fetchall()
+            for price in pair
+        }
+    shown = [
+        cells[head]
+        for option in ("on-demand", "spot", "reserved")
+        for cells in rows(page, option)
+        for head in (PRICE, MEDIAN)
+    ]
+    amounts = {re.search(r"[\d.,]+|\N{EN DASH}", cell)[0] for cell in shown}
+    assert amounts <= known
+    assert len(amounts) > 8
+
+
+def test_text_from_outside_runs_nowhere(page: str) -> None:
+    assert "<img" not in page
+    found = row(page, "<img")
+    assert found["Machine, region"] == f"8x {HOSTILE}"
+    assert found["Provider, tier"].count(HOSTILE) == 4
+
+
+def test_what_is_not_known_is_counted_and_listed(page: str) -> None:
+    start = page.index('<section aria-labelledby="gaps">')
+    text = text_of(page[start : page.index("</section>", start)])
+    assert "1 offer is of a chip that we do not know, so without a price per chip-hour." in text
+    assert "NVIDIA Z9000 Ti Kappa 1" in text
+    assert "1 offer has no price in US dollars." in text
+    assert "Kappa GBP 1" in text
+    assert "1 offer is a part of a chip of unknown size." in text
+    assert "Kappa H200 20GB 1" in text
+    assert "1 offer states no length of the commitment." in text
+    assert "1 offer does not say how many chips have to be taken." in text
+    assert "4 offers that cannot be compared" in text
+    assert "No price in this file is under Savings Plan and Capacity Block." in text
