@@ -63,3 +63,14 @@ def web(standin: aws.StandIn) -> Iterator[urllib3.PoolManager]:
 def pricing(standin: aws.StandIn) -> Any:
     """Return boto3's own pricing client for the stand-in, without retries, so that faults show."""
     return pricing_client()
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let retries pause hardly at all."""
+    from extract.http import HttpWeb, Retries
+
+    soon = Retries(attempts=2, pause_s=0.001)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    monkeypatch.setattr("extract.http.STREAM_RETRIES", soon)
+    monkeypatch.setattr("extract.http.HttpWeb", lambda: HttpWeb(retries=soon))

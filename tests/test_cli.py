@@ -12,10 +12,13 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
+from extract import SOURCES
 from flows.cli import main
 
 ROOT = Path(__file__).parent.parent
 UNREACHABLE = """
+[sources.crusoe]
+url = "http://127.0.0.1:9/pricing"
 [sources.aws_price_list]
 door = "bulk"
 bulk_url = "http://127.0.0.1:9"
@@ -122,16 +125,19 @@ def test_documented_questions_run(published, document):
             con.execute(question).fetchall()
 
 
+@pytest.mark.usefixtures("quick")
 def test_run_without_a_network_publishes_nothing(published, tmp_path, monkeypatch):
     """Nothing fresh: each source is named, the last file stays as it was, and the exit code is 1."""
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
-    (tmp_path / "chipledger.toml").write_text(UNREACHABLE)
+    others = [source.name for source in SOURCES if source.provider != "AWS" and source.kind == "live"]
+    off = "".join(f"[sources.{name}]\nenabled = false\n" for name in others if name != "crusoe")
+    (tmp_path / "chipledger.toml").write_text(UNREACHABLE + off)
     before = (published / "prices.duckdb").stat()
     result = call("--settings", tmp_path / "chipledger.toml", "run", data_dir=published)
     after = (published / "prices.duckdb").stat()
     assert result.exit_code == 1
-    for name in ("aws_price_list", "aws_savings_plans", "aws_spot_feed", "aws_capacity_block_rates"):
+    for name in ("aws_price_list", "aws_savings_plans", "aws_spot_feed", "aws_capacity_block_rates", "crusoe"):
         assert f"no fresh prices: {name}" in result.stdout
     for name in ("aws_spot", "aws_capacity_blocks", "aws_instance_types"):
         assert f"{name} is left out" in result.stdout

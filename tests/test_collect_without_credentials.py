@@ -15,10 +15,11 @@ from click.testing import CliRunner, Result
 from standin import aws
 from standin.catalogue import Catalogue
 
-from extract import source_named
+from extract import SOURCES, source_named
 from flows.cli import main
 
 LEFT_OUT = ("aws_spot", "aws_capacity_blocks", "aws_instance_types")
+OTHERS = [source.name for source in SOURCES if source.kind == "live" and source.provider != "AWS"]
 FEEDS = {
     "spot.json": "spot_js_prices_20210406.json.gz",
     "advisor.json": "spot_advisor_data_20250628.json.gz",
@@ -68,7 +69,8 @@ def collected(
     with pytest.MonkeyPatch.context() as patch, aws.StandIn(*catalogues) as standin:
         take_credentials_away(patch, folder)
         (folder / "chipledger.toml").write_text(
-            f'[sources.aws_price_list]\nbulk_url = "{standin.url}"\n'
+            "".join(f"[sources.{name}]\nenabled = false\n" for name in OTHERS)
+            + f'[sources.aws_price_list]\nbulk_url = "{standin.url}"\n'
             f'[sources.aws_savings_plans]\nbulk_url = "{standin.url}"\nregions = ["us-east-1"]\n'
             f'[sources.aws_spot_feed]\nprices_url = "{feeds}/spot.json"\nadvisor_url = "{feeds}/advisor.json"\n'
             f'[sources.aws_capacity_block_rates]\nurl = "{feeds}/rates.json"\n'

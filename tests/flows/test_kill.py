@@ -17,7 +17,7 @@ from flows import steps
 from flows.settings import Settings
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
-TOLD_BY_THE_CLOCK = ("recorded_at", "run_id", "fetched_at", "age_days")
+TOLD_BY_THE_CLOCK = ("recorded_at", "run_id", "fetched_at", "age_days", "oldest_age_days")
 """Columns that say when something was done: a run and its repair do it at two times."""
 
 CHILD = """
