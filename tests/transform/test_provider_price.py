@@ -55,6 +55,8 @@ AWS = [
     row("ml.p5.48xlarge", "32"),
     # The public feed: cheaper than the zone, of which the price is known.
     p5("24", purchase_option="spot", conditions="region-level, public spot feed"),
+    # A median is nobody's price.
+    row("g6.12xlarge", "4", statistic="median"),
 ]  # fmt: skip
 """An H100 at AWS costs 10 in a node, 12 alone, 4 as spot, 5 in a block, 6 for a year and 3 for three."""
 
@@ -75,7 +77,7 @@ DIFFERENT: tuple[dict[str, object], ...] = (
 CURRENT = [
     *AWS,
     machine("node", "40"), chip("unsized", "5"), machine("B200", "60", label="B200"),
-    machine("L4", "0.4", label="L4", count=1),
+    machine("L4", "0.4", label="L4", count=1), machine("four L4", "4", label="L4", count=4),
     *(machine(f"form {label}", "40", label=label) for label in FORMS),
     *(machine(f"for {name}", "16", **others) for name, others in COMMITTED.items()),
     *(machine("apart", str(8 * n), **others) for n, others in enumerate(DIFFERENT, start=1)),
@@ -92,6 +94,7 @@ CURRENT = [
     machine("both ages", "40"),
 ]  # fmt: skip
 OLD = [
+    (40, plan("p5.48xlarge", "8", years=3)),
     (0, machine("both ages", "8", region_id="old")),
     (9, machine("months", "8", region_id="a")), (10, machine("months", "16", region_id="b")),
     (40, machine("months", "32", region_id="c")),
@@ -166,6 +169,10 @@ def test_a_chip_of_one_form_needs_none_to_be_named(file: Path, name: str) -> Non
     assert only(file, name)["distance_to_aws"] == pytest.approx(-0.5)
 
 
+def test_a_median_of_aws_is_no_price_to_compare_with(file: Path) -> None:
+    assert values(only(file, "four L4")) == (1, 1, None, None)
+
+
 def test_a_price_per_chip_without_a_least_number_is_not_compared(file: Path) -> None:
     """The capacity class is unknown: it may be a single chip or a node."""
     line = only(file, "unsized")
@@ -189,7 +196,7 @@ def test_a_price_per_chip_without_a_least_number_is_not_compared(file: Path) -> 
 def test_commitments_are_compared_with_commitments_of_their_length(
     file: Path, name: str, expected: tuple[object, ...]
 ) -> None:
-    """Each option of AWS has a price of its own; no other may slip in."""
+    """Each option of AWS has a price of its own; no other may slip in, nor the cheaper plan of day 40."""
     line = only(file, f"for {name}")
     assert values(line, "commitment_class", "aws_price_usd", "aws_purchase_option") == expected
 
@@ -202,7 +209,7 @@ def test_the_public_spot_feed_counts_without_prices_of_zones(put: Put) -> None:
 
 def test_aws_is_not_compared_with_itself(file: Path) -> None:
     lines = asked(file, "AWS")
-    assert len(lines) == 9
+    assert len(lines) == 11
     assert {values(line, "aws_price_usd", "distance_to_aws") for line in lines} == {(None, None)}
 
 
