@@ -81,17 +81,6 @@ def alone(**settings: dict[str, object]) -> dict[str, dict[str, object]]:
     return {source.name: {"enabled": False} for source in SOURCES if source.kind == "live"} | settings
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let retries pause hardly at all."""
-    from extract.http import HttpWeb, Retries
-
-    soon = Retries(attempts=2, pause_s=0.001)
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
-    monkeypatch.setattr("extract.http.STREAM_RETRIES", soon)
-    monkeypatch.setattr("extract.http.HttpWeb", lambda: HttpWeb(retries=soon))
-
-
 @pytest.mark.usefixtures("quick")
 def test_without_network_the_last_file_stands(tmp_path: Path) -> None:
     """Every source that cannot be reached is named; nothing is published, and nothing passes for fresh."""
@@ -251,18 +240,6 @@ def test_an_import_beside_the_archive_changes_no_change(shared: Path, tmp_path: 
     )
     for table in ("core.offer", "core.price_event", "core.sku_price", "mart.price_history", "mart.price_change"):
         assert one[table] == other[table], table
-
-
-def test_the_history_of_the_neoclouds_imports(shared: Path, tmp_path: Path) -> None:
-    """60,000 observations of nine collectors: what is refused contradicts itself or has too many digits."""
-    import_files(tmp_path, shared / "data/neocloud_history.csv")
-    file = tmp_path / "prices.duckdb"
-
-    assert query(file, "select count(*) > 13000, count(distinct source) from core.price_event") == [(True, 9)]
-    assert {reason for (reason,) in query(file, "select distinct reason from core.quarantine")} <= {
-        "the same offer stands in the answer with different prices", "not an amount of at most ten decimals",
-    }  # fmt: skip
-    assert query(file, "select count(*) < 500 from core.quarantine") == [(True,)]
 
 
 # --- rebuilding
