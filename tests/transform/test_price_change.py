@@ -172,3 +172,33 @@ def test_new_gone_and_returned(con: duckdb.DuckDBPyConnection) -> None:
     other = chip("1", "A100")
     days = [(0, [other]), (1, [chip("2"), other]), (2, [other]), (4, [chip("2.2"), other])]
     assert kinds(con, *days) == ["new_offer", "gone_offer", "returned_offer"]
+
+
+def test_far_out_and_back_comes_in_pairs(con: duckdb.DuckDBPyConnection) -> None:
+    """Thunder Compute's A100: there, back, and there for good, the last of which is a change of the list."""
+    days = [(0, [chip("1.79")]), (6, [chip("0.78")]), (12, [chip("1.79")]), (14, [chip("0.78")])]
+    assert kinds(con, *days) == ["correction", "correction", "list_change"]
+
+
+def test_near_returns_come_in_pairs_too(con: duckdb.DuckDBPyConnection) -> None:
+    """Trebled, nearly back, trebled again to stay: a series without the pair ends where it does with it."""
+    assert kinds(con, *daily("1", "3", "1.1", "3.2")) == ["suspected_error", "suspected_error", "list_change"]
+
+
+def test_the_way_back_from_an_error_is_one_too(con: duckdb.DuckDBPyConnection) -> None:
+    """Eight times for a month, then 2.20 of what had been 2: 7.3 is no unit's factor, but the end of one."""
+    days = [(0, [chip("2")]), (1, [chip("16")]), (40, [chip("2.2")]), (50, [chip("2.3")])]
+    assert kinds(con, *days) == ["suspected_error", "suspected_error", "list_change"]
+
+
+def test_a_term_without_an_hourly_price(con: duckdb.DuckDBPyConnection) -> None:
+    """All Upfront costs nothing an hour: its fee moves, there and back, without a logarithm of zero."""
+
+    def term(fee: str) -> Row:
+        return row(
+            P5, "0", purchase_option="reserved", commitment_term_hours=8760, purchase_payment_model="All Upfront",
+            offering_class="standard", upfront_price=fee,
+        )  # fmt: skip
+
+    days = [(at, [term(fee)]) for at, fee in enumerate(("100", "900", "100", "50"))]
+    assert kinds(con, *days) == ["correction", "correction", "list_change"]

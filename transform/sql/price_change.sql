@@ -14,12 +14,13 @@
 --                    - a unit's factor, up or down: chips of a node, a slipped decimal, cents, minutes, hours of a day
 --                      or month; or the offer's own number of chips
 --                    - rounding: of a chip, half a cent or less, from or to whole cents
---                    - outside [0.5, 2], the bounds of the history gate, and back within seven days
+--                    - outside [0.5, 2], the bounds of the history gate, and within seven days back: less than half
+--                      as far, in logarithms, from the price before; in pairs as corrections are
 --                    - wrong column: per chip, to the decimal, what the same chip cost in the same place with another
 --                      purchase option, which still cost it
 --                    - next card: per chip what another chip of the provider had cost at the last look, and that chip
 --                      is not shown with it
---                    - back from any of these but rounding: less than half as far, in logarithms, from the price before
+--                    - whenever it comes, the way back from any of these but rounding, as near
 --   market_move      also the price of one that moves five times within 30 days
 --   list_change      every other move: what one series alone cannot tell from a new price
 -- Corrections come in pairs, and a suspected error has its end beside it if that is in sight, so that a series without
@@ -84,7 +85,10 @@ effective as materialized (
         + coalesce(s.upfront_price_before::DOUBLE / o.commitment_term_hours, 0) as hourly_before,
         s.unit_price_after::DOUBLE
         + coalesce(s.upfront_price_after::DOUBLE / o.commitment_term_hours, 0) as hourly_after,
-        greatest(hourly_after, hourly_before) / nullif(least(hourly_after, hourly_before), 0) as fold,
+        ln(nullif(s.unit_price_two_before, 0)::DOUBLE) as ln_two_before,
+        ln(nullif(s.unit_price_before, 0)::DOUBLE) as ln_before,
+        ln(nullif(s.unit_price_after, 0)::DOUBLE) as ln_after,
+        ln(nullif(s.unit_price_next, 0)::DOUBLE) as ln_next,
         f.observed_at as first_look_at,
         o.purchase_option <> 'spot'
         and o.statistic = 'price'
@@ -98,38 +102,49 @@ effective as materialized (
     left join first_look as f on p.source = f.source and p.scope = f.scope
 ),
 
--- Moves back to the price before the last one, in runs: the first of a run is the move that they take back.
+-- Moves that within seven days take back the one before: to the same price, or, where that one left the bounds, to one
+-- less than half as far from it. They come in runs; the first of a run is the move that they take back.
 back as (
     select
         offer_id,
-        observed_at
+        observed_at,
+        (
+            unit_price_after = unit_price_two_before
+            and (upfront_price_after is not distinct from upfront_price_two_before)
+        ) as is_same
     from effective
     where
         is_list
         and unit_price_before is not null
-        and unit_price_after = unit_price_two_before
-        and upfront_price_after is not distinct from upfront_price_two_before
         and observed_at - changed_before_at <= interval 7 days
+        and (
+            is_same
+            or (
+                abs(ln_before - ln_two_before) > ln(2)
+                and 2 * abs(ln_after - ln_two_before) < abs(ln_before - ln_two_before)
+            )
+        )
 ),
 
 run as (
     select
         e.offer_id,
         e.observed_at,
-        b.offer_id is not null as is_back,
+        b.is_same,
         count(*) filter (where b.offer_id is null) over (partition by e.offer_id order by e.observed_at) as run_number
     from effective as e
     semi join back as f on e.offer_id = f.offer_id
     left join back as b on e.offer_id = b.offer_id and e.observed_at = b.observed_at
 ),
 
-correction as (
+-- Of each run the first and second, third and fourth ...: a last one that nothing takes back is left.
+paired as (
     select
         offer_id,
-        observed_at
+        observed_at,
+        case when row_number() over w % 2 = 0 then is_same else lead(is_same) over w end as is_same
     from run
     window w as (partition by offer_id, run_number order by observed_at)
-    qualify row_number() over w % 2 = 0 or lead(is_back) over w
 ),
 
 -- Prices of chips as they stand on pages and in tables, per chip: what a reader of columns or cards may mistake.
@@ -162,8 +177,7 @@ misread as (
         m.offer_id,
         m.observed_at,
         m.changed_next_at,
-        2 * abs(ln(m.unit_price_next / m.unit_price_before)) < abs(ln(m.unit_price_after / m.unit_price_before))
-            as is_undone
+        2 * abs(m.ln_next - m.ln_before) < abs(m.ln_after - m.ln_before) as is_undone
     from effective as m
     inner join chip_price as a on m.offer_id = a.offer_id and m.observed_at = a.valid_from
     inner join chip_price as b
@@ -196,13 +210,12 @@ jump as (
         e.offer_id,
         e.observed_at,
         e.changed_next_at,
-        e.fold,
+        exp(abs(e.ln_after - e.ln_before)) as fold,
         case when u.accelerator_count > 2 then u.accelerator_count::DOUBLE end as own_count,
-        2 * abs(ln(e.unit_price_next / e.unit_price_before)) < abs(ln(e.unit_price_after / e.unit_price_before))
-            as is_undone
+        2 * abs(e.ln_next - e.ln_before) < abs(e.ln_after - e.ln_before) as is_undone
     from effective as e
     inner join core.offer_unit as u on e.offer_id = u.offer_id
-    where e.is_list and e.fold > 2
+    where e.is_list and abs(e.ln_after - e.ln_before) > ln(2)
 ),
 
 doubtful as (
@@ -218,7 +231,6 @@ doubtful as (
             abs(fold / 72 - 1), abs(fold / 100 - 1), abs(fold / 720 - 1), abs(fold / 730 - 1),
             abs(fold / 744 - 1), abs(fold / 1000 - 1), abs(fold / own_count - 1)
         ) < 0.005
-        or (is_undone and changed_next_at - observed_at <= interval 7 days)
     union
     select
         offer_id,
@@ -242,6 +254,12 @@ rounded as (
 ),
 
 suspect as (
+    select
+        offer_id,
+        observed_at
+    from paired
+    where not is_same
+    union
     select
         offer_id,
         observed_at
@@ -287,7 +305,7 @@ select
         when e.hourly_after is null then 'gone_offer'
         when e.purchase_option = 'spot' then 'spot_move'
         when not e.is_list then 'market_move'
-        when c.offer_id is not null then 'correction'
+        when c.is_same then 'correction'
         when s.offer_id is not null then 'suspected_error'
         when e.is_restless then 'market_move'
         else 'list_change'
@@ -299,7 +317,7 @@ select
 from effective as e
 inner join core.offer as o on e.offer_id = o.offer_id
 inner join core.offer_unit as u on e.offer_id = u.offer_id
-left join correction as c on e.offer_id = c.offer_id and e.observed_at = c.observed_at
+left join paired as c on e.offer_id = c.offer_id and e.observed_at = c.observed_at
 left join suspect as s on e.offer_id = s.offer_id and e.observed_at = s.observed_at
 where
     not (e.hourly_before is null and e.hourly_after is null)
