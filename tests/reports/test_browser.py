@@ -9,6 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from market_file import publish_market
+
+from reports import daily
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ALONE = (
@@ -97,6 +100,16 @@ def test_the_page_renders_and_does_not_scroll_sideways(
     assert seen["scrolling"] > 0 or width > PHONE
     assert seen["contrast"] >= LEAST_CONTRAST
     assert seen["paper"] == ("rgb(20, 22, 26)" if dark else "rgb(255, 255, 255)")
+
+
+def test_a_market_of_long_names_does_not_scroll_sideways(browser: str, tmp_path: Path) -> None:
+    """Tiers, hosts and machines of any length wrap, and what they try to run does not run."""
+    page = daily.write(publish_market(tmp_path), tmp_path)
+    seen = measure(browser, page, tmp_path, width=PHONE)
+
+    assert (seen["width"], seen["scroll"]) == (PHONE, PHONE)
+    assert seen["held"]
+    assert seen["contrast"] >= LEAST_CONTRAST
 
 
 def test_the_page_prints_with_every_table_open(browser: str, live_page: Path, tmp_path: Path) -> None:

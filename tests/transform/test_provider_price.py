@@ -1,5 +1,6 @@
 """What providers ask beside AWS: which offers stand together, which is the cheapest, and what it is compared with."""
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -9,6 +10,7 @@ from looks import Row, day, row
 from purchase import Put, block, plan, putting, records, said, seen, spot, term
 
 NOW = 60
+DOCUMENT = Path(__file__).parents[2] / "docs" / "querying.md"
 H100 = "NVIDIA H100 SXM5 80GB"
 COLUMNS = "cheapest_price_usd", "median_price_usd", "aws_price_usd", "distance_to_aws"
 
@@ -289,3 +291,10 @@ def test_prices_of_different_months_have_no_distance(file: Path, at: int, expect
     line = only(file, f"seen on {at}")
     assert values(line) == (5, 5, 10, expected)
     assert line["aws_last_observed_at"] == day(NOW).replace(tzinfo=None)
+
+
+def test_every_documented_query_of_providers_answers(file: Path) -> None:
+    part = DOCUMENT.read_text(encoding="utf-8").split("## Providers side by side")[1]
+    queries = re.findall(r"^```sql\n(.*?)^```", part, flags=re.DOTALL | re.MULTILINE)
+    assert len(queries) == 4
+    assert [query for query in queries if not records(file, query)] == []
