@@ -11,8 +11,12 @@ Quirks:
 2. One collector's tiers and raw names of a chip often hold different prices at one time, so both are part of the offer:
    the tier as `tier`, the raw name as `accelerator_label`; `gpu`, a reading of it, stands in where it is empty.
 3. `usd_per_hour` is the price of the whole machine; beside it no other currency is believed.
+4. A row that its own collector doubts is no price: `DOUBTFUL` has the flags, and `flagged` gives such rows.
+5. The least of several prices is another statistic than a price: a `floor`. It moves when another offer is the least.
+6. `no_capacity` says that nobody could rent at the price; the price itself is one.
 """
 
+import logging
 from pathlib import PurePath
 
 import polars as pl
@@ -22,6 +26,7 @@ from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 from warehouse.schemas import OBSERVATION
 
+LOG = logging.getLogger(__name__)
 NAME = "import"
 PREFIX = "import:"
 REQUIRED = ("observed_at_utc", "provider", "region", "pricing", "usd_per_hour")
@@ -30,6 +35,21 @@ OPTIONAL = (
 )  # fmt: skip
 PROVIDERS = {"aws": "AWS", "amazon": "AWS", "amazon web services": "AWS"}
 TERMS = {"1yr": HOURS_PER_YEAR, "1 year": HOURS_PER_YEAR, "3yr": 3 * HOURS_PER_YEAR, "3 years": 3 * HOURS_PER_YEAR}
+DOUBTFUL = (
+    # the collector says that it is, or may be, the price of something else
+    "suspect_", "placeholder_", "unit_unknown", "unit_mixed",
+    # of several tiers, or perhaps of another purchase option: options are never mixed
+    "blended_tier", "min_over_sizes_may_include_spot",
+    # nobody looked: the last price, written down once more
+    "stale_carried_forward",
+    # the provider asks euros: the dollars are the collector's, and move with a rate that the row does not state
+    "fx_converted_",
+)  # fmt: skip
+"""Beginnings of the flags of rows that are kept out of all prices."""
+
+MEDIANS = ("median_of_offers", "median_from_report")
+FLOORS = ("cheapest_listed", "cheapest_live_offer")
+"""Flags of the middle and of the least of several prices."""
 
 
 def is_import(source: str) -> bool:
@@ -38,12 +58,35 @@ def is_import(source: str) -> bool:
 
 
 def parse(document: Document) -> dict[str, pl.DataFrame]:
-    """Return the observations of a CSV, by origin.
+    """Return the observations of a CSV, by origin, without those that their collector flagged as doubtful.
 
     The columns are `warehouse.schemas.OBSERVATION`, `observed_at` (naive UTC; NULL where the text is no time) and
     `observed_at_utc` (the text). Raises LayoutChanged where the file is no such CSV.
     """
-    table = _read(document)
+    rows = _rows(document)
+    doubtful = rows.filter(pl.col("flag").is_not_null())
+    if len(doubtful):
+        counts = ", ".join(f"{count} {flag}" for flag, count in sorted(doubtful["flag"].value_counts().iter_rows()))
+        LOG.warning("%s: left out, as their collector flagged them: %s", document.scope, counts)
+    return _by_origin(rows.filter(pl.col("flag").is_null()).drop("flag"))
+
+
+def flagged(document: Document) -> dict[str, pl.DataFrame]:
+    """Return the rows of a CSV that their collector flagged as doubtful, by origin.
+
+    The columns are those of `parse`, and `flag`: which of its flags it was. Raises LayoutChanged as `parse` does.
+    """
+    return _by_origin(_rows(document).filter(pl.col("flag").is_not_null()))
+
+
+def _by_origin(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    return {str(origin): group.drop("origin") for (origin,), group in rows.group_by("origin", maintain_order=True)}
+
+
+def _rows(document: Document) -> pl.DataFrame:
+    """Return all rows with the columns of `parse`, `flag` (NULL where nothing is in doubt) and `origin`."""
+    flags = pl.col("flags").fill_null("").str.split(";").list.eval(pl.element().str.strip_chars())
+    table = _read(document).with_columns(flags=flags)
     rows = table.select(
         service_provider_name=_text("provider").str.to_lowercase().replace_strict(PROVIDERS, default=_text("provider")),
         instance_type=_text("instance_type"),
@@ -57,8 +100,10 @@ def parse(document: Document) -> dict[str, pl.DataFrame]:
         .replace_strict(TERMS, default=None, return_dtype=pl.Int64),
         purchase_payment_model=_text("payment"),
         tier=_text("tier_raw"),
-        statistic=pl.when(_text("flags").str.contains("median_of_offers"))
+        statistic=pl.when(_has(*MEDIANS))
         .then(pl.lit("median"))
+        .when(_has(*FLOORS))
+        .then(pl.lit("floor"))
         .otherwise(pl.lit("price")),
         pricing_currency=pl.when(_text("currency").fill_null("USD") == "USD")
         .then(pl.lit("USD"))
@@ -67,14 +112,22 @@ def parse(document: Document) -> dict[str, pl.DataFrame]:
         unit_price=_text("usd_per_hour"),
         observed_at_utc=_text("observed_at_utc"),
         observed_at=_moment(),
+        flag=pl.col("flags").list.eval(pl.element().filter(_begins(pl.element()))).list.first(),
         origin=_text("source").str.split("@").list.first().fill_null(PurePath(document.scope).stem),
     )
     missing = [name for name in OBSERVATION if name not in rows.columns]
     rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
-    return {
-        str(origin): group.select(*OBSERVATION, "observed_at", "observed_at_utc")
-        for (origin,), group in rows.group_by("origin", maintain_order=True)
-    }
+    return rows.select(*OBSERVATION, "observed_at", "observed_at_utc", "flag", "origin")
+
+
+def _has(*names: str) -> pl.Expr:
+    """Return whether a row has one of some flags."""
+    return pl.col("flags").list.eval(pl.element().is_in(names)).list.any()
+
+
+def _begins(flag: pl.Expr) -> pl.Expr:
+    """Return whether a flag begins as one of `DOUBTFUL` does."""
+    return pl.any_horizontal(flag.str.starts_with(beginning) for beginning in DOUBTFUL)
 
 
 def _read(document: Document) -> pl.DataFrame:
