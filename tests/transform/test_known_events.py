@@ -1,0 +1,135 @@
+"""The neoclouds' history imported, and what became of 46 moves in it that people labelled by hand."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from published import query
+
+BENCH = Path(__file__).parents[2] / "bench" / "import_history.py"
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    """Return the script that imports the history and looks the labels up."""
+    spec = importlib.util.spec_from_file_location("import_history", BENCH)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def made(bench: ModuleType, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> object:
+    """Return the import, made once."""
+    return bench.run(shared, tmp_path_factory.mktemp("history"))
+
+
+def test_the_history_of_the_neoclouds_imports(made) -> None:
+    """65,025 observations of nine collectors, one of which flagged all of its own; each is accepted or counted."""
+    assert query(made.file, "select count(distinct source) from core.price_event") == [(8,)]
+    assert query(made.file, "select sum(n_rows) from core.scope_run") == [(57663,)]
+    assert query(made.file, "select reason, count(*) from core.quarantine group by all") == [
+        ("the same offer stands in the answer with different prices", 410),
+    ]
+    assert 57663 + 410 + len(made.flagged) == 65025
+
+
+def test_what_is_flagged_is_in_no_price(made) -> None:
+    """Of each flag so many rows; none of their prices came in through another row of the same offer and moment."""
+    assert dict(made.flagged["flag"].value_counts().iter_rows()) == {
+        "min_over_sizes_may_include_spot": 2984,
+        "blended_tier_lowestPrice": 2081,
+        "fx_converted_eur": 524,
+        "suspect_tier_preemptible_as_on_demand": 412,
+        "placeholder_community_price": 364,
+        "placeholder_or_mig_slice": 200,
+        "suspect_label_price_of_next_card": 178,
+        "stale_carried_forward": 91,
+        "unit_unknown": 72,
+        "suspect_label_nvl": 40,
+        "unit_mixed_row": 6,
+    }
+    assert query(
+        made.file, "select count(*) from core.price_event where source = 'import:tugot17/gpu-price-tracker'"
+    ) == [(0,)]
+    # EUR sellers, converted by the collector; a preemptible price under on-demand; blends of tiers
+    assert query(
+        made.file,
+        "select count(*) from core.offer inner join core.price_event using (offer_id) "
+        "where source = 'import:adriannutiu/gpu-rental-prices' and service_provider_name in ('ovh', 'scaleway') "
+        "or tier in ('preemptible') or (tier = 'any' and source = 'import:cherielilili/gpu-pricing-tracker' "
+        "and purchase_option = 'spot')",
+    ) == [(0,)]
+
+
+def test_the_chips_of_the_history(made) -> None:
+    """Of 2,321 offers one has an unknown chip: the label names no memory, and V100 is sold with 16 and with 32 GB."""
+    assert query(made.file, "select count(*), count(accelerator_name) from core.offer_unit") == [(2321, 2320)]
+    assert query(
+        made.file, "select service_provider_name, accelerator_label from core.accelerator_label "
+        "where accelerator_name is null",
+    ) == [("lambda", "V100 gpu_8x_v100_n")]  # fmt: skip
+
+
+def test_the_labelled_events(bench: ModuleType, shared: Path, made) -> None:
+    """Label against what was found: no error passes for a change of a list, and no change of a list for an error."""
+    assert bench.confusion(bench.events(shared, made)) == {
+        # right
+        ("real_reprice", "list_change"): 21,
+        ("real_reprice", "spot_move"): 1,  # the label's own option is spot
+        ("cheapest_offer_flip", "market_move"): 2,
+        ("flapping", "correction"): 1,
+        ("single_offer_outlier", "suspected_error"): 1,
+        (
+            "unit_change_in_collector",
+            "suspected_error",
+        ): 1,  # 49.24 / 8 became 6.16: converted in the file, then rounded
+        ("collector_bug_next_card", "flagged"): 1,
+        ("collector_bug_wrong_column", "flagged"): 1,
+        ("new_sku_same_label", "flagged"): 1,
+        ("delisting", "absent"): 1,  # an import never says that an offer is gone
+        ("tier_disappears", "absent"): 1,
+        ("source_silently_died", "absent"): 1,
+        ("label_change", "new_offer"): 1,  # another count is another offer
+        ("mixed_reprice_and_sku_change", "new_offer"): 1,  # the least price became that of another size
+        # seen, but only by a collector that keeps the least of several prices, which proves no change of a list
+        ("real_reprice", "market_move"): 1,  # DigitalOcean's MI300X
+        ("unconfirmed", "market_move"): 1,
+        # seen by two collectors, one before and one after, who name tier and chip in words of their own
+        ("real_reprice", "new_offer"): 1,  # Hot Aisle's MI300X
+        ("real_reprice", "nothing"): 1,  # Verda's GB300: the second collector looked once, so it has nothing before
+        # spot at RunPod: no row before 2026-05-08 has the tier, so the price begins as another offer, on its first look
+        ("tier_semantics_change", "nothing"): 1,
+        # not in the file: the page's rows are of one GPU, and those of eight are the API's, which changed on 04-06
+        ("page_leads_api", "nothing"): 1,
+        # not in the file: one value a day, and the family was missing for 97 minutes
+        ("transient_missing", "nothing"): 1,
+        # not in the file at all
+        ("real_reprice_announced", "nothing"): 1,
+        ("transient_price", "nothing"): 1,
+        ("collector_bug_browser_tab", "nothing"): 1,
+        ("empty_but_valid_reply", "nothing"): 1,
+    }
+
+
+def test_how_many_moves_are_suspected(made) -> None:
+    """So many of each kind.
+
+    The 29 suspected ones, all read: two are a host's decimal slip and its end; 17 of 2026-02-19 are the day on which
+    an aggregator went over to whole cents for a chip; ten are euro prices that it converted, which wander across whole
+    cents from day to day. None of them is a price that a provider changed.
+    """
+    assert dict(query(made.file, "select change_kind, count(*) from mart.price_change group by all")) == {
+        "market_move": 5606, "spot_move": 4364, "new_offer": 1831, "list_change": 224, "correction": 164,
+        "suspected_error": 29,
+    }  # fmt: skip
+    assert query(
+        made.file, "select count(*) filter (where abs(change_ratio) > 0.05), "
+        "count(*) filter (where observed_at = timestamp '2026-02-19' and abs(change_ratio) < 0.006), count(*) "
+        "from mart.price_change where change_kind = 'suspected_error'",
+    ) == [(2, 17, 29)]  # fmt: skip
