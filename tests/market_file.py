@@ -36,8 +36,8 @@ CURRENT = [
     row("p5.48xlarge", "80"), row("p5.4xlarge", "12"), spot("p5.48xlarge", "use1-az1", "32"),
     machine("Alpha", "40", tier="a tier with a long name that has to wrap somewhere", fabric="Ethernet"),
     machine("Beta", "44", pricing_currency="EUR"),
-    machine("Gamma", "12", count=4, statistic="floor"),
-    machine("Delta", "20", label=PCIE), machine("Epsilon", "36", purchase_option="spot"),
+    machine("Gamma", "2", count=1, statistic="floor"),
+    machine("Delta", "16", label=PCIE), machine("Epsilon", "36", purchase_option="spot"),
     machine("Nobody", "8", host_provider_name="a-host"),
     chip("Zeta", "2.5", minimum_quantity="1", statistic="p25"),
     chip("Zeta", "3", minimum_quantity="1", statistic="median"),
@@ -47,6 +47,7 @@ CURRENT = [
     chip("Kappa", "9", label="NVIDIA Z9000 Ti"), chip("Kappa", "3", pricing_currency="GBP"),
     chip("Kappa", "4", label="H200 20GB", minimum_quantity="1"),
     machine(HOSTILE, "48", tier=HOSTILE, host_provider_name=HOSTILE, region_id=HOSTILE, fabric=HOSTILE),
+    chip(HOSTILE, "48", label="NVIDIA L4", region_id=HOSTILE),
     *(machine(f"Many {n}", str(100 + n)) for n in range(5)),
 ]  # fmt: skip
 RATE = {"pricing_currency": "USD", "rate_date": day(NOW - 3).date(), "units_per_eur": Decimal("1.25")}
