@@ -91,8 +91,10 @@ MEMORY_TYPES = ("hbm2", "hbm2e", "hbm3", "hbm3e", "gddr6", "gddr7")
 MACHINE_IDS = (
     (re.compile(r"vcg (?P<chip>.+) \d+c \d+g (?P<memory>\d+)vram"), "{chip} {memory}gb"),
     (re.compile(r"vbm \d+c \d+gb (?:\d+ )?(?P<chip>.+) gpu"), "bare metal {chip}"),
+    (re.compile(r"rtx pro (?P<number>\d{4}) s(?P<rest>(?: \d+ ?gb)?)"), "rtx pro {number} server{rest}"),
 )
-"""Vultr's plan ids (https://api.vultr.com/v2/plans, /v2/plans-metal), in which most numbers are about the machine."""
+"""Vultr's plan ids (https://api.vultr.com/v2/plans, /v2/plans-metal), in which most numbers are about the machine, and
+Vast's name of the Server Edition, RTX PRO 6000 S: an S that stands alone says so there, and nowhere else."""
 
 MARKS = re.compile(r"[®™©]|\((?:r|tm|c)\)", re.IGNORECASE)
 SEPARATORS = re.compile(

@@ -9,8 +9,9 @@
 2. Lists are separated by semicolons. `spellings` are how texts write the chip, brands apart; a space in one may be
    any separator or none. Only what names one chip is a spelling: Trainium alone may be any of its generations.
 3. `memory_gib` are the memories of a whole chip, the source's first, then what providers or drivers state of the same
-   chip: of a B200 180, 179 or 192. NVIDIA's GB are GiB. They tell whole chips from slices and are no key. A stated
-   memory that a whole chip has is one chip's; a greater one is of all chips of the text if that comes out even.
+   chip: of a B200 180, 179 or 192; of an L40S 48, or 45 where error correction keeps a sixteenth of its GDDR. NVIDIA's
+   GB are GiB. They tell whole chips from slices and are no key. A stated memory that a whole chip has is one chip's; a
+   greater one is of all chips of the text if that comes out even.
 4. `form_factors` and `architectures` are those a text may name; one that names another is about some other chip.
 
 `data/accelerator_label.csv` says what a provider means by words that do not settle it, with the source. A row holds
