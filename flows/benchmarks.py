@@ -5,7 +5,7 @@ the log holds of it are facts, not prices: it is no look at a source, and has no
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ import duckdb
 from warehouse import accelerators, models, throughput
 from warehouse.documents import Document, Look
 from warehouse.errors import ChipledgerError
-from warehouse.landing import Entry, Landing, unstamp
+from warehouse.landing import Entry, Landing
 
 if TYPE_CHECKING:
     from extract.benchmarks import BenchmarkIncomplete, Measurement
@@ -88,7 +88,7 @@ def add(one: "Run", result: Result) -> bool:
     one.load()
     now = one.clock()
     document = result.document(now)
-    rows = _rows(result.runs, document, label=result.label, recorded_at=now)
+    rows = _rows(result.runs, document, label=result.label, at=now)
     if {row[0] for row in rows} == throughput.last_ids(one.con, document.sha256):
         return False
     look = Look(source=NAME, scope=result.label, observed_at=now, complete=False, documents=(document,), archived=True)
@@ -112,10 +112,7 @@ def load(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry) -> str:
         runs = read(document.body, document.url, document.parameters)
     except ChipledgerError as error:
         return f"benchmark {label} is left out: {error}"
-    rows = _rows(
-        runs, document, label=label, observed_at=unstamp(entry.content["observed_at"]), recorded_at=entry.recorded_at
-    )
-    new = throughput.append(con, rows)
+    new = throughput.append(con, _rows(runs, document, label=label, at=entry.recorded_at))
     return f"benchmark {label}: {new} new in the log"
 
 
@@ -178,17 +175,10 @@ def _label(text: str, file: Path) -> str:
     return text
 
 
-def _rows(
-    runs: "tuple[Measurement, ...] | list[Measurement]", document: Document, *, label: str, recorded_at: datetime,
-    observed_at: datetime | None = None,
-) -> list[tuple[object, ...]]:  # fmt: skip
+def _rows(runs: "Iterable[Measurement]", document: Document, *, label: str, at: datetime) -> list[tuple[object, ...]]:
     return [
         throughput.core_row(
-            asdict(run),
-            source=f"{PREFIX}{label}",
-            observed_at=observed_at or recorded_at,
-            document_sha256=document.sha256,
-            recorded_at=recorded_at,
+            asdict(run), source=f"{PREFIX}{label}", observed_at=at, document_sha256=document.sha256, recorded_at=at
         )
         for run in runs
     ]
