@@ -14,7 +14,21 @@
 -- capacity class is not stated, nor where the chip is not known to have the form that AWS says it has; of B200 and B300
 -- there is only one (https://www.nvidia.com/en-us/data-center/hgx/). There is no distance where the two prices are
 -- neither both current nor confirmed within 30 days of each other.
-with listed as (
+with zone_spot as (
+    select distinct
+        region_id,
+        instance_type
+    from mart.accelerator_hour_price
+    where
+        service_provider_name = 'AWS'
+        and purchase_option = 'spot'
+        and conditions is null
+        and is_current
+        and region_id is not null
+        and instance_type is not null
+),
+
+listed as (
     select
         *,
         {
@@ -42,32 +56,22 @@ with listed as (
         and restriction is null
         and accelerator_name is not null
         and price_per_accelerator_hour_usd is not null
-    window of_type as (partition by service_provider_name, region_id, instance_type, purchase_option)
-    qualify
-        service_provider_name <> 'AWS'
-        or (
-            coalesce(instance_type, '') not like 'ml.%'
-            and not regexp_matches(coalesce(region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
-            and (
-                conditions is null
-                or purchase_option = 'capacity_block'
-                or (
-                    conditions = 'region-level, public spot feed'
-                    and not bool_or(conditions is null and is_current) over of_type
+        and (
+            service_provider_name <> 'AWS'
+            or (
+                coalesce(instance_type, '') not like 'ml.%'
+                and not regexp_matches(coalesce(region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
+                and (
+                    conditions is null
+                    or purchase_option = 'capacity_block'
+                    or (
+                        conditions = 'region-level, public spot feed'
+                        and (region_id, instance_type) not in (
+                            select (z.region_id, z.instance_type) from zone_spot as z
+                        )
+                    )
                 )
             )
-        )
-),
-
-standing as (
-    select *
-    from listed
-    window same_terms as (partition by terms)
-    qualify
-        is_current
-        or (
-            not bool_or(is_current) over same_terms
-            and last_observed_at >= max(last_observed_at) over same_terms - interval 30 days
         )
 ),
 
@@ -76,9 +80,17 @@ counted as (
         terms,
         count(*) as n_offers,
         count(*) filter (where is_current) as n_current,
-        max(age_days) as oldest_age_days
+        max(age_days) as oldest_age_days,
+        max(last_observed_at) as newest_at
     from listed
     group by terms
+),
+
+standing as (
+    select l.*
+    from listed as l
+    inner join counted as n on l.terms is not distinct from n.terms
+    where l.is_current or (n.n_current = 0 and l.last_observed_at >= n.newest_at - interval 30 days)
 ),
 
 chosen as (
