@@ -58,7 +58,7 @@ LABELS = {
 """The label of each price, and the column that has the same price."""
 MEMORY_LABEL = "VRAM"
 
-_REGION = re.compile(r"REGION: (\S.*)")
+_REGION = re.compile(r"REGION: ([A-Z][A-Z &-]*)")
 _PRICE = re.compile(r"(?P<label>[^:$]+): ?(?P<price>[^:]*?) ?/ Hour")
 _COUNT = re.compile(r"([1-9]\d?)(?:\^\d)?")
 _MEMORY = re.compile(r"[1-9]\d{0,3}")

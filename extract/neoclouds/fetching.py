@@ -106,6 +106,6 @@ def joined(bodies: list[bytes]) -> bytes:
 
 def pages_of(content: object) -> list[Any]:
     """Return the pages of a document that was read as JSON: its parts where it was joined, else itself."""
-    if isinstance(content, Mapping) and set(content) == {PAGES}:
+    if isinstance(content, Mapping) and set(content) == {PAGES} and isinstance(content[PAGES], list):
         return list(content[PAGES])
     return [content]

@@ -62,6 +62,8 @@ def _rows(option: Fields, ignored: Counter[str]) -> Iterator[Row]:
         ignored["an option without price or chips"] += 1
     elif sum(node.whole("gpuCount") for node in nodes) != count:
         ignored["an option whose nodes have another number of chips"] += 1
+    elif not all(node.whole(cores) for node in nodes):
+        ignored["an option whose nodes have no cores"] += 1
     else:
         yield offer(
             PROVIDER, label=label, price=cents / CENTS, count=count, region_id=option.text("region"),

@@ -43,6 +43,7 @@ ZONES = (
     "fr-par-1", "fr-par-2", "fr-par-3", "nl-ams-1", "nl-ams-2", "nl-ams-3", "pl-waw-1", "pl-waw-2", "pl-waw-3",
 )  # fmt: skip
 ZONE = re.compile(r"[a-z]{2}-[a-z]{3}-\d")
+SLICE = re.compile(r"\d{1,2}g\.\d{1,3}gb")
 TYPES_A_PAGE = 100
 HOURS_PER_MONTH = 730
 MOST_GIB = 2048
@@ -151,6 +152,8 @@ def _label(name: str, one: answers.Fields) -> str:
         raise answers.refusal(NAME, f"expected bytes of 1 to {MOST_GIB} GiB", f"{chip.place}.gpu_memory", memory_gib)
     words = [chip.text("gpu_manufacturer"), chip.text("gpu_name"), f"{offers.plain(memory_gib)}GB"]
     slice_of_it = one.text_or_none("mig_profile")
+    if slice_of_it and not SLICE.fullmatch(slice_of_it):
+        raise answers.refusal(NAME, "expected a slice such as 1g.10gb", f"{one.place}.mig_profile", slice_of_it)
     return " ".join([*words, f"MIG {slice_of_it}"] if slice_of_it else words)
 
 

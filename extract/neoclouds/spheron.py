@@ -84,6 +84,9 @@ def parse(document: Document) -> Parsed:
             if group.text("gpuType").upper().startswith("CPU") or not one.whole("gpuCount"):
                 ignored["a machine without accelerators"] += 1
                 continue
+            if not one.whole("gpu_memory"):
+                ignored["an offer without the memory of its chip"] += 1
+                continue
             if not _places(one):
                 ignored["an offer without a place"] += 1
                 continue
@@ -153,7 +156,7 @@ def _label(one: Fields, name: str) -> str:
     """Return the group's name of the chip, with the memory of one chip where the name does not say it."""
     memory = one.whole("gpu_memory")
     said = re.search(rf"\b{memory} ?G(i?B)?\b", name, re.IGNORECASE)
-    return name if said or not memory else f"{name} {memory}GB"
+    return name if said else f"{name} {memory}GB"
 
 
 def _places(one: Fields) -> list[str]:
