@@ -140,6 +140,7 @@ KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "door": (lambda value: value in DOORS, " or ".join(DOORS)),
     "regions": (_is_names, '"all" or a list'),
     "instance_types": (_is_names, '"all" or a list'),
+    "gpu_names": (_is_names, '"all" or a list'),
     "durations_hours": (_is_numbers, "a list of hours"),
     "counts": (_is_numbers, "a list of numbers"),
     "since": (_is_date, "a date, such as 2026-10-01"),

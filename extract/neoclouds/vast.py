@@ -1,0 +1,315 @@
+"""Vast.ai, a marketplace: quantiles over the verified machines of each chip, by tier and country, with their count.
+
+Where: POST https://console.vast.ai/api/v0/bundles/ (https://docs.vast.ai/api-reference/search/search-offers). The
+documentation asks for a key; calls without one were answered from July to October 2026, so that a key is sent where
+VAST_API_KEY holds one. Terms: https://vast.ai/terms. Settings: `enabled`, `url`, `gpu_names` ("all" of GPU_NAMES, or a
+list of Vast's names). A scope is a chip by Vast's name. Format read in July and August 2026; prices are US dollars.
+
+Filters, in short in `conditions`: verified, rentable, not rented, on demand, not of another cloud (external). Medians
+of Vast under other filters differ by 5 to 25 %: never join the two.
+
+1. Off unless a deployment says otherwise: the terms of 2023-12-15 are reported to forbid retrieving data systematically
+   in order to make a database of it.
+2. Bytes are not kept as received here, as they are of every other source: addresses, names and hardware of the hosts
+   (HIDDEN) are made null before anything is landed, and an answer in which one is left is not landed at all. All other
+   bytes stay as they came.
+3. Asks, not trades. A machine is offered several times, as 1, 2, 4 and 8 of its chips: it counts once, by its largest
+   offer. `dph_base` is of all chips of the offer, without disk; `dph_total` has a disk of a size that Vast chooses on
+   top. Where the two and the price of that disk do not add up, or the disk is dearer than the chips, the offer is left
+   out; where a quarter of them are so, the answer is another one.
+4. A row is the p25 or the median over the machines of one chip, tier and country, to ten decimals. One machine alone is
+   no market (an RTX 5090 stood at 53.34): no price, but its count stands in core.availability.
+5. `min_bid` is what the least bid for the same chips must be now: the host's own or, where others bid, above theirs. It
+   is the spot price unless it is above the price on demand (13.33 beside 3.78): nobody would pay that, and it is none.
+6. An A100 of 40 GB and one of 80 have one name: the label has `gpu_ram`, MiB of one chip as its driver sees them, in
+   whole GiB. `gpu_total_ram` is of all chips.
+7. Tiers: verified, or verified datacenter where `hosting_type` is 1. "deverified" and "unverified" are counted.
+8. The country is the code in `geolocation`: "Montana, US", ", US", or "Taiwan, TW, AS" with the continent behind it.
+9. An answer is cut at a cap that changes (64 offers, 1000) and does not say so. Where it has as many offers as caps do
+   (round numbers), the next is asked for from its last price on, until one is not round. A look that ends in a round
+   number is refused.
+10. Vast bundles identical offers into one unless told not to; one that stands for several is left out.
+"""
+
+import dataclasses
+import ipaddress
+import json
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from extract.base import Context, Parsed
+from extract.neoclouds.answers import Fields, content, refusal
+from extract.neoclouds.fetching import JSON, base_url, pages_of, web_source
+from extract.neoclouds.offers import TEN_DECIMALS, Row, offer, parsed, quantile
+from extract.web import Response
+from warehouse.documents import Document
+from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError
+
+NAME = "vast"
+PROVIDER = "Vast.ai"
+URL = "https://console.vast.ai/api/v0/bundles/"
+TERMS_URL = "https://vast.ai/terms"
+OFF_BECAUSE = (
+    "Vast.ai's terms of 2023-12-15 are reported to forbid systematic retrieval to make a database; "
+    f"read {TERMS_URL} and decide"
+)
+KEY = "VAST_API_KEY"
+GPU_NAMES = (
+    "A100 PCIE", "A100 SXM4", "B200", "B300", "H100 NVL", "H100 PCIE", "H100 SXM", "H200", "H200 NVL", "L40S",
+    "RTX 4090", "RTX 5090", "RTX 6000Ada", "RTX A6000", "RTX PRO 6000 S", "RTX PRO 6000 WS",
+)  # fmt: skip
+"""Vast's names, letter for letter."""
+ANY_CHIP = ("", "all")
+"""Scopes of saved answers of which nobody says what was asked."""
+LIMIT = 1000
+MOST_PAGES = 40
+FILTERS: Mapping[str, object] = {
+    "verified": {"eq": True}, "rentable": {"eq": True}, "rented": {"eq": False}, "external": {"eq": False},
+    "type": "on-demand", "disable_bundling": True, "order": [["dph_total", "asc"]], "limit": LIMIT,
+}  # fmt: skip
+CONDITIONS = "verified, one price a machine, without disk"
+
+HIDDEN = ("public_ipaddr", "hostname", "webpage", "logo", "host_id", "mobo_name", "gpu_ids")
+"""Fields by which a host could be found."""
+HIDDEN_VALUE = re.compile(
+    rb'("(?:%s)"\s*:\s*)("(?:[^"\\]|\\.)*"|\[[^\[\]{}"]*\]|[-+.0-9eE]+|true|false)' % "|".join(HIDDEN).encode()
+)
+
+MONEY = (
+    "dph_base", "dph_total", "dph_total_adj", "discounted_dph_total", "discounted_hourly", "discount_rate",
+    "credit_discount_max", "storage_cost", "storage_total_cost", "inet_up_cost", "inet_down_cost",
+    "internet_up_cost_per_tb", "internet_down_cost_per_tb", "vram_costperhour", "avail_vol_dph", "sla_broker_rate",
+    "dlperf_per_dphtotal", "flops_per_dphtotal",
+)  # fmt: skip
+TIERS = {0: "verified", 1: "verified datacenter"}
+UNVERIFIED = ("unverified", "deverified")
+QUANTILES = {"p25": Decimal("0.25"), "median": Decimal("0.5")}
+FEWEST = 2
+"""Machines that make a market."""
+MIB_PER_GIB = 1024
+MOST_CHIPS = 16
+ROUNDING = Decimal("0.001")
+"""By how much of a dollar an offer may differ from the sum of its parts."""
+COUNTRY = re.compile(r"(?:[^,]*, ?)?([A-Z]{2})(?:, ?(?:AF|AS|EU|NA|OC|SA))?")
+STRANGE = "which says things that do not go together"
+MOST_STRANGE = Decimal("0.25")
+"""Part of the offers that may be so, before their fields are taken to have changed."""
+
+
+class Ask(NamedTuple):
+    """The largest offer of one machine: its chips, the price of one of them, and what one must be bid at least."""
+
+    chips: int
+    price: Decimal
+    bid: Decimal | None
+
+
+def parse(document: Document) -> Parsed:
+    """Return quantiles and counts of a look; raise LayoutChanged where it is cut short, or another answer."""
+    offers = _offers(document)
+    ignored: Counter[str] = Counter()
+    machines: dict[tuple[str, str, str], dict[str, Ask]] = defaultdict(dict)
+    for one in offers:
+        place, ask, reason = _ask(one)
+        if place is None or ask is None:
+            ignored[reason] += 1
+            continue
+        machine = one.any("machine_id")
+        known = machines[place].get(machine)
+        if known is not None:
+            ignored["a smaller offer of the same machine"] += 1
+        if known is None or (ask.chips, -ask.price) > (known.chips, -known.price):
+            machines[place][machine] = ask
+    if ignored[STRANGE] > len(offers) * MOST_STRANGE:
+        raise refusal(NAME, STRANGE, "offers", f"{ignored[STRANGE]} of {len(offers)}")
+    rows, availability = _market(machines, ignored)
+    return parsed(
+        rows, source=NAME, ignored=+ignored, availability=availability, may_be_empty=bool(machines) or not offers
+    )
+
+
+def _offers(document: Document) -> list[Fields]:
+    """Return the offers of all pages, each once; raise LayoutChanged where they may not be all, or of another chip."""
+    answers = [Fields(NAME, f"page {number}", page) for number, page in enumerate(pages_of(content(document)), start=1)]
+    if any("success" in answer and not answer.flag("success") for answer in answers):
+        raise refusal(NAME, "expected offers, found a failure", "success", "false")
+    pages = [answer.objects("offers") for answer in answers]
+    found: dict[int, Fields] = {}
+    last = Decimal(0)
+    for number, page in enumerate(pages, start=1):
+        prices = [one.number("dph_total") for one in page]
+        if is_cut(len(page)) != (number < len(pages)):
+            raise refusal(NAME, "expected pages up to one that is not round", f"page {number}", len(page))
+        if len(pages) > 1 and prices != sorted([last, *prices])[1:]:
+            raise refusal(NAME, f"expected prices from {last} up", f"page {number}", "dph_total")
+        last = prices[-1] if prices else last
+        for one in page:
+            if document.scope not in ANY_CHIP and one.text("gpu_name") != document.scope:
+                raise refusal(NAME, f"expected {document.scope}", f"{one.place}.gpu_name", one.text("gpu_name"))
+            found.setdefault(one.whole("id"), one)
+    if len(pages) == 1 and len(found) < len(pages[0]):
+        raise refusal(NAME, "an id stands there twice", "page 1", len(found))
+    return list(found.values())
+
+
+def _ask(one: Fields) -> tuple[tuple[str, str, str] | None, Ask | None, str]:
+    """Return label, tier and country of an offer with its ask, or why it has none."""
+    one.only_money(*MONEY)
+    verification, hosting = one.text("verification"), one.whole("hosting_type")
+    if verification not in (TIERS[0], *UNVERIFIED):
+        raise refusal(NAME, "a verification that is not known", f"{one.place}.verification", verification)
+    if hosting not in TIERS:
+        raise refusal(NAME, "a hosting_type that is not known", f"{one.place}.hosting_type", hosting)
+    chips, base, total = one.whole("num_gpus"), one.number("dph_base"), one.number("dph_total")
+    memory, bid = one.whole("gpu_ram"), one.number_or_none("min_bid")
+    one.whole("machine_id")
+    disk = one.number("storage_total_cost")
+    adds_up = abs(total - base - disk) <= ROUNDING and disk <= base
+    if not 0 < chips <= MOST_CHIPS or not base or not memory or not adds_up or one.flag("is_bid"):
+        return None, None, STRANGE
+    if one.whole("gpu_total_ram") != memory * chips or one.any("bundled_results") is not None:
+        return None, None, STRANGE
+    if verification != TIERS[0]:
+        return None, None, verification
+    if one.any("external"):
+        return None, None, "of another cloud"
+    if not one.flag("rentable") or one.flag("rented"):
+        return None, None, "cannot be rented now"
+    place = "" if one.any("geolocation") == "" else one.text_or_none("geolocation")
+    country = COUNTRY.fullmatch(place or "")
+    if country is None:
+        return None, None, "without a country"
+    label = f"{one.text('gpu_name')} {round(memory / MIB_PER_GIB)}GB"
+    return (label, TIERS[hosting], country[1]), Ask(chips, base / chips, bid / chips if bid else None), ""
+
+
+def _market(
+    machines: Mapping[tuple[str, str, str], Mapping[str, Ask]], ignored: Counter[str]
+) -> tuple[list[Row], list[Row]]:
+    """Return the prices of each chip, tier and country, and how many machines and chips they are of."""
+    rows: list[Row] = []
+    availability: list[Row] = []
+    for (label, tier, country), found in sorted(machines.items()):
+        asks = found.values()
+        # Both are binary fractions written out: the same price may end in another digit.
+        bids = [ask.bid for ask in asks if ask.bid is not None and ask.bid <= ask.price + TEN_DECIMALS]
+        ignored["without a bid below the price on demand"] += len(asks) - len(bids)
+        for option, prices in (("on_demand", [ask.price for ask in asks]), ("spot", bids)):
+            if len(prices) < FEWEST:
+                ignored[f"the only machine of its chip, tier and country, {option}"] += len(prices)
+                continue
+            rows += [
+                offer(
+                    PROVIDER, label=label, price=quantile(prices, share), option=option, tier=tier, region_id=country,
+                    statistic=statistic, conditions=CONDITIONS,
+                )
+                for statistic, share in QUANTILES.items()
+            ]  # fmt: skip
+        availability.append(
+            {
+                "service_provider_name": PROVIDER, "accelerator_label": label, "region_id": country,
+                "purchase_option": "on_demand", "tier": tier, "n_machines": len(asks),
+                "n_accelerators": sum(ask.chips for ask in asks),
+            }
+        )  # fmt: skip
+    return rows, availability
+
+
+def is_cut(number: int) -> bool:
+    """Return whether an answer with so many offers may have been cut there: where limits are, at round numbers."""
+    return number >= 10 and (number % 10 == 0 or number % 25 == 0 or number.bit_count() == 1)
+
+
+def scopes(ctx: Context) -> tuple[str, ...]:
+    """Return the chips of the settings, or all; raise SettingsError where they are no names."""
+    wanted = ctx.settings.get("gpu_names", "all")
+    if wanted == "all":
+        return GPU_NAMES
+    if isinstance(wanted, list | tuple) and wanted and all(isinstance(name, str) and name.strip() for name in wanted):
+        return tuple(dict.fromkeys(wanted))
+    raise SettingsError("expected all or a list of Vast's names", source=NAME, field="gpu_names", value=wanted)
+
+
+def pages(ctx: Context, scope: str) -> Iterator[Response]:
+    """Yield the offers of one chip from the cheapest up, each page without what leads to its hosts.
+
+    Raises LayoutChanged where a page is no JSON or does not lead on, CredentialsMissing where the key is refused.
+    """
+    key = os.environ.get(KEY, "")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    question: Mapping[str, object] = {**FILTERS, "gpu_name": {"eq": scope}}
+    seen: set[int] = set()
+    for _ in range(MOST_PAGES):
+        try:
+            answer = ctx.web.post(base_url(ctx, NAME, URL), json=question, accept=JSON, headers=headers)
+        except SourceError as error:
+            if error.field == "status" and error.value in (401, 403):
+                hint = f"Put an API key into the environment variable {KEY}"
+                raise CredentialsMissing("refused", source=NAME, field=KEY, value="(hidden)", hint=hint) from error
+            raise
+        answer = dataclasses.replace(answer, body=without_hosts(answer.body))
+        yield answer
+        found = _numbers(answer.body)
+        if not is_cut(len(found)):
+            return
+        if seen >= found.keys():
+            raise LayoutChanged("a page repeats what was told", source=NAME, field="page", value=len(found))
+        seen |= found.keys()
+        question = {**question, "dph_total": {"gte": max(found.values())}}
+    raise LayoutChanged("the pages do not end", source=NAME, field="page", value=MOST_PAGES)
+
+
+def _numbers(body: bytes) -> dict[int, float]:
+    """Return the ids of a page with their prices, as the next question needs them."""
+    try:
+        return {int(one["id"]): float(one["dph_total"]) for one in json.loads(body)["offers"]}
+    except (ValueError, TypeError, KeyError) as error:
+        raise LayoutChanged(f"no offers: {error!r}", source=NAME, field="offers", value=len(body)) from error
+
+
+def without_hosts(body: bytes) -> bytes:
+    """Return an answer with what leads to hosts as null; raise LayoutChanged where some of it is left, or no JSON is.
+
+    Nothing of the answer stands in the error: it is what must not be kept.
+    """
+    hidden = HIDDEN_VALUE.sub(rb"\1null", body)
+    try:
+        told = json.loads(hidden)
+    except (ValueError, RecursionError):
+        raise LayoutChanged("no JSON", source=NAME, field="body", value=len(body)) from None
+    left = next(_leads_to_hosts(told, ""), None)
+    if left is not None:
+        raise LayoutChanged("the host of a machine can be told", source=NAME, field=left, value="(hidden)")
+    return hidden
+
+
+def _leads_to_hosts(value: Any, name: str) -> Iterator[str]:
+    """Yield the names of fields that are to be hidden and are not null, and of those that hold an address."""
+    if name in HIDDEN and value is not None:
+        yield name
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leads_to_hosts(inner, key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leads_to_hosts(inner, name)
+    elif isinstance(value, str):
+        try:
+            ipaddress.ip_address(value.strip())
+        except ValueError:
+            return
+        yield name
+
+
+SOURCE = dataclasses.replace(
+    web_source(
+        name=NAME, provider=PROVIDER, title="Vast.ai, verified machines", url=URL, terms_url=TERMS_URL, precedence=220,
+        parse=parse, pages=pages, max_age=timedelta(days=1), off_because=OFF_BECAUSE, settings=("gpu_names",),
+    ),
+    scopes=scopes,
+)  # fmt: skip
