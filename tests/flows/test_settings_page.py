@@ -1,0 +1,72 @@
+"""docs/settings.md names every setting of every source, and every key; what it shows as the defaults is."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from extract import SOURCES
+from extract.base import Source
+from flows import settings
+
+PAGE = (Path(__file__).parents[2] / "docs/settings.md").read_text(encoding="utf-8")
+EXAMPLE = re.search(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+KEY_NAME = re.compile(r"[A-Z][A-Z0-9]*_(?:API_)?(?:KEY|TOKEN)")
+
+
+def of(source: Source) -> str:
+    return source.name
+
+
+def keys(source: Source) -> set[str]:
+    """Return the environment variables that a source reads a key from: constants of its module."""
+    module = import_module(source.parse.__module__)
+    return {value for value in vars(module).values() if isinstance(value, str) and KEY_NAME.fullmatch(value)}
+
+
+def table_of(name: str) -> str:
+    """Return the table of a source in the example, with its comments; empty where it has none."""
+    assert EXAMPLE is not None
+    tables = re.split(r"^\[sources\.(\w+)\]", EXAMPLE[1], flags=re.MULTILINE)
+    return dict(zip(tables[1::2], tables[2::2], strict=True)).get(name, "")
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=of)
+def test_every_setting_of_a_source_is_documented(source: Source) -> None:
+    """In its table, or for the address of a provider in the list of those that have one."""
+    (providers,) = re.findall(r"one setting more, `url`,(.*?)\n\n", PAGE, flags=re.DOTALL)
+    shown = set(re.findall(r"\w+", table_of(source.name)))
+    shown |= {"url"} if f"`{source.name}`" in providers else set()
+    assert set(source.settings) - shown == set()
+
+
+@pytest.mark.parametrize("source", [source for source in SOURCES if keys(source)], ids=of)
+def test_every_key_is_documented(source: Source) -> None:
+    """With the source that it is for."""
+    for key in keys(source):
+        assert f"| `{key}` | `{source.name}` |" in PAGE
+
+
+def test_keys_are_found() -> None:
+    """Those that are known; a new one is found by its name."""
+    assert {key for source in SOURCES for key in keys(source)} >= {"DIGITALOCEAN_TOKEN", "VAST_API_KEY"}
+
+
+def test_what_is_off_is_said_to_be() -> None:
+    """By name, and off in the example as in the code."""
+    (named,) = re.findall(r"in their table: (.*?)\.", PAGE)
+    assert set(re.findall(r"`(\w+)`", named)) == {source.name for source in SOURCES if source.off_because}
+
+
+def test_the_example_is_the_defaults(tmp_path: Path) -> None:
+    """It is read without an error, and turns on what is on without it."""
+    assert EXAMPLE is not None
+    file = tmp_path / "chipledger.toml"
+    file.write_text(EXAMPLE[1], encoding="utf-8")
+    read, plain = settings.read(file, environ={}), settings.Settings()
+    assert {name: getattr(read, name) for name in ("data_dir", "workers", "wait_seconds", "heartbeat_url")} == {
+        name: getattr(plain, name) for name in ("data_dir", "workers", "wait_seconds", "heartbeat_url")
+    }
+    for source in SOURCES:
+        assert read.source(source.name).get("enabled", not source.off_because) == (not source.off_because)
