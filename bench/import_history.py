@@ -178,7 +178,8 @@ def _found(con: duckdb.DuckDBPyConnection, row: dict[str, str]) -> str:
     if chip is None:
         return "nothing"
     asked = {
-        "provider": row["provider"], "pricing": row["pricing"], "day": row["date_utc"], "tolerance": TOLERANCE,
+        "provider": observations.provider_named(row["provider"]),
+        "pricing": row["pricing"], "day": row["date_utc"], "tolerance": TOLERANCE,
         "chip": chip.accelerator_name, "form": chip.form_factor,
         "count": int(counted[2]) if counted else None,
         "before": row["old_usd_per_gpu_hour"] or None, "after": row["new_usd_per_gpu_hour"] or None,

@@ -16,24 +16,30 @@ Quirks:
 6. `no_capacity` says that nobody could rent at the price; the price itself is one.
 """
 
-import logging
+import re
 from pathlib import PurePath
 
 import polars as pl
 
+from extract.neoclouds import SOURCES
 from warehouse.columns import HOURS_PER_YEAR
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 from warehouse.schemas import OBSERVATION
 
-LOG = logging.getLogger(__name__)
 NAME = "import"
 PREFIX = "import:"
 REQUIRED = ("observed_at_utc", "provider", "region", "pricing", "usd_per_hour")
 OPTIONAL = (
     "instance_type", "gpu", "gpu_count", "term", "payment", "currency", "source", "tier_raw", "gpu_raw", "flags",
 )  # fmt: skip
-PROVIDERS = {"aws": "AWS", "amazon": "AWS", "amazon web services": "AWS"}
+_NOISE = r"[^a-z0-9]"
+PROVIDERS = {
+    "aws": "AWS", "amazon": "AWS", "amazonwebservices": "AWS", "datacrunch": "Verda", "lambdalabs": "Lambda",
+} | {
+    re.sub(_NOISE, "", name.lower()): source.provider for source in SOURCES for name in (source.name, source.provider)
+}  # fmt: skip
+"""How providers write themselves, by their names in small letters and digits: vast.ai and Vast.ai are one."""
 TERMS = {"1yr": HOURS_PER_YEAR, "1 year": HOURS_PER_YEAR, "3yr": 3 * HOURS_PER_YEAR, "3 years": 3 * HOURS_PER_YEAR}
 DOUBTFUL = (
     # the collector says that it is, or may be, the price of something else
@@ -52,6 +58,11 @@ FLOORS = ("cheapest_listed", "cheapest_live_offer")
 """Flags of the middle and of the least of several prices."""
 
 
+def provider_named(text: str) -> str:
+    """Return how a provider writes itself; the text as it is where nobody here is called so."""
+    return PROVIDERS.get(re.sub(_NOISE, "", text.lower()), text)
+
+
 def is_import(source: str) -> bool:
     """Return whether a journalled look is an import."""
     return source == NAME
@@ -63,12 +74,7 @@ def parse(document: Document) -> dict[str, pl.DataFrame]:
     The columns are `warehouse.schemas.OBSERVATION`, `observed_at` (naive UTC; NULL where the text is no time) and
     `observed_at_utc` (the text). Raises LayoutChanged where the file is no such CSV.
     """
-    rows = _rows(document)
-    doubtful = rows.filter(pl.col("flag").is_not_null())
-    if len(doubtful):
-        counts = ", ".join(f"{count} {flag}" for flag, count in sorted(doubtful["flag"].value_counts().iter_rows()))
-        LOG.warning("%s: left out, as their collector flagged them: %s", document.scope, counts)
-    return _by_origin(rows.filter(pl.col("flag").is_null()).drop("flag"))
+    return _by_origin(_rows(document).filter(pl.col("flag").is_null()).drop("flag"))
 
 
 def flagged(document: Document) -> dict[str, pl.DataFrame]:
@@ -88,7 +94,10 @@ def _rows(document: Document) -> pl.DataFrame:
     flags = pl.col("flags").fill_null("").str.split(";").list.eval(pl.element().str.strip_chars())
     table = _read(document).with_columns(flags=flags)
     rows = table.select(
-        service_provider_name=_text("provider").str.to_lowercase().replace_strict(PROVIDERS, default=_text("provider")),
+        service_provider_name=_text("provider")
+        .str.to_lowercase()
+        .str.replace_all(_NOISE, "")
+        .replace_strict(PROVIDERS, default=_text("provider")),
         instance_type=_text("instance_type"),
         accelerator_label=pl.when(_text("instance_type").is_null()).then(pl.coalesce(_text("gpu_raw"), _text("gpu"))),
         accelerator_count=pl.when(_text("instance_type").is_null()).then(_text("gpu_count")),

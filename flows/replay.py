@@ -63,7 +63,7 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
         return [_look(content, error=content["error"])]
     _remember_documents(con, content, entry.recorded_at)
     if observations.is_import(content["source"]):
-        return _imported(landing, content)
+        return _imported(landing, content, notes)
     if benchmarks.is_benchmark(content["source"]):
         notes.append(benchmarks.load(con, landing, entry))
         return []
@@ -83,18 +83,25 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
     return [replace(look, facts={name: pl.concat(parts) for name, parts in facts.items()})]
 
 
-def _imported(landing: Landing, content: Mapping[str, Any]) -> list[ParsedLook]:
+def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) -> list[ParsedLook]:
     try:
-        by_origin = observations.parse(landing.document(content, 0))
+        document = landing.document(content, 0)
+        by_origin, flagged = observations.parse(document), observations.flagged(document)
     except ChipledgerError as error:
         return [_look(content, error=str(error))]
-    return [
-        _look(
+    for rows in flagged.values():
+        counts = sorted(rows["flag"].value_counts().iter_rows())
+        notes += [f"{content['scope']}: {count} rows refused, flagged {flag}" for flag, count in counts]
+    sha256 = pl.lit(content["documents"][0]["sha256"])
+    nothing = no_rows().drop("document_sha256")
+    looks = []
+    for origin in sorted({*by_origin, *flagged}):
+        look = _look(
             {**content, "source": f"{observations.PREFIX}{origin}"},
-            rows=rows.with_columns(document_sha256=pl.lit(content["documents"][0]["sha256"])),
+            rows=by_origin.get(origin, nothing).with_columns(document_sha256=sha256),
         )
-        for origin, rows in by_origin.items()
-    ]
+        looks.append(replace(look, flagged=flagged.get(origin)))
+    return looks
 
 
 def _look(

@@ -50,7 +50,9 @@ class ParsedLook:
 
     Rows of an import bring an `observed_at` (naive UTC) of their own; all others share the look's.
     `error` is set, and `rows` empty, where the look failed or could not be parsed. `trusted` looks, which a person
-    accepted, pass the batch and history gates. `facts` are frames by the name of their table, for `warehouse.facts`.
+    accepted, pass the batch and history gates. `flagged` rows, which have `flag` and a time of their own, are refused
+    for good: whoever collected them took them back. `facts` are frames by the name of their table, for
+    `warehouse.facts`.
     """
 
     run_id: str
@@ -64,6 +66,7 @@ class ParsedLook:
     error: str | None = None
     trusted: bool = False
     facts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    flagged: pl.DataFrame | None = None
 
 
 @dataclass
@@ -99,6 +102,7 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
                 [*schemas.IDENTITY, "observed_at", "unit_price", "upfront_price"], keep="first", maintain_order=True
             )
         frames.append(_placed(accepted, look, number))
+        batch.refusals += _flagged(look, number)
         if not look.error and accepted.is_empty():
             _judge_empty(con, batch, number, look, n_refused=len(refused))
         for refusal in refused:
@@ -120,6 +124,19 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     ).fetchall():
         batch.refusals[refusal_number] = batch.refusals[refusal_number].about(offer_id)
     con.execute("delete from observed_row where refusal_number is not null")
+
+
+def _flagged(look: ParsedLook, number: int) -> list[Quarantined]:
+    """Return the rows that their collector flagged, settled: nobody has to look at them."""
+    rows = [] if look.flagged is None else look.flagged.to_dicts()
+    return [
+        Quarantined.of(
+            look, number, gate="row", reason=f"flagged by its collector: {row['flag']}", field="flags",
+            value=row["flag"], row_json=row_json({name: row[name] for name in schemas.OBSERVATION}),
+            observed_at=row["observed_at"],
+        ).decided("refuse", by="its collector")
+        for row in rows
+    ]  # fmt: skip
 
 
 def _offer_of(row: pl.DataFrame) -> pl.DataFrame:

@@ -101,19 +101,19 @@ _COLUMNS = (
 
 
 def settle(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recorded_at: datetime) -> None:
-    """Append refusals and decisions; `recorded_at` is naive UTC. A refusal that is known already is left as it is."""
+    """Append refusals and decisions; `recorded_at` is naive UTC. What is known already is left as it is."""
     rows = list(rows)
-    known = {
-        number
-        for (number,) in con.execute(
-            "select quarantine_id from core.quarantine where quarantine_id in (select unnest(?::BIGINT[]))",
+    known = dict(
+        con.execute(
+            "select quarantine_id, arg_max(decision, (recorded_at, decision is not null)) from core.quarantine "
+            "where quarantine_id in (select unnest(?::BIGINT[])) group by quarantine_id",
             [[row.quarantine_id for row in rows]],
         ).fetchall()
-    }
+    )
     values = []
     for row in rows:
-        if row.decision or row.quarantine_id not in known:
-            known.add(row.quarantine_id)
+        if row.quarantine_id not in known or row.decision not in (None, known[row.quarantine_id]):
+            known[row.quarantine_id] = row.decision
             decided_at = recorded_at if row.decision else None
             values.append([*(getattr(row, name) for name in _COLUMNS), decided_at, recorded_at])
     insert_rows(con, f"core.quarantine ({', '.join(_COLUMNS)}, decided_at, recorded_at)", values)

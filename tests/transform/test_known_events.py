@@ -33,9 +33,12 @@ def test_the_history_of_the_neoclouds_imports(made) -> None:
     """65,025 observations of nine collectors, one of which flagged all of its own; each is accepted or counted."""
     assert query(made.file, "select count(distinct source) from core.price_event") == [(8,)]
     assert query(made.file, "select sum(n_rows) from core.scope_run") == [(57663,)]
-    assert query(made.file, "select reason, count(*) from core.quarantine group by all") == [
+    assert query(made.file, "select reason, count(*) from core.quarantine where decision is null group by all") == [
         ("the same offer stands in the answer with different prices", 410),
     ]
+    assert query(
+        made.file, "select gate, decision, count(*) from core.quarantine where decision is not null group by all"
+    ) == [("row", "refuse", len(made.flagged))]
     assert 57663 + 410 + len(made.flagged) == 65025
 
 
@@ -61,7 +64,7 @@ def test_what_is_flagged_is_in_no_price(made) -> None:
     assert query(
         made.file,
         "select count(*) from core.offer inner join core.price_event using (offer_id) "
-        "where source = 'import:adriannutiu/gpu-rental-prices' and service_provider_name in ('ovh', 'scaleway') "
+        "where source = 'import:adriannutiu/gpu-rental-prices' and service_provider_name in ('OVHcloud', 'Scaleway') "
         "or tier in ('preemptible') or (tier = 'any' and source = 'import:cherielilili/gpu-pricing-tracker' "
         "and purchase_option = 'spot')",
     ) == [(0,)]
@@ -73,7 +76,7 @@ def test_the_chips_of_the_history(made) -> None:
     assert query(
         made.file, "select service_provider_name, accelerator_label from core.accelerator_label "
         "where accelerator_name is null",
-    ) == [("lambda", "V100 gpu_8x_v100_n")]  # fmt: skip
+    ) == [("Lambda", "V100 gpu_8x_v100_n")]  # fmt: skip
 
 
 def test_the_labelled_events(bench: ModuleType, shared: Path, made) -> None:
