@@ -22,8 +22,7 @@ from extract.base import Context, Source
 from flows import replay
 from flows.settings import Settings
 from flows.summary import Summary
-from transform import physics
-from transform.models import MACROS, MARTS
+from transform.models import MACROS, MARTS, create_formulas
 from warehouse import db
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
@@ -161,7 +160,7 @@ class Run:
             self.con,
             self.settings.data_dir,
             marts=MARTS,
-            formulas=physics.create,
+            formulas=create_formulas,
             macros=MACROS,
             sources=source_rows(self.con),
             built_at=self.clock(),

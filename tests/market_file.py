@@ -7,8 +7,7 @@ from pathlib import Path
 from looks import ParsedLook, Row, day, row
 from purchase import SOURCES, said, seen, spot
 
-from transform import physics
-from transform.models import MACROS, MARTS
+from transform.models import MACROS, MARTS, create_formulas
 from warehouse import db, publish
 from warehouse.events import naive
 from warehouse.load import load
@@ -88,6 +87,6 @@ def publish_market(folder: Path) -> Path:
             )
             load(con, [each], recorded_at=each.observed_at)
         return publish.publish(
-            con, folder, marts=MARTS, macros=MACROS, formulas=physics.create, sources=SOURCES,
+            con, folder, marts=MARTS, macros=MACROS, formulas=create_formulas, sources=SOURCES,
             built_at=day(NOW) + timedelta(hours=12), version="test",
         )  # fmt: skip

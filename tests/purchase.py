@@ -9,8 +9,7 @@ import duckdb
 import polars as pl
 from looks import ParsedLook, Row, day, look, row
 
-from transform import physics
-from transform.models import MACROS, MARTS
+from transform.models import MACROS, MARTS, create_formulas
 from warehouse import db, publish
 from warehouse.load import load
 
@@ -43,7 +42,7 @@ def putting(data_dir: Path) -> Iterator[Put]:
                 con,
                 data_dir,
                 marts=MARTS,
-                formulas=physics.create,
+                formulas=create_formulas,
                 macros=MACROS,
                 sources=SOURCES,
                 built_at=day(at),

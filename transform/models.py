@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
-from transform import physics
+import duckdb
+
+from transform import cost, physics
 
 SQL = files("transform") / "sql"
 
@@ -58,6 +60,31 @@ MARTS = (
         is_table=True,
     ),
     Mart("chip_price", "What a unit of one chip's power costs under one purchase option"),
+    Mart("throughput", "One run of one benchmark per chip, with what physics allows it", is_table=True),
+    Mart(
+        "cost_price",
+        "One price of mart.provider_price that costs are computed with, and the size of a purchase",
+        is_table=True,
+    ),
+    Mart(
+        "serving_rate",
+        "How fast one operating point runs on one size of unit, or one stretch of speeds for a user",
+        is_table=True,
+    ),
+    Mart("serving_offer", "One operating point on one provider's terms", is_table=True),
+    Mart(
+        "token_cost",
+        "What a million tokens costs at one operating point, on one provider's terms, at one utilisation",
+        is_table=True,
+    ),
+    Mart("training_rate", "How fast one training runs on one size of unit", is_table=True),
+    Mart("training_offer", "One measured training on one provider's terms", is_table=True),
+    Mart(
+        "training_cost",
+        "What training on 10^12 tokens costs: one measured training on one provider's terms",
+        is_table=True,
+    ),
+    Mart("cost_left_out", "Runs or prices without a cost, by the reason", is_table=True),
     Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
 )
 
@@ -76,3 +103,35 @@ MACROS: tuple[MartMacro | physics.TableMacro, ...] = (
     physics.FIT,
 )
 """Table macros over the marts, for questions with numbers of one's own."""
+    MartMacro(
+        "serving_cost",
+        "What serving one model costs at one operating point, on one provider's terms",
+        {
+            "model": "'llama-2-70b'",
+            "least_interactivity": "null",
+            "utilisation": "1.0",
+            "commitment_use": "1.0",
+            "spot_running_share": "1.0",
+            "tokens_a_day": "null",
+        },
+    ),
+    MartMacro(
+        "training_run_cost",
+        "What training one model costs: one training, measured or assumed, on one provider's terms",
+        {
+            "model": "'llama-3.1-8b'",
+            "training_tokens": "1e12",
+            "overhead": "0.0",
+            "goodput": "1.0",
+            "commitment_use": "1.0",
+            "spot_running_share": "1.0",
+            "assumed_mfu": "null",
+            "precision_name": "'bf16'",
+        },
+    ),
+
+
+def create_formulas(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the scalar macros that marts and macros use, in the database in use."""
+    physics.create(con)
+    cost.create(con)

@@ -7,6 +7,7 @@ draft) in snake_case where the meaning is FOCUS's. `warehouse.schemas` says whic
 from dataclasses import dataclass
 
 from warehouse.accelerator_facts import FACTS
+from warehouse.cost_columns import COST
 
 PURCHASE_OPTIONS = ("on_demand", "reserved", "savings_plan", "spot", "capacity_block")
 PAYMENT_MODELS = ("No Upfront", "Partial Upfront", "All Upfront")
@@ -284,6 +285,8 @@ _COLUMNS = (
     # what a purchase option promises; NULL: the provider's pages do not say, or there is no such notion
     Column("capacity_guaranteed", "BOOLEAN", "Whether what is bought is sure to be there when it is used"),
     Column("is_interruptible", "BOOLEAN", "Whether the provider may end it for want of capacity"),
+    # cost
+    *(Column(*each) for each in COST),
     Column("lead_time_hours", "INTEGER", "Least time from purchase to use", "hours"),
     Column("shortest_term_hours", "INTEGER", "Shortest term sold", "hours"),
     Column("longest_term_hours", "INTEGER", "Longest term sold", "hours"),

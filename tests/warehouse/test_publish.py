@@ -11,8 +11,7 @@ import pytest
 from looks import ParsedLook, day, look, row
 from published import content, query
 
-from transform import physics
-from transform.models import MARTS
+from transform.models import MARTS, create_formulas
 from warehouse import db, publish
 from warehouse.columns import COLUMNS, FOCUS_COLUMNS
 from warehouse.errors import ChipledgerError
@@ -45,7 +44,7 @@ def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedLook) -> None:
 
 def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1) -> Path:
     return publish.publish(
-        con, data_dir, marts=MARTS, formulas=physics.create, sources=SOURCES, built_at=day(at), version="test"
+        con, data_dir, marts=MARTS, formulas=create_formulas, sources=SOURCES, built_at=day(at), version="test"
     )
 
 

@@ -1,0 +1,4 @@
+-- What a running hour of one chip costs: price / share of the paid hours that run.
+-- The share is hours used / hours committed of a commitment, 1 - loss of spot, 1 on demand. Idle time is charged here,
+-- and nowhere else. An upfront fee is in the price already.
+select price_per_accelerator_hour::DOUBLE / nullif(running_share, 0) as usd_per_hour

@@ -1,0 +1,27 @@
+-- What training on so many tokens costs on one option at its low, median and high price and rate; rates are of one
+-- working chip, of whose units a share works (working_share). low: low price and high rate; high: median price and low
+-- rate.
+select
+    {
+        'paid_rate_usd': cost.paid_rate(median_price, running_share),
+        'usd_per_million_tokens_low': cost.training_usd_per_million(
+            cost.paid_rate(low_price, running_share) / share_working, high_rate, overhead, goodput
+        ),
+        'usd_per_million_tokens_median': cost.training_usd_per_million(
+            cost.paid_rate(median_price, running_share) / share_working, median_rate, overhead, goodput
+        ),
+        'usd_per_million_tokens_high': cost.training_usd_per_million(
+            cost.paid_rate(median_price, running_share) / share_working, low_rate, overhead, goodput
+        ),
+        'training_usd_low': trained_tokens / 1e6 * cost.training_usd_per_million(
+            cost.paid_rate(low_price, running_share) / share_working, high_rate, overhead, goodput
+        ),
+        'training_usd_median': trained_tokens / 1e6 * cost.training_usd_per_million(
+            cost.paid_rate(median_price, running_share) / share_working, median_rate, overhead, goodput
+        ),
+        'training_usd_high': trained_tokens / 1e6 * cost.training_usd_per_million(
+            cost.paid_rate(median_price, running_share) / share_working, low_rate, overhead, goodput
+        ),
+        'training_days': cost.training_hours(trained_tokens, chips, median_rate, overhead, goodput)
+        / 24
+    } as amounts

@@ -1,0 +1,95 @@
+-- What has no cost, and why: runs of mart.throughput and rows of mart.provider_price, counted by the first reason.
+-- Offers without a price in US dollars, or for a chip that nobody can name, are no part of mart.provider_price to begin
+-- with: mart.accelerator_hour_price and mart.unknown_accelerator have them.
+with run as (
+    select
+        t.throughput_id,
+        case
+            when t.unit_of_work <> 'token' then 'it counts sequences, images or samples, and no tokens'
+            when not t.has_chip_facts then 'chip without published figures, or in a form that is not stated'
+            when t.task = 'training' and t.total_rate_per_accelerator is null then 'no rate of training'
+            when t.task <> 'training' and t.output_rate_per_accelerator is null then 'no rate of output'
+            when
+                not exists (
+                    select 1
+                    from mart.cost_price as p
+                    where
+                        p.accelerator_name = t.accelerator_name
+                        and p.chip_form_factor is not distinct from t.chip_form_factor
+                )
+                then 'nobody is known to sell the chip in that form'
+            when
+                not exists (
+                    select 1
+                    from mart.cost_price as p
+                    where
+                        p.accelerator_name = t.accelerator_name
+                        and p.chip_form_factor is not distinct from t.chip_form_factor
+                        and (
+                            t.accelerator_count <= p.unit_accelerators
+                            or p.network = 'rack'
+                            or (p.network = 'cluster' and t.form_factor is distinct from 'NVL72')
+                        )
+                )
+                then 'it ran on more chips than are known to be sold together'
+            when
+                t.is_ranked
+                and t.task <> 'training'
+                and t.interactivity_statistic <> 'p99 limit'
+                and not exists (
+                    select 1 from mart.serving_rate as r
+                    where t.throughput_id in (r.throughput_id, r.slower_throughput_id)
+                )
+                then 'another run beats it in both speed for the user and rate of the chip'
+        end as reason
+    from mart.throughput as t
+),
+
+price as (
+    select
+        p.offer_id,
+        case
+            when p.is_floor then 'a "from" price, which nobody may be offered'
+            when p.median_price_usd is null then 'no median price'
+            when c.offer_id is null then 'chip without published figures, or in a form that is not stated'
+            when c.unit_accelerators < 1 then 'a part of a chip'
+            when
+                not exists (
+                    select 1
+                    from mart.throughput as t
+                    where
+                        t.accelerator_name = p.accelerator_name
+                        and t.chip_form_factor is not distinct from c.chip_form_factor
+                        and t.unit_of_work = 'token'
+                )
+                then 'nothing was measured in tokens on the chip in that form'
+            when
+                not exists (
+                    select 1 from mart.serving_offer as o
+                    where o.offer_id = p.offer_id
+                )
+                and not exists (
+                    select 1 from mart.training_offer as o
+                    where o.offer_id = p.offer_id
+                )
+                then 'everything measured on the chip took more of them than are sold at once'
+        end as reason
+    from mart.provider_price as p
+    left join mart.cost_price as c on p.offer_id = c.offer_id
+)
+
+select
+    'run' as left_out_kind,
+    reason,
+    count(*) as n_left_out
+from run
+where reason is not null
+group by reason
+union all
+select
+    'price' as left_out_kind,
+    reason,
+    count(*) as n_left_out
+from price
+where reason is not null
+group by reason

@@ -1,0 +1,68 @@
+-- What each provider asks for chips, as costs are computed with it: mart.provider_price with the size of a purchase.
+-- One row per row of it that has a median price, so no "from" prices. The chip is that of core.accelerator of the same
+-- name, and the same form or one for all forms; a form that is not stated is not guessed, and has no row here.
+--   unit_accelerators  chips that the cheapest offer sells at once. A price per chip that says nothing of how many must
+--                      be taken counts as one chip, and so prices only what was measured on one.
+--   network            what joins machines of it for work on more chips than one has: rack (an UltraServer or
+--                      NVL72 and its fellows), cluster (sold as one, or AWS machines of 8 chips or more with EFA: p4d,
+--                      p4de, p5, p5e, p5en, p6-b200, p6-b300, trn1, trn1n, trn2); NULL: nothing is said
+--   low_price_usd      the cheapest, of a marketplace the 25th percentile; the median where that alone is known
+-- Source of the last: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
+with sized as (
+    select
+        p.*,
+        c.form_factor as chip_form_factor,
+        (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators
+    from mart.provider_price as p
+    inner join core.accelerator as c
+        on
+            p.accelerator_name = c.accelerator_name
+            and (p.form_factor = c.form_factor or c.form_factor is null)
+    inner join core.offer as o on p.offer_id = o.offer_id
+    inner join core.offer_unit as u on p.offer_id = u.offer_id
+    where not p.is_floor and p.median_price_usd is not null
+)
+
+select
+    accelerator_name,
+    form_factor,
+    chip_form_factor,
+    service_provider_name,
+    host_provider_name,
+    purchase_option,
+    commitment_class,
+    capacity_class,
+    fabric,
+    tier,
+    region_id,
+    instance_type,
+    unit_accelerators,
+    case
+        when capacity_class = 'rack' then 'rack'
+        when capacity_class = 'cluster' then 'cluster'
+        when
+            service_provider_name = 'AWS'
+            and unit_accelerators >= 8
+            and regexp_matches(instance_type, '^(p4d|p4de|p5|p5e|p5en|p6-b200|p6-b300|trn1|trn1n|trn2)[.]')
+            then 'cluster'
+    end as network,
+    coalesce(cheapest_price_usd, median_price_usd) as low_price_usd,
+    median_price_usd,
+    concat_ws(
+        '; ',
+        case
+            when purchase_option = 'on_demand' then 'paid by the hour'
+            when purchase_option = 'spot' then 'as if never interrupted: the least that it can be'
+            else 'as if every hour of the commitment ran'
+        end,
+        case when capacity_class is null then 'size of a purchase not stated, taken as one chip' end
+    ) as price_basis,
+    n_offers,
+    is_current,
+    age_days,
+    valid_from,
+    last_observed_at,
+    source,
+    document_sha256,
+    offer_id
+from sized

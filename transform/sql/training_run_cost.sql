@@ -1,0 +1,196 @@
+-- What training `model` on `training_tokens` tokens costs on each offer: from measured runs, and from an assumed share
+-- of the peak, graded D and never ranked, on every chip that has a published dense peak in `precision_name`.
+-- `overhead` is work beside the measured one as a share of it, `goodput` the share of running time that makes progress;
+-- checkpoints are in one of overhead, goodput and `spot_running_share`, never in two. `commitment_use` is hours used /
+-- hours committed. With `assumed_mfu` NULL nothing is assumed. Of an assumed run the chips are the fewest whole units
+-- whose memory holds 16 bytes a parameter, and operations are 6 a parameter and token, attention left out.
+-- Columns are those of mart.training_cost, its comment holds here too.
+with shape as (
+    select *
+    from core.model
+    where model_name = lower(model) or list_contains(string_split(aliases, '; '), lower(model))
+),
+
+named as (
+    select model_name
+    from shape
+    union
+    select model_name
+    from mart.training_rate
+    where model_name = model
+),
+
+wanted as (
+    select
+        case
+            when (select count(*) from named) = 1 then (select n.model_name from named as n)
+            else error('training_run_cost: no model is named ' || coalesce(model, 'NULL') || ', see core.model')
+        end as model_wanted,
+        assumed_mfu::DOUBLE as mfu,
+        lower(precision_name) as peak_precision
+),
+
+peak as (
+    select
+        accelerator_name,
+        form_factor,
+        memory_gb,
+        case lower(precision_name)
+            when 'bf16' then dense_bf16_tflops
+            when 'fp16' then dense_fp16_tflops
+            when 'fp8' then dense_fp8_tflops
+            when 'fp4' then dense_fp4_tflops
+            else error('training_run_cost: precision_name must be bf16, fp16, fp8 or fp4')::DECIMAL(12, 6)
+        end::DOUBLE as peak_tflops,
+        physics.best_dense_tflops(
+            dense_bf16_tflops, dense_fp16_tflops, dense_fp8_tflops, dense_fp4_tflops, dense_int8_tops
+        )::DOUBLE as best_dense_tflops
+    from core.accelerator
+),
+
+sized as (
+    select
+        p.*,
+        s.model_name,
+        w.mfu,
+        w.peak_precision,
+        k.peak_tflops,
+        k.best_dense_tflops,
+        physics.training_flop_per_token(s.parameters_active, s.layers, s.attention_size, 0) as flop_per_token,
+        physics.accelerators_needed(physics.training_memory_gb(s.parameters_total), k.memory_gb) as chips_needed
+    from mart.cost_price as p
+    inner join peak as k
+        on
+            p.accelerator_name = k.accelerator_name
+            and p.chip_form_factor is not distinct from k.form_factor
+    cross join shape as s
+    cross join wanted as w
+    where w.mfu is not null and p.unit_accelerators >= 1 and k.peak_tflops is not null
+),
+
+assumed as (
+    select
+        * exclude (source, document_sha256),
+        source as price_source,
+        document_sha256 as price_document_sha256,
+        'assumed' as scenario,
+        'assumed' as benchmark_family,
+        'MFU ' || mfu || ' of the dense ' || peak_precision || ' peak' as benchmark,
+        peak_precision as precision,  -- noqa: RF04
+        (ceil(chips_needed / unit_accelerators) * unit_accelerators)::DECIMAL(10, 4) as accelerator_count,
+        1e0 as working_share,
+        physics.training_rate_at_mfu(mfu, peak_tflops, flop_per_token) as median_rate,
+        physics.training_rate_at_mfu(mfu, peak_tflops, flop_per_token) as high_rate,
+        physics.training_rate_at_mfu(mfu, peak_tflops, flop_per_token) as low_rate,
+        physics.forward_compute_bound(1, best_dense_tflops, flop_per_token) as rate_bound_per_accelerator,
+        'compute' as binding_bound,
+        mfu * peak_tflops / best_dense_tflops as share_of_bound,
+        'D' as evidence_grade,
+        false as is_ranked
+    from sized
+    where chips_needed <= unit_accelerators or network is not null
+),
+
+every as (
+    select *
+    from mart.training_offer
+    where model_name = (select w.model_wanted from wanted as w)
+    union all by name
+    select *
+    from assumed
+),
+
+shared as (
+    select
+        *,
+        training_tokens::DOUBLE as tokens,
+        overhead::DOUBLE as overhead_share,
+        goodput::DOUBLE as goodput_share,
+        case
+            when purchase_option = 'on_demand' then 1
+            when purchase_option = 'spot' then spot_running_share
+            else commitment_use
+        end::DOUBLE as running_share
+    from every
+),
+
+counted as (
+    select
+        *,
+        cost.training_costs(
+            low_price_usd,
+            median_price_usd,
+            high_rate,
+            median_rate,
+            low_rate,
+            accelerator_count,
+            working_share,
+            tokens,
+            overhead_share,
+            goodput_share,
+            running_share
+        ) as amounts
+    from shared
+)
+
+select
+    counted.model_name,
+    counted.scenario,
+    counted.benchmark_family,
+    counted.benchmark,
+    counted.precision,
+    counted.input_length,
+    counted.accelerator_count,
+    counted.accelerator_name,
+    counted.form_factor,
+    counted.service_provider_name,
+    counted.host_provider_name,
+    counted.purchase_option,
+    counted.commitment_class,
+    counted.capacity_class,
+    counted.fabric,
+    counted.tier,
+    counted.region_id,
+    counted.instance_type,
+    counted.unit_accelerators,
+    counted.working_share,
+    counted.tokens,
+    counted.overhead_share,
+    counted.goodput_share,
+    counted.running_share,
+    counted.price_basis,
+    counted.low_price_usd,
+    counted.median_price_usd,
+    counted.high_rate,
+    counted.median_rate,
+    counted.low_rate,
+    counted.amounts.paid_rate_usd,
+    counted.amounts.usd_per_million_tokens_low,
+    counted.amounts.usd_per_million_tokens_median,
+    counted.amounts.usd_per_million_tokens_high,
+    counted.amounts.training_usd_low,
+    counted.amounts.training_usd_median,
+    counted.amounts.training_usd_high,
+    counted.amounts.training_days,
+    counted.scaling_efficiency,
+    counted.rate_bound_per_accelerator,
+    counted.binding_bound,
+    counted.share_of_bound,
+    counted.evidence_grade,
+    counted.is_ranked,
+    counted.n_runs,
+    counted.software,
+    counted.measured_by,
+    counted.measured_from,
+    counted.measured_on,
+    counted.throughput_id,
+    counted.source_url,
+    counted.n_offers,
+    counted.is_current,
+    counted.age_days,
+    counted.valid_from,
+    counted.last_observed_at,
+    counted.price_source,
+    counted.price_document_sha256,
+    counted.offer_id
+from counted
