@@ -76,7 +76,7 @@ def tally(frame: pl.DataFrame) -> str:
         if kind not in kinds:
             continue
         text = wording.count(kinds[kind], *words)
-        if kind in ("list_change", "spot_move"):
+        if kind in ("list_change", "spot_move", "market_move"):
             ratios = frame.filter(pl.col("change_kind") == kind)["change_ratio"]
             text += f" ({(ratios < 0).sum():,} down, {(ratios > 0).sum():,} up)"
         parts.append(text)

@@ -24,7 +24,10 @@ KINDS = {
     "spot_move": "spot move",
     "new_offer": "new offer",
     "gone_offer": "no longer offered",
+    "returned_offer": "offered again",
+    "market_move": "market move",
     "correction": "correction",
+    "suspected_error": "suspected error",
 }
 
 KINDS_COUNTED = {
@@ -32,7 +35,10 @@ KINDS_COUNTED = {
     "spot_move": ("spot move", "spot moves"),
     "new_offer": ("new offer", "new offers"),
     "gone_offer": ("offer gone", "offers gone"),
+    "returned_offer": ("offer back", "offers back"),
+    "market_move": ("market move", "market moves"),
     "correction": ("correction", "corrections"),
+    "suspected_error": ("suspected error", "suspected errors"),
 }
 
 Number = float | Decimal

@@ -36,7 +36,13 @@ from mart.price_change as c
 left join learnt as l on c.offer_id = l.offer_id
 cross join meta.build as b
 order by
-    array_position(['list_change', 'gone_offer', 'new_offer', 'spot_move', 'correction'], c.change_kind),
+    array_position(
+        [
+            'list_change', 'gone_offer', 'returned_offer', 'new_offer', 'market_move', 'spot_move', 'correction',
+            'suspected_error'
+        ],
+        c.change_kind
+    ),
     c.purchase_option <> 'on_demand',
     -abs(c.change_ratio) nulls last,
     -epoch_us(c.observed_at),

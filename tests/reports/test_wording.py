@@ -1,11 +1,13 @@
 """Numbers, dates and names are written one way."""
 
+import re
 from datetime import datetime
 from decimal import Decimal
 
 import pytest
 
 from reports import wording
+from transform.models import MARTS
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,13 @@ def test_an_error_is_cut_to_one_line_without_the_place_beside_it() -> None:
     assert wording.cause("aws: us-east-1: gone\n  away", "aws", "us-east-1") == "gone away"
     assert wording.short("x" * 200).endswith("…")
     assert len(wording.short("x" * 200)) == 160
+
+
+def test_every_kind_of_change_has_words() -> None:
+    """A kind that the mart gives and nobody put into words would stand on the page as a raw name."""
+    sql = next(mart for mart in MARTS if mart.name == "price_change").sql
+    kinds = set(re.findall(r"then '([a-z_]+)'", sql)) | set(re.findall(r"else '([a-z_]+)'", sql))
+
+    assert "list_change" in kinds
+    assert kinds - {"up", "down"} <= set(wording.KINDS)
+    assert set(wording.KINDS) == set(wording.KINDS_COUNTED)
