@@ -104,6 +104,8 @@ def _currency(locale: answers.Fields, scope: str) -> str:
 def _reason_to_leave_out(addon: answers.Fields, code: str, *, is_ai: bool) -> str | None:
     """Return why a plan is no price of a machine with GPUs; None where it is one."""
     brick = _inside(addon, "commercial", "brick")
+    if brick is None and not is_ai and _inside(addon, "technical", "gpu") is not None:
+        raise answers.refusal(NAME, "expected the brick of a machine with GPUs", f"{addon.place}.commercial", code)
     if brick != GPU_BRICK and not is_ai:
         return "no GPU instance"
     if is_ai and _inside(addon, "technical", "gpu") is None:
