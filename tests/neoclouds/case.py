@@ -16,6 +16,7 @@ from extract.base import Parsed, Source
 from warehouse.documents import Document
 
 HERE = Path(__file__).parent
+SOURCES_PAGE = HERE.parent.parent / "docs" / "sources.md"
 MOMENT = datetime(2026, 11, 20, 6, 0, tzinfo=UTC)
 
 Answer = bytes | tuple[int, bytes]
@@ -57,6 +58,20 @@ class Case:
             (HERE / "fixtures" / f"{Path(self.fixture).stem}.expected.json").read_text()
         )
         return rows
+
+    @property
+    def gaps(self) -> list[str]:
+        """Return what the source lacks of what each must have: a fixture, its rows, a row in docs/sources.md."""
+        stem = HERE / "fixtures" / Path(self.fixture).stem
+        wanted = {
+            self.fixture: HERE / "fixtures" / self.fixture,
+            f"{stem.name}.expected.json": Path(f"{stem}.expected.json"),
+        }
+        found = [name for name, path in wanted.items() if not path.is_file()]
+        if not found and not self.expected:
+            found = [f"{stem.name}.expected.json: no rows"]
+        row = f"\n| `{self.source.name}` |"
+        return found + ([] if row in SOURCES_PAGE.read_text() else [f"{SOURCES_PAGE.name}: no row"])
 
     def parse(self, body: bytes, scope: str | None = None) -> Parsed:
         """Return what the source reads in a body."""

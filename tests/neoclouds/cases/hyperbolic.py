@@ -48,7 +48,7 @@ CASE = Case(
         ('"rocev2"', '"rocev3"'),
         ('"region"', '"reservedCostPerHourCents": 199, "region"'),
         ('"vcpuCount"', '"storageFee": 1, "vcpuCount"'),
-        ('"costPerHourCents": 319', '"costPerHourCents": "319"'),
+        ('"costPerHourCents": 319,', '"costPerHourCents": "319",'),
         ('"costPerHourCents": 319', '"costPerHourCents": -319'),
         ('"enabled": true', '"enabled": "true"'),
         ('"gpuFormFactor": "pcie", ', ""),
