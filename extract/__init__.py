@@ -12,6 +12,7 @@ from extract import (
     offline_archive,
 )
 from extract.base import Source
+from extract.neoclouds import CATALOGS
 from extract.neoclouds import SOURCES as NEOCLOUDS
 
 SOURCES: tuple[Source, ...] = (
@@ -25,6 +26,7 @@ SOURCES: tuple[Source, ...] = (
     ecb_rates.SOURCE,
     offline_archive.SOURCE,
     *NEOCLOUDS,
+    *CATALOGS,
 )
 """Every source, one line each; a test walks the folder and fails where one is missing."""
 

@@ -20,6 +20,7 @@ from extract.neoclouds import (
     runpod,
     scaleway,
     shadeform,
+    skypilot_catalog,
     spheron,
     together,
     vast,
@@ -51,3 +52,6 @@ SOURCES: tuple[Source, ...] = (
     vultr.SOURCE,
 )
 """Every source of this folder, one line each."""
+
+CATALOGS: tuple[Source, ...] = (skypilot_catalog.SOURCE,)
+"""Sources of this folder that are no provider's own: what others gather of many of them."""
