@@ -100,9 +100,6 @@ MACROS: tuple[MartMacro | physics.TableMacro, ...] = (
             "regions": "null::VARCHAR[]",
         },
     ),
-    physics.FIT,
-)
-"""Table macros over the marts, for questions with numbers of one's own."""
     MartMacro(
         "serving_cost",
         "What serving one model costs at one operating point, on one provider's terms",
@@ -129,6 +126,9 @@ MACROS: tuple[MartMacro | physics.TableMacro, ...] = (
             "precision_name": "'bf16'",
         },
     ),
+    physics.FIT,
+)
+"""Table macros over the marts, for questions with numbers of one's own."""
 
 
 def create_formulas(con: duckdb.DuckDBPyConnection) -> None:
