@@ -85,6 +85,10 @@ MARTS = (
         is_table=True,
     ),
     Mart("cost_left_out", "Runs or prices without a cost, by the reason", is_table=True),
+    Mart(
+        "price_index_item", "One day on which one offer entered the index, moved, or held till its end", is_table=True
+    ),
+    Mart("price_index", "The like-for-like drift and the level of one series on one day", is_table=True),
     Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
 )
 
@@ -125,6 +129,11 @@ MACROS: tuple[MartMacro | physics.TableMacro, ...] = (
             "assumed_mfu": "null",
             "precision_name": "'bf16'",
         },
+    ),
+    MartMacro(
+        "drift",
+        "Like-for-like drift of one series from one day to another, with the change of its level",
+        {"since": "'2026-01-01'", "until": "'2026-01-08'"},
     ),
     physics.FIT,
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from warehouse.accelerator_facts import FACTS
 from warehouse.cost_columns import COST
+from warehouse.index_columns import INDEX
 
 PURCHASE_OPTIONS = ("on_demand", "reserved", "savings_plan", "spot", "capacity_block")
 PAYMENT_MODELS = ("No Upfront", "Partial Upfront", "All Upfront")
@@ -206,6 +207,8 @@ _COLUMNS = (
     Column("n_without_accelerator", "BIGINT", "Instance types of this source with no entry in core.instance_type", "types"),
     Column("n_types", "BIGINT", "Instance types or chips priced", "types"),
     Column("n_offers", "BIGINT", "Offers priced", "offers"),
+    # drift index
+    *(Column(*each) for each in INDEX),
     # facts of chips and models
     Column("fact", "VARCHAR", "Which figure of a chip it is; each is a column of core.accelerator"),
     Column("fact_value", "DECIMAL(12,6)", "The figure", "unit"),

@@ -1,0 +1,130 @@
+"""Panels of prices for tests of the drift index: offers with a price a day, and the marts of them in memory."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from itertools import groupby
+
+import duckdb
+from looks import day, memory
+
+from transform.models import SQL
+from warehouse.db import create_macros, insert_rows, sql
+from warehouse.schemas import DERIVED_TABLES, columns_of
+
+Offer = tuple[str, str, int]
+"""Provider, chip, and number of the offer."""
+Panel = Mapping[Offer, Sequence[float | None]]
+"""The price of each offer on each day; None: a complete look did not show it."""
+
+
+@contextmanager
+def panels(option: str = "on_demand") -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a database in which `load` puts panels of offers of one purchase option."""
+    with memory() as con:
+        _tables(con)
+        con.execute("create table core.option as select ? as purchase_option", [option])
+        con.execute(f"create view mart.price_change as {(SQL / 'price_change.sql').read_text()} limit 0")
+        _views(con)
+        yield con
+
+
+def load(con: duckdb.DuckDBPyConnection, panel: Panel, *, shuffled: int | None = None) -> None:
+    """Put a panel in place of the last one; all days but the last two are settled."""
+    offers = list(enumerate(panel))
+    spells = [
+        (number, day(first), day(last), price)
+        for number, offer in offers
+        for first, last, price in _spells(panel[offer])
+    ]
+    if shuffled is not None:
+        random.Random(shuffled).shuffle(spells)  # noqa: S311
+        random.Random(shuffled).shuffle(offers)  # noqa: S311
+    con.execute("delete from core.offer; delete from core.offer_unit; delete from core.sku_price")
+    con.execute("delete from mart.price_history; delete from meta.build")
+    insert_rows(
+        con, "core.offer_unit (offer_id, accelerator_name)", [(number, chip) for number, (_, chip, _) in offers]
+    )
+    con.execute("update core.offer_unit set accelerator_count = 1, hours_per_pricing_unit = 1")
+    insert_rows(
+        con, "core.offer (offer_id, service_provider_name)", [(number, provider) for number, (provider, _, _) in offers]
+    )
+    con.execute(
+        "update core.offer set purchase_option = (from core.option), statistic = 'price', pricing_currency = 'USD', "
+        "unit_price_type = 'List'"
+    )
+    con.execute(
+        "insert into core.sku_price by name select offer_id, 'live' as source, service_provider_name as scope "
+        "from core.offer"
+    )
+    columns = "offer_id, valid_from, last_observed_at, unit_price"
+    insert_rows(con, f"mart.price_history ({columns})", spells)
+    con.execute("update mart.price_history set source = 'live', last_source = 'live'")
+    days = max(len(prices) for prices in panel.values())
+    con.execute("insert into meta.build by name select ?::timestamp as built_at", [day(days - 0.5)])
+
+
+def _spells(prices: Sequence[float | None]) -> Iterator[tuple[int, int, float | None]]:
+    """Yield the first day, the last day and the price of each run of equal prices, from the first price on."""
+    at = 0
+    for price, run in groupby(prices):
+        n = len(list(run))
+        if at or price is not None:
+            yield at, at + n - 1, price
+        at += n
+
+
+def index(con: duckdb.DuckDBPyConnection, level: str = "all") -> list[float]:
+    """Return the index of each day, of the one series of a level."""
+    rows = con.execute("select price_index from mart.price_index where index_level = ? order by index_date", [level])
+    return [value for (value,) in rows.fetchall()]
+
+
+def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
+    """Make the marts of a log as it stands, as if published at a day; a label's first word is its chip."""
+    _tables(con)
+    create_macros(con)
+    con.execute("insert into meta.build by name select ?::timestamp as built_at", [day(at)])
+    con.execute("insert into core.sku_price from core.price_known_at(timestamp '9999-01-01')")
+    con.execute(
+        "insert into core.accelerator_label by name select distinct service_provider_name, accelerator_label, "
+        "split_part(accelerator_label, ' ', 1) as accelerator_name, 1 as accelerator_share from core.offer "
+        "where accelerator_label is not null"
+    )
+    con.execute(f"insert into core.offer_unit by name {sql('offer_unit.sql')}")
+    con.execute("drop table mart.price_history")
+    for name in ("price_history", "price_change"):
+        con.execute(f"create table mart.{name} as {(SQL / f'{name}.sql').read_text()}")
+    _views(con)
+
+
+def _tables(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("create schema mart; create schema if not exists meta; create table meta.build (built_at timestamp)")
+    con.execute(
+        "insert into core.source by name select * from (values ('live', 'live', 10, 72), "
+        "('aws_price_list', 'live', 10, 72), ('aws_spot', 'live', 10, 24), ('archive', 'archive', 50, null), "
+        "('import:a', 'import', 60, null)) as s (source, kind, precedence, max_age_hours)"
+    )
+    for table in DERIVED_TABLES:
+        if table.name not in ("current_price", "usd_rate"):
+            columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
+            con.execute(f"create table {table.qualified} ({columns})")
+    con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
+    con.execute(f"create view core.usd_rate as {sql('usd_rate.sql')}")
+    con.execute(
+        "create table mart.price_history (offer_id bigint, valid_from timestamp, valid_to timestamp, "
+        "last_observed_at timestamp, unit_price double, upfront_price double, source varchar, last_source varchar, "
+        "document_sha256 varchar)"
+    )
+
+
+def _views(con: duckdb.DuckDBPyConnection) -> None:
+    for name in ("price_index_item", "price_index"):
+        con.execute(f"create view mart.{name} as {(SQL / f'{name}.sql').read_text()}")
+    con.execute(f"create macro mart.drift(since, until) as table {(SQL / 'drift.sql').read_text()}")
+
+
+def date(number: float) -> str:
+    """Return a day as text, counted as `looks.day` counts."""
+    return (day(0) + timedelta(days=number)).date().isoformat()

@@ -1,0 +1,61 @@
+-- Like-for-like drift of each series of mart.price_index from the end of day `since` to the end of day `until`, and the
+-- change of the level. Unknown where the series lacks one of the days, or where its chain broke in between.
+-- drift and level_change are ratios minus 1; mix_effect is the part of the level's logarithm that is neither drift nor
+-- currency; the counts are sums over the days after `since` up to `until`.
+with framed as (
+    select
+        *,
+        index_date = since::DATE as is_before,
+        index_date = until::DATE as is_after
+    from mart.price_index
+    where index_date between since::DATE and until::DATE
+),
+
+summed as (
+    select
+        index_level,
+        service_provider_name,
+        accelerator_name,
+        purchase_option,
+        max(case when is_before then chain_number end) = max(case when is_after then chain_number end) as is_one_chain,
+        max(case when is_before then price_index end) as index_before,
+        max(case when is_after then price_index end) as index_after,
+        max(case when is_before then geometric_mean_price_usd end) as level_before,
+        max(case when is_after then geometric_mean_price_usd end) as level_after,
+        case
+            when bool_and(is_before or mix_effect is not null)
+                then coalesce(sum(mix_effect::DECIMAL(18, 15)) filter (where not is_before), 0)::DOUBLE
+        end as mix_effect,
+        max(case when is_before then n_items end) as n_items_before,
+        max(case when is_after then n_items end) as n_items_after,
+        sum(case when is_before then 0 else n_new end)::BIGINT as n_new,
+        sum(case when is_before then 0 else n_gone end)::BIGINT as n_gone,
+        sum(case when is_before then 0 else n_moved end)::BIGINT as n_moved,
+        sum(case when is_before then 0 else n_cut end)::BIGINT as n_cut,
+        sum(case when is_before then 0 else n_doubtful end)::BIGINT as n_doubtful,
+        bool_or(is_after and n_carried = n_items) as is_all_carried,
+        bool_or(is_thin) as is_thin,
+        bool_or(is_provisional) as is_provisional
+    from framed
+    group by index_level, service_provider_name, accelerator_name, purchase_option
+)
+
+select
+    index_level,
+    service_provider_name,
+    accelerator_name,
+    purchase_option,
+    case when is_one_chain then index_after / index_before - 1 end as drift,
+    level_after / level_before - 1 as level_change,
+    case when is_one_chain then mix_effect end as mix_effect,
+    n_items_before,
+    n_items_after,
+    n_new,
+    n_gone,
+    n_moved,
+    n_cut,
+    n_doubtful,
+    is_all_carried,
+    is_thin,
+    is_provisional
+from summed

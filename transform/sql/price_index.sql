@@ -1,0 +1,358 @@
+-- The drift index: what rents did like for like, day by day, whatever offers came and went. One row per day and
+--   index_level 'provider'  one provider's offers of one chip under one purchase option: exp of the mean of the log
+--                           relatives of the offers that were there, or held, on both days (matched-model Jevons)
+--   index_level 'chip'      all providers of a chip: the mean of the providers' log drifts, each with equal weight
+--   index_level 'all'       all chips: the mean of the chips' log drifts, each with equal weight
+-- Purchase options are never put together. The chain starts at 100; where no offer was there on both days nothing is
+-- known of the drift (NULL), and a new chain starts, which cannot be compared with the one before.
+-- Which offers, days and moves count is in mart.price_index_item. Beside the drift stands the level: US dollars per
+-- chip-hour of all offers that were there, as rated by the ECB on that day or up to ten days before. mix_effect is what
+-- the logarithm of their geometric mean did beyond drift and currency: offers that came and went, unequal weights, and
+-- moves left out. It and the level are unknown on days on which an offer has no dollar price.
+-- Volatility is the standard deviation of 30 days' log drifts, without administered spot: a provider's spot prices that
+-- are one constant share of its on-demand prices for two chips or more, or that never moved in 30 days or more.
+-- Sums are of decimals, so that the order of rows does not matter.
+with item as (
+    select * from mart.price_index_item
+),
+
+cell as (
+    select
+        *,
+        row_number() over (order by service_provider_name, accelerator_name, purchase_option) as cell_id,
+        dense_rank() over (order by accelerator_name, purchase_option) as basket_id,
+        dense_rank() over (order by purchase_option) as option_id
+    from (
+        select distinct
+            service_provider_name,
+            accelerator_name,
+            purchase_option
+        from item
+    ) as named
+),
+
+-- Spot beside on-demand of the same machine, place and day.
+shared as (
+    select
+        s.service_provider_name,
+        s.accelerator_name,
+        s.price_per_accelerator_hour as spot_price,
+        s.price_per_accelerator_hour / d.price_per_accelerator_hour as spot_share
+    from item as s
+    inner join core.offer as o on s.offer_id = o.offer_id
+    inner join core.offer as p
+        on
+            o.service_provider_name = p.service_provider_name
+            and o.instance_type is not distinct from p.instance_type
+            and o.accelerator_label is not distinct from p.accelerator_label
+            and o.accelerator_count is not distinct from p.accelerator_count
+            and o.region_id is not distinct from p.region_id
+            and o.statistic = p.statistic
+            and o.pricing_currency = p.pricing_currency
+            and p.purchase_option = 'on_demand'
+    inner join item as d
+        on p.offer_id = d.offer_id and s.index_date between d.index_date and d.held_to_date
+    where s.purchase_option = 'spot'
+),
+
+constant as (
+    select service_provider_name
+    from (
+        select
+            *,
+            median(spot_share) over (partition by service_provider_name) as usual_share
+        from shared
+    ) as compared
+    group by service_provider_name
+    having
+        count(distinct accelerator_name) >= 2
+        -- half a per cent, or half a cent on a price rounded to cents
+        and bool_and(
+            abs(spot_share - usual_share) <= greatest(0.005 * usual_share, 0.005 * spot_share / spot_price)
+        )
+),
+
+still as (
+    select service_provider_name
+    from item
+    where purchase_option = 'spot'
+    group by service_provider_name
+    having max(held_to_date) - min(index_date) >= 30 and not bool_or(coalesce(abs(log_relative) > 1e-12, false))
+),
+
+administered as (
+    from constant
+    union
+    from still
+),
+
+rate as (
+    select
+        d.pricing_currency,
+        d.index_date,
+        ln(r.usd_per_currency_unit) as rate_log
+    from (
+        select
+            pricing_currency,
+            unnest(range(min(index_date)::TIMESTAMP, max(held_to_date) + interval 1 day, interval 1 day))::DATE
+                as index_date
+        from item
+        where pricing_currency <> 'USD'
+        group by pricing_currency
+    ) as d
+    asof inner join core.usd_rate as r
+        on d.pricing_currency = r.pricing_currency and d.index_date >= r.rate_date
+    where d.index_date - r.rate_date <= 10
+),
+
+day as (
+    select
+        c.cell_id,
+        c.basket_id,
+        i.pricing_currency,
+        ln(i.price_per_accelerator_hour) as price_log,
+        i.index_date as from_date,
+        i.carried_from_date,
+        i.is_link_start,
+        i.is_cut,
+        i.n_doubtful,
+        i.log_relative,
+        unnest(range(i.index_date::TIMESTAMP, i.held_to_date + interval 1 day, interval 1 day))::DATE as index_date
+    from item as i
+    inner join cell as c
+        on
+            i.service_provider_name = c.service_provider_name
+            and i.accelerator_name = c.accelerator_name
+            and i.purchase_option = c.purchase_option
+),
+
+told as materialized (
+    select
+        d.*,
+        d.index_date = d.from_date as is_first,
+        case when d.pricing_currency = 'USD' then d.price_log else d.price_log + r.rate_log end as usd_log,
+        case when d.pricing_currency = 'USD' then 0 else r.rate_log - b.rate_log end as rate_move
+    from day as d
+    left join rate as r on d.pricing_currency = r.pricing_currency and d.index_date = r.index_date
+    left join rate as b on d.pricing_currency = b.pricing_currency and d.index_date - 1 = b.index_date
+),
+
+gone as (
+    select
+        c.cell_id,
+        i.held_to_date + 1 as index_date,
+        count(*) as n_gone
+    from item as i
+    inner join cell as c
+        on
+            i.service_provider_name = c.service_provider_name
+            and i.accelerator_name = c.accelerator_name
+            and i.purchase_option = c.purchase_option
+    where i.is_link_end
+    group by c.cell_id, i.held_to_date
+),
+
+counted as (
+    select
+        cell_id,
+        basket_id,
+        index_date,
+        count(*) as n_items,
+        count(*) filter (where is_first and is_link_start) as n_new,
+        count(*) filter (where index_date >= carried_from_date) as n_carried,
+        count(*) filter (where is_first and abs(log_relative) > 1e-12) as n_moved,
+        count(*) filter (where is_first and is_cut) as n_cut,
+        coalesce(sum(n_doubtful) filter (where is_first), 0) as n_doubtful,
+        -- what was cut is left out of the mean; what is doubtful has not moved
+        coalesce(sum(log_relative::DECIMAL(18, 15)) filter (where is_first), 0)::DOUBLE
+        / nullif(n_items - n_new - n_cut, 0) as drift_log,
+        count(usd_log) as n_usd,
+        median(usd_log) as median_log,
+        min(usd_log) as lowest_log,
+        max(usd_log) as highest_log,
+        sum(usd_log::DECIMAL(18, 15)) as sum_log,
+        sum(exp(usd_log)::DECIMAL(18, 10)) as sum_usd,
+        avg(rate_move::DECIMAL(18, 15)) filter (where not (is_first and is_link_start)) as currency_log
+    from told
+    group by cell_id, basket_id, index_date
+),
+
+of_provider as materialized (
+    select
+        n.*,
+        c.option_id,
+        coalesce(g.n_gone, 0) as n_gone,
+        a.service_provider_name is not null as is_administered,
+        case when not is_administered then n.drift_log end as free_log
+    from counted as n
+    inner join cell as c on n.cell_id = c.cell_id
+    left join gone as g on n.cell_id = g.cell_id and n.index_date = g.index_date
+    left join administered as a on c.service_provider_name = a.service_provider_name and c.purchase_option = 'spot'
+),
+
+basket_median as (
+    select
+        basket_id,
+        index_date,
+        median(usd_log) as median_log
+    from told
+    group by basket_id, index_date
+),
+
+of_chip as materialized (
+    select
+        basket_id,
+        option_id,
+        index_date,
+        sum(drift_log::DECIMAL(18, 15))::DOUBLE / nullif(count(drift_log), 0) as drift_log,
+        sum(free_log::DECIMAL(18, 15))::DOUBLE / nullif(count(free_log), 0) as free_log,
+        avg(currency_log::DECIMAL(18, 15)) filter (where drift_log is not null) as currency_log,
+        count(drift_log) as n_series,
+        bool_and(is_administered) as is_administered,
+        sum(n_items) as n_items,
+        sum(n_new) as n_new,
+        sum(n_gone) as n_gone,
+        sum(n_carried) as n_carried,
+        sum(n_moved) as n_moved,
+        sum(n_cut) as n_cut,
+        sum(n_doubtful) as n_doubtful,
+        sum(n_usd) as n_usd,
+        min(lowest_log) as lowest_log,
+        max(highest_log) as highest_log,
+        sum(sum_log) as sum_log,
+        sum(sum_usd) as sum_usd
+    from of_provider
+    group by basket_id, option_id, index_date
+),
+
+of_all as (
+    select
+        option_id,
+        index_date,
+        sum(drift_log::DECIMAL(18, 15))::DOUBLE / nullif(count(drift_log), 0) as drift_log,
+        sum(free_log::DECIMAL(18, 15))::DOUBLE / nullif(count(free_log), 0) as free_log,
+        avg(currency_log::DECIMAL(18, 15)) filter (where drift_log is not null) as currency_log,
+        count(drift_log) as n_series,
+        bool_and(is_administered) as is_administered,
+        sum(n_items) as n_items,
+        sum(n_new) as n_new,
+        sum(n_gone) as n_gone,
+        sum(n_carried) as n_carried,
+        sum(n_moved) as n_moved,
+        sum(n_cut) as n_cut,
+        sum(n_doubtful) as n_doubtful,
+        sum(n_usd) as n_usd,
+        min(lowest_log) as lowest_log,
+        max(highest_log) as highest_log,
+        sum(sum_log) as sum_log,
+        sum(sum_usd) as sum_usd
+    from of_chip
+    group by option_id, index_date
+),
+
+name as (
+    select
+        1 as rung,
+        cell_id as series_id,
+        'provider' as index_level,
+        service_provider_name,
+        accelerator_name,
+        purchase_option
+    from cell
+    union all
+    select distinct
+        2 as rung,
+        basket_id as series_id,
+        'chip' as index_level,
+        null as service_provider_name,
+        accelerator_name,
+        purchase_option
+    from cell
+    union all
+    select distinct
+        3 as rung,
+        option_id as series_id,
+        'all' as index_level,
+        null as service_provider_name,
+        null as accelerator_name,
+        purchase_option
+    from cell
+),
+
+series as (
+    select
+        1 as rung,
+        cell_id as series_id,
+        (drift_log is not null)::BIGINT as n_series,
+        * exclude (cell_id, basket_id, option_id)
+    from of_provider
+    union all by name
+    select
+        2 as rung,
+        c.basket_id as series_id,
+        m.median_log,
+        c.* exclude (c.basket_id, c.option_id)
+    from of_chip as c
+    inner join basket_median as m on c.basket_id = m.basket_id and c.index_date = m.index_date
+    union all by name
+    select
+        3 as rung,
+        option_id as series_id,
+        * exclude (option_id)
+    from of_all
+),
+
+chained as materialized (
+    select
+        *,
+        n_usd = n_items as is_priced,
+        sum_log::DOUBLE / n_items as mean_log,
+        count(*) filter (where drift_log is null) over w as chain_number
+    from series
+    window w as (partition by rung, series_id order by index_date)
+)
+
+select
+    n.index_level,
+    n.service_provider_name,
+    n.accelerator_name,
+    n.purchase_option,
+    c.index_date,
+    c.chain_number,
+    100 * exp(coalesce(sum(c.drift_log) over chain, 0)) as price_index,
+    c.drift_log,
+    c.n_series,
+    c.n_items::BIGINT as n_items,
+    (c.n_items - c.n_new)::BIGINT as n_matched,
+    c.n_new::BIGINT as n_new,
+    c.n_gone::BIGINT as n_gone,
+    c.n_carried::BIGINT as n_carried,
+    c.n_moved::BIGINT as n_moved,
+    c.n_cut::BIGINT as n_cut,
+    c.n_doubtful::BIGINT as n_doubtful,
+    (c.n_items - c.n_usd)::BIGINT as n_without_usd,
+    case when c.is_priced then exp(c.median_log) end as median_price_usd,
+    case when c.is_priced then exp(c.lowest_log) end as lowest_price_usd,
+    case when c.is_priced then exp(c.highest_log) end as highest_price_usd,
+    case when c.is_priced then c.sum_usd::DOUBLE / c.n_items end as mean_price_usd,
+    case when c.is_priced then exp(c.mean_log) end as geometric_mean_price_usd,
+    c.currency_log as currency_effect,
+    case
+        when c.is_priced and lag(c.is_priced) over chain
+            then c.mean_log - lag(c.mean_log) over chain - c.drift_log - c.currency_log
+    end as mix_effect,
+    case when count(c.free_log) over month >= 20 then stddev_samp(c.free_log) over month end as volatility_30d,
+    c.is_administered,
+    c.n_items < 3 as is_thin,
+    c.index_date + interval 1 day > b.built_at - interval 24 hours as is_provisional
+from chained as c
+inner join name as n on c.rung = n.rung and c.series_id = n.series_id
+cross join meta.build as b
+window
+    chain as (partition by c.rung, c.series_id, c.chain_number order by c.index_date),
+    month as (
+        partition by c.rung, c.series_id, c.chain_number
+        order by c.index_date
+        -- a chain has every day
+        rows between 29 preceding and current row
+    )

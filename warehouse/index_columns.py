@@ -1,0 +1,46 @@
+"""Columns of the drift index: name, DuckDB type, meaning, and unit where there is one, for `warehouse.columns`."""
+
+# ruff: noqa: E501 (one column a line reads as a table)
+
+# fmt: off
+INDEX: tuple[tuple[str, ...], ...] = (
+    ("index_level", "VARCHAR", "Whose drift it is: provider (one provider's offers of one chip), chip (its providers with equal weights) or all (the chips with equal weights)"),
+    ("index_date", "DATE", "The day, to its end", "UTC"),
+    ("price_index", "DOUBLE", "Chained like-for-like index: 100 on the first day of its chain"),
+    ("chain_number", "BIGINT", "Counts the chains of a series; indices of two chains cannot be compared"),
+    ("drift_log", "DOUBLE", "Mean log relative to the day before; NULL: nothing was there on both days", "natural logarithm"),
+    ("drift", "DOUBLE", "Like-for-like change, minus 1; NULL where a day is unknown or the chain broke", "ratio"),
+    ("n_series", "BIGINT", "Drifts that are averaged: of providers for a chip, of chips for all", "series"),
+    ("n_items", "BIGINT", "Offers there or held at the end of the day", "offers"),
+    ("n_matched", "BIGINT", "Offers of them compared with the day before", "offers"),
+    ("n_new", "BIGINT", "Offers that begin a link: nothing to compare them with", "offers"),
+    ("n_gone", "BIGINT", "Offers whose link ended the day before", "offers"),
+    ("n_carried", "BIGINT", "Offers of n_items held at a price that no look of their own confirmed on that day or later at that price", "offers"),
+    ("n_moved", "BIGINT", "Offers whose move counts", "offers"),
+    ("n_cut", "BIGINT", "Moves of markets cut as outliers", "moves"),
+    ("n_doubtful", "BIGINT", "Moves left out as correction or suspected_error", "moves"),
+    ("n_without_usd", "BIGINT", "Offers of n_items without a dollar price; with one of them the level is NULL", "offers"),
+    ("n_items_before", "BIGINT", "Offers at the end of the first day", "offers"),
+    ("n_items_after", "BIGINT", "Offers at the end of the last day", "offers"),
+    ("lowest_price_usd", "DOUBLE", "Lowest price of an offer", "USD per chip-hour"),
+    ("highest_price_usd", "DOUBLE", "Highest price of an offer", "USD per chip-hour"),
+    ("mean_price_usd", "DOUBLE", "Arithmetic mean over the offers: it moves with what is listed, and is no measure of drift", "USD per chip-hour"),
+    ("geometric_mean_price_usd", "DOUBLE", "Geometric mean over the offers: the level whose change mix_effect explains", "USD per chip-hour"),
+    ("level_change", "DOUBLE", "Geometric mean price after / before, minus 1", "ratio"),
+    ("currency_effect", "DOUBLE", "Mean log change of the dollar rates of the offers compared", "natural logarithm"),
+    ("mix_effect", "DOUBLE", "Change of the log of the geometric mean price less drift and currency: offers that came and went, weights, moves left out", "natural logarithm"),
+    ("volatility_30d", "DOUBLE", "Standard deviation of the daily log drifts of 30 days; NULL under 20 of them, or where administered", "natural logarithm"),
+    ("is_administered", "BOOLEAN", "Spot set by a desk: a constant share of on-demand over all chips, or never moving"),
+    ("is_thin", "BOOLEAN", "Too few: under three offers"),
+    ("is_provisional", "BOOLEAN", "Whether the day ended less than 24 hours before the file was built: it may still change"),
+    ("is_all_carried", "BOOLEAN", "Whether no look confirmed any of the prices of the last day"),
+    ("held_to_date", "DATE", "Last day on which this price holds in the link", "UTC"),
+    ("carried_from_date", "DATE", "First of these days that no look at the offer confirmed; NULL: there is none", "UTC"),
+    ("log_relative", "DOUBLE", "Move that counts: ln of the price over the last one; 0 where it was cut; NULL at the start of a link", "natural logarithm"),
+    ("doubtful_log", "DOUBLE", "Part of the move that was left out as correction or suspected_error", "natural logarithm"),
+    ("is_cut", "BOOLEAN", "Whether the move was cut as an outlier of a market"),
+    ("is_link_start", "BOOLEAN", "Whether a link begins on this day"),
+    ("is_link_end", "BOOLEAN", "Whether the link ends with held_to_date"),
+    ("link_number", "BIGINT", "Counts the links of an offer: runs of days without a break"),
+)
+# fmt: on
