@@ -94,6 +94,8 @@ def parse(document: Document) -> Parsed:
             ignored[CONTRADICTED] += 1
         elif not cents:
             ignored["without a price"] += 1
+        elif not machine.inner("configuration").number("vram_per_gpu_in_gb"):
+            ignored["without the memory of its chips"] += 1
         elif cents != int(cents):
             raise refusal(NAME, "expected whole cents", f"{machine.place}.{PRICE}", cents)
         else:

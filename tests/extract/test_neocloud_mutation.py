@@ -109,6 +109,7 @@ def test_no_row_is_made_up_in_thousands_of_edits(shared: Path) -> None:
         ("scaleway", '"mig_profile": null', '"mig_profile": "None"'),
         ("spheron", '"gpu_memory": 40', '"gpu_memory": 0'),
         ("ovh", '"commercial"', '"commerce"'),
+        ("shadeform", '"vram_per_gpu_in_gb": 80', '"vram_per_gpu_in_gb": 0'),
     ],
 )
 def test_what_was_read_wrong_once(source: str, text: str, other: str) -> None:

@@ -75,7 +75,7 @@ class JsonEdits:
         doc = loads(self._text)
         return [
             path for path in self._scalars
-            if not isinstance(at(doc, path), bool) and re.fullmatch(r"\$?[\d.]+.*", str(at(doc, path)))
+            if not isinstance(at(doc, path), bool) and re.fullmatch(r"\$?\d[\d.,]*", str(at(doc, path)))
         ]  # fmt: skip
 
     def _other_word(self, doc: Any, rng: random.Random) -> Edit | None:
