@@ -9,6 +9,7 @@ from extract.neoclouds import (
     coreweave,
     crusoe,
     digitalocean,
+    gpuhunt_,
     hotaisle,
     hyperbolic,
     hyperstack,
@@ -55,5 +56,5 @@ SOURCES: tuple[Source, ...] = (
 )
 """Every source of this folder, one line each."""
 
-CATALOGS: tuple[Source, ...] = (skypilot_catalog.SOURCE,)
+CATALOGS: tuple[Source, ...] = (gpuhunt_.SOURCE, skypilot_catalog.SOURCE)
 """Sources of this folder that are no provider's own: what others gather of many of them."""

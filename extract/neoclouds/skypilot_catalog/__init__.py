@@ -41,7 +41,6 @@ from extract.neoclouds.skypilot_catalog.history import URL, History, Version
 from warehouse.documents import Document, Look
 from warehouse.errors import SourceError
 
-TERMS_URL = "https://github.com/skypilot-org/skypilot-catalog/blob/master/LICENSE"
 OFF_BECAUSE = (
     "it is an archive that git clones from another site, hundreds of megabytes of it; "
     "read it with `chipledger backfill skypilot_catalog --scope lambda`"
@@ -92,7 +91,7 @@ SOURCE = Source(
     provider="several",
     title="SkyPilot's catalogues of the past, by provider",
     url=URL,
-    terms_url=TERMS_URL,
+    terms_url=URL,
     max_age=None,
     precedence=230,
     scopes=scopes,
