@@ -1,0 +1,195 @@
+"""The command `cost`: sums of two numbers with their bounds, and answers from a published file."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from cost_file import cost_file
+
+from flows.cli import main
+
+Call = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def call(tmp_path_factory: pytest.TempPathFactory) -> Call:
+    """Return a function that runs `cost` on a published file."""
+    folder = tmp_path_factory.mktemp("data")
+    with cost_file(folder):
+        pass
+
+    def run(*words: str, data: Path = folder) -> Result:
+        return CliRunner().invoke(main, ["--data-dir", str(data), "cost", *words])
+
+    return run
+
+
+def sums(call: Call, *words: str) -> dict[str, Any]:
+    """Return the one row of a bare sum."""
+    result = call(*words, "--json")
+    assert result.exit_code == 0, result.stderr
+    (row,) = json.loads(result.stdout)["rows"]
+    return dict(row)
+
+
+@pytest.mark.parametrize(
+    ("price", "throughput", "cost"), [("4.54", "1500", 0.84), ("3.31", "1500", 0.61), ("5.34", "2200", 0.67),
+                                      ("1.80", "1800", 0.28)],
+)  # fmt: skip
+def test_bare_sums(call: Call, price: str, throughput: str, cost: float) -> None:
+    """Price x 10^6 / (3600 x throughput); without chip and model nothing is said of what is possible."""
+    row = sums(call, "--price", price, "--throughput", throughput)
+
+    assert row["usd_per_million_tokens"] == pytest.approx(cost, abs=0.005)
+    assert row["bound"] == "no bound, as chip or model is not given"
+
+
+@pytest.mark.parametrize(
+    ("price", "chips", "name", "value"),
+    [("21.50", "16", "usd_per_month", 15695), ("98.32", "8", "price_per_accelerator_hour", 12.29),
+     ("55.04", "8", "price_per_accelerator_hour", 6.88)],
+)  # fmt: skip
+def test_hours_months_and_chips(call: Call, price: str, chips: str, name: str, value: float) -> None:
+    assert sums(call, "--price", price, "--chips", chips)[name] == pytest.approx(value, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("chip", "throughput", "batch", "chips", "said"),
+    [("h200 sxm", "1500", "8", "1", "IMPOSSIBLE"), ("b200", "2200", "8", "1", "IMPOSSIBLE"),
+     ("trainium3", "1800", "32", "0.125", "IMPOSSIBLE"), ("h200 sxm", "400", "8", "1", "ask for the run log"),
+     ("h200 sxm", "1500", "64", "1", "possible: ")],
+)  # fmt: skip
+def test_a_sum_is_held_against_its_bound(
+    call: Call, chip: str, throughput: str, batch: str, chips: str, said: str
+) -> None:
+    """Llama 3 70B in FP8: 1,500 tokens/s of one H200 at batch 8 are 2.7 times what its memory can read."""
+    words = ("--price", "1", "--throughput", throughput, "--chip", chip, "--model", "llama-3-70b", "--chips", chips)
+    row = sums(call, *words, "--batch", batch, "--precision", "fp8")
+
+    assert said in row["bound"]
+    assert (row["share_of_bound"] > 1) == (said == "IMPOSSIBLE")
+
+
+def test_the_number_to_beat(call: Call) -> None:
+    """0.61 a million takes 3.294 USD/h at 1,500 tokens/s, or 2,067 tokens/s at 4.54 USD/h."""
+    row = sums(call, "--price", "4.54", "--throughput", "1500", "--beat", "0.61")
+
+    assert row["price_to_beat"] == pytest.approx(0.61 * 3600 * 1500 / 1e6)
+    assert row["rate_to_beat"] == pytest.approx(4.54e6 / 3600 / 0.61)
+
+
+def test_an_option_says_what_it_needs_to_win(call: Call) -> None:
+    """At its price to beat an offer costs just that; a rate above the bound is marked as impossible."""
+    found = json.loads(call("--model", "llama-2-70b", "--beat", "0.61", "--json").stdout)["rows"]
+    text = call("--model", "llama-2-70b", "--beat", "0.001").stdout
+
+    reached = [row for row in found if row["reach"] != "unreachable"]
+    assert len(reached) > 20
+    for row in reached:
+        at_it = row["price_to_beat"] * 1e6 / 3600 / row["median_output_rate"] / row["utilisation"]
+        assert at_it == pytest.approx(0.61)
+        assert row["rate_to_beat"] == pytest.approx(row["median_output_rate"] * row["all_in_output_usd_median"] / 0.61)
+    assert "IMPOSSIBLE" in text
+
+
+def test_serving_a_load(call: Call) -> None:
+    """A billion tokens a day on B200: whole machines, all month; the table has each utilisation."""
+    words = ("--model", "llama-2-70b", "--task", "serving", "--tokens-per-day", "1B", "--interactivity", "25")
+    found = json.loads(call(*words, "--chip", "b200", "--json").stdout)
+    text = call(*words).stdout
+
+    assert {row["utilisation"] for row in found["rows"]} == {1, 0.7, 0.5, 0.3}
+    assert {row["scenario"] for row in found["rows"]} == {"Interactive"}
+    for row in found["rows"]:
+        units = -(-1e9 / 86400 / row["median_output_rate"] / row["utilisation"] // 8)
+        assert row["paid_accelerators"] == units * 8
+        assert row["usd_per_month_at_load"] == pytest.approx(units * 113.9328 * 730)
+        assert row["usd_per_million_at_load"] == pytest.approx(row["usd_per_month_at_load"] * 24 / 730 / 1000)
+    assert "USD/month at 30%" in text
+    assert "Not included: egress, storage, support, tax, cost of capital." in text
+    assert "points whose runs promise less than 25 tokens per second and user" in text
+
+
+def test_training_by_the_command(call: Call) -> None:
+    """Measured runs come first; where there is none, an assumed share of the peak stands, graded D, unless refused."""
+    words = ("--model", "gpt-3-175b", "--task", "training", "--tokens", "300B")
+    found = json.loads(call(*words, "--json").stdout)
+    grades = [row["evidence_grade"] for row in found["rows"]]
+    measured = json.loads(call(*words, "--measured-only", "--json").stdout)["rows"]
+    only_assumed = json.loads(call("--model", "llama-3-70b", "--task", "training", "--tokens", "300B", "--json").stdout)
+
+    assert found["inputs"]["assumed_mfu"] == 0.4
+    assert grades == sorted(grades, key=lambda grade: grade == "D")
+    assert {"A", "D"} <= set(grades)
+    assert len(measured) == len([grade for grade in grades if grade != "D"])
+    assert {row["tokens"] for row in measured} == {300e9}
+    assert {row["evidence_grade"] for row in only_assumed["rows"]} == {"D"}
+
+
+def test_added_costs_are_lines_of_their_own(call: Call) -> None:
+    """Support of 10 % and 5,000 USD of egress a month stand beside the chips, and are named as excluded no more."""
+    words = ("--model", "llama-2-70b", "--tokens-per-day", "1B", "--add", "support=10%", "--add", "egress=5000")
+    found = json.loads(call(*words, "--json").stdout)
+
+    assert found["not_included"] == ["storage", "tax", "cost of capital"]
+    reached = [row for row in found["rows"] if row["reach"] != "unreachable"]
+    assert len(reached) > 20
+    for row in reached:
+        assert row["added_support_usd"] == pytest.approx(0.1 * row["usd_per_million_at_load"])
+        assert row["added_egress_usd"] == pytest.approx(5000 / (1000 * 730 / 24))
+        assert row["usd_with_added"] == pytest.approx(
+            row["usd_per_million_at_load"] + row["added_support_usd"] + row["added_egress_usd"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ((), 2, "give --model, or --throughput and --price"),
+        (("--throughput", "1500"), 2, "a price to beat"),
+        (("--model", "llama-9"), 1, "no such model"),
+        (("--model", "llama-3-70b", "--tokens", "3B"), 2, "--tokens goes with --task training"),
+        (("--model", "llama-3-70b", "--task", "training", "--tokens", "3X"), 2, "no number of tokens"),
+        (("--model", "llama-3-70b", "--chip", "H1000"), 2, "no chip is called that"),
+        (("--model", "llama-2-70b", "--add", "lunch=3"), 2, "not NAME=AMOUNT"),
+        (("--model", "llama-2-70b", "--add", "egress=3"), 2, "needs --tokens-per-day"),
+        (("--price", "1", "--throughput", "1", "--model", "llama-3-70b", "--chip", "h100"), 2, "in one form"),
+    ],
+)
+def test_a_wrong_question_says_what_is_allowed(call: Call, words: tuple[str, ...], code: int, said: str) -> None:
+    result = call(*words)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert said in result.stderr
+
+
+def test_a_model_without_evidence_has_no_estimate(call: Call) -> None:
+    """Nobody measured it on a chip that is sold: that is said, and no number."""
+    result = call("--model", "mixtral-8x7b", "--chip", "B300")
+
+    assert result.exit_code == 0
+    assert "No measured run of mixtral-8x7b fits the question" in result.stdout
+    assert json.loads(call("--model", "mixtral-8x7b", "--chip", "B300", "--json").stdout)["rows"] == []
+
+
+def test_the_page_needs_nothing_else_and_escapes(call: Call, tmp_path: Path) -> None:
+    """The page shows what the terminal shows; text from outside is text there."""
+    from flows import cost_page
+
+    page = call("--model", "llama-2-70b", "--html").stdout
+    made = cost_page.render(
+        {"inputs": {"task": "serving", "model": "<script>"}, "formula": "", "not_included": [], "left_out": [],
+         "rows": []},
+        [{"<b>": "<i>"}],
+    )  # fmt: skip
+
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Not included: egress" in page
+    assert "p5.48xlarge" in page
+    assert not any(word in page for word in ("<script", "src=", "href=", "@import"))
+    assert "<script>" not in made
+    assert "&lt;i&gt;" in made
+    assert call("--price", "1", "--throughput", "1", data=tmp_path / "none").exit_code == 0

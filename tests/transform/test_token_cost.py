@@ -1,0 +1,233 @@
+"""What a million tokens costs: the worked points, the formulas recomputed from the row, and what is left out."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from statistics import median
+
+import duckdb
+import pytest
+from cost_file import P5, P5EN, P6, cost_file, lines, put_prices, run, values
+from purchase import Put
+
+IMPOSSIBLE = run(output_rate=Decimal(1500), scenario="impossible")
+SLOW, FAST, BEATEN = (
+    run(scenario="own curve", interactivity=Decimal(speed), interactivity_statistic="median",
+        output_rate=Decimal(rate), input_rate=Decimal(2 * rate), total_rate=Decimal(3 * rate), ttft_ms=Decimal(100),
+        ttft_statistic="median")
+    for speed, rate in ((20, 160), (40, 80), (30, 70))
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with cost_file(tmp_path_factory.mktemp("cost"), IMPOSSIBLE, SLOW, FAST, BEATEN) as published:
+        yield published
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "option", "scenario", "precision", "rate", "cost"),
+    [
+        (P5, "on_demand", "Server", "fp8", 3821, 0.50),
+        (P5, "capacity_block", "Server", "fp8", 3821, 0.377),
+        (P5EN, "on_demand", "Server", "fp8", 4156, 0.53),
+        (P5EN, "on_demand", "Interactive", "fp8", 2554, 0.86),
+        (P6, "on_demand", "Server", "fp4", 12398, 0.32),
+    ],
+)
+def test_worked_points(
+    file: Path, instance_type: str, option: str, scenario: str, precision: str, rate: float, cost: float
+) -> None:
+    """Llama-2-70B in MLPerf Inference v5.1 at list prices, full load: as worked out by hand before."""
+    (line,) = lines(
+        file,
+        "from mart.token_cost where model_name = 'llama-2-70b' and benchmark = 'MLPerf Inference v5.1' and "
+        f"scenario = '{scenario}' and precision = '{precision}' and instance_type = '{instance_type}' and "
+        f"purchase_option = '{option}' and utilisation = 1",
+    )
+
+    assert line["median_output_rate"] == pytest.approx(rate, rel=0.005)
+    assert line["all_in_output_usd_median"] == pytest.approx(cost, abs=0.005)
+    assert line["all_in_output_usd_low"] <= line["all_in_output_usd_median"] <= line["all_in_output_usd_high"]
+    assert (line["evidence_grade"], line["is_ranked"], line["total_usd_median"]) == ("A", True, None)
+    assert 0 < line["share_of_bound"] < 0.5
+
+
+def test_every_cost_follows_from_its_own_row(file: Path) -> None:
+    """Price, rate and utilisation of a row give its costs; half the utilisation, twice the cost."""
+    found = lines(file, "from mart.token_cost where reach <> 'unreachable'")
+
+    assert {line["utilisation"] for line in found} == {0.3, 0.5, 0.7, 1.0}
+    for line in found:
+        million = 3600 * line["utilisation"] / 1e6
+        expected = line["median_price_usd"] / line["running_share"] / (line["median_output_rate"] * million)
+        assert line["all_in_output_usd_median"] == pytest.approx(expected)
+        assert line["all_in_output_usd_low"] == pytest.approx(
+            line["low_price_usd"] / (line["high_output_rate"] * million)
+        )
+        assert line["all_in_output_usd_high"] == pytest.approx(
+            line["median_price_usd"] / (line["low_output_rate"] * million)
+        )
+        assert line["usd_per_month_per_unit"] == pytest.approx(
+            line["median_price_usd"] * line["unit_accelerators"] * 730
+        )
+        assert line["offer_id"] and line["price_document_sha256"] and line["source_url"]
+
+
+def test_input_and_output_pay_for_the_machine_once(file: Path) -> None:
+    """Of every row with a split, input and output served in an hour, at their prices, are the price of that hour."""
+    found = lines(file, "from mart.token_cost")
+    split = [line for line in found if line["input_usd"] is not None]
+
+    assert len(split) > 100
+    for line in split:
+        served = 3600 * line["utilisation"] / 1e6
+        paid = line["output_usd"] * line["median_output_rate"] + line["input_usd"] * line["median_input_rate"]
+        assert paid * served == pytest.approx(line["paid_rate_usd"])
+        assert line["input_usd"] == pytest.approx(line["input_weight"] * line["output_usd"])
+    assert {line["input_weight_basis"] for line in split} == {"measured", "assumed"}
+    assert all(line["output_usd"] is None for line in found if line["benchmark_family"] == "mlperf_inference")
+
+
+def test_a_frontier_is_read_at_equal_speed_for_a_user(file: Path) -> None:
+    """Between 20 and 40 tokens/s lies the straight line; below the slowest its rate; above the fastest nothing."""
+    found = lines(
+        file,
+        "from mart.token_cost where scenario = 'own curve' and utilisation = 1 and instance_type = 'p5.4xlarge' "
+        "and purchase_option = 'on_demand' order by interactivity",
+    )
+
+    assert [(line["interactivity"], line["reach"], line["median_output_rate"]) for line in found] == [
+        (20, "at the slowest run", 160), (30, "between two runs", 120), (50, "unreachable", None),
+        (75, "unreachable", None), (100, "unreachable", None),
+    ]  # fmt: skip
+    assert (found[1]["high_output_rate"], found[1]["low_output_rate"], found[1]["n_runs"]) == (160, 80, 2)
+    assert found[1]["total_usd_median"] == pytest.approx(6.88e6 / 3600 / 360)
+    assert found[2]["all_in_output_usd_median"] is None
+    assert found[2]["cost_rank"] is None
+
+
+def test_the_macro_reads_it_at_any_speed(file: Path) -> None:
+    """At 25 tokens/s the line gives 140, and points of which no speed is promised are left out."""
+    found = lines(
+        file,
+        "from mart.serving_cost('llama3-70b', 25, 0.5, 0.8, 0.9, 1e7) where scenario = 'own curve' and "
+        f"instance_type in ('p5.4xlarge', '{P5}')",
+    )
+    by_option = {(line["instance_type"], line["purchase_option"]): line for line in found}
+
+    single = by_option["p5.4xlarge", "on_demand"]
+    assert (single["median_output_rate"], single["running_share"]) == (140, 1)
+    assert single["all_in_output_usd_median"] == pytest.approx(6.88e6 / 3600 / 140 / 0.5)
+    assert single["paid_accelerators"] == 2  # 10^7 / 86400 is 115.7 tokens/s, and one chip at half makes 70
+    assert single["usd_per_month_at_load"] == pytest.approx(2 * 6.88 * 730)
+    assert by_option[P5, "on_demand"]["paid_accelerators"] == 8
+    assert by_option["p5.4xlarge", "capacity_block"]["paid_rate_usd"] == pytest.approx(5.191 / 0.8)
+    assert by_option[P5, "spot"]["paid_rate_usd"] == pytest.approx(20 / 8 / 0.9)
+    (count,) = values(file, "select count(*) from mart.serving_cost('llama-2-70b', 26, 1, 1, 1, null) where "
+                     "benchmark_family = 'mlperf_inference'")[0]  # fmt: skip
+    assert count == 0
+    with pytest.raises(duckdb.InvalidInputException, match="no model is named"):
+        values(file, "from mart.serving_cost('llama-9', null, 1, 1, 1, null)")
+
+
+def test_what_breaks_a_bound_is_shown_and_never_ranked(file: Path) -> None:
+    """1,500 tokens/s of Llama 3 70B in FP8 at batch 8 on one H100 are 3.9 times what its memory allows."""
+    (measured,) = lines(file, "from mart.throughput where scenario = 'impossible'")
+    found = lines(file, "from mart.token_cost where scenario = 'impossible'")
+
+    assert (measured["evidence_grade"], measured["is_ranked"], measured["binding_bound"]) == ("X", False, "bandwidth")
+    # 8 sequences x 3.35 TB/s over the weights but the input embedding, and 500 tokens of cache each at 4 bits
+    weights, cache = 70553706496 - 128256 * 8192, 500 * 80 * 2 * 8 * 128 * 0.5
+    assert measured["share_of_bound"] == pytest.approx(1500 / (8 * 3.35e12 / (weights + 8 * cache)))
+    assert found
+    assert {(line["evidence_grade"], line["cost_rank"]) for line in found} == {("X", None)}
+
+
+def test_a_run_prices_only_units_of_as_many_chips(file: Path) -> None:
+    """8 chips price 8; 16 price clusters of 8 with EFA, and no machine without; a purchase of unknown size is one."""
+    fits = "from mart.token_cost where utilisation = 1 and is_ranked and reach <> 'unreachable'"
+    toy = lines(file, f"{fits} and service_provider_name = 'Toy'")
+
+    assert {(line["form_factor"], line["unit_accelerators"]) for line in toy} == {("SXM", 1), ("SXM", 8)}
+    assert max(line["most_accelerators"] for line in toy if line["accelerator_name"] == "H100") == 1
+    assert max(line["most_accelerators"] for line in toy if line["accelerator_name"] == "H200") == 8
+    assert all("size of a purchase not stated" in line["price_basis"] for line in toy if line["unit_accelerators"] == 1)
+    sizes = values(
+        file,
+        "select min(accelerator_count), max(accelerator_count) from mart.throughput where accelerator_name = 'H100' "
+        "and benchmark = 'MLPerf Inference v5.1' and scenario = 'Server' and model_name = 'llama-2-70b'",
+    )
+    sold = values(
+        file,
+        "select distinct instance_type from mart.token_cost where accelerator_name = 'H100' "
+        "and benchmark = 'MLPerf Inference v5.1' and scenario = 'Server' and model_name = 'llama-2-70b'",
+    )
+    assert (sizes, sold) == ([(16, 32)], [(P5,)])
+
+
+def test_low_median_and_high_are_over_submitters(file: Path) -> None:
+    """The nine results of H200 at one point, recomputed from the rows of core.throughput."""
+    rates = [
+        rate for (rate,) in values(
+            file,
+            "select output_rate / accelerator_count::double from core.throughput where model_name = 'llama-2-70b' and "
+            "benchmark = 'MLPerf Inference v5.1' and scenario = 'Server' and accelerator_name = 'H200' and "
+            "form_factor = 'SXM' and accelerator_count <= 8",
+        )
+    ]  # fmt: skip
+    (line,) = lines(
+        file,
+        "from mart.token_cost where model_name = 'llama-2-70b' and benchmark = 'MLPerf Inference v5.1' and scenario = "
+        "'Server' and service_provider_name = 'Toy' and accelerator_name = 'H200' and utilisation = 1",
+    )
+
+    assert line["n_runs"] == len(rates)
+    assert (line["low_output_rate"], line["high_output_rate"]) == (min(rates), max(rates))
+    assert line["median_output_rate"] == pytest.approx(median(rates))
+
+
+def test_ranks_hold_within_one_point_and_option(file: Path) -> None:
+    """The cheapest of equal offers is first; no rank spans benchmarks, options or utilisations."""
+    key = (
+        "model_name, scenario, benchmark, precision, input_length, output_length, decoding, interactivity, "
+        "purchase_option, commitment_class, utilisation, is_current"
+    )
+    wrong = values(
+        file,
+        f"select 1 from (select *, min(all_in_output_usd_median) over (partition by {key}) as least "
+        "from mart.token_cost where cost_rank is not null) where (cost_rank = 1) <> (all_in_output_usd_median = least)",
+    )
+
+    assert wrong == []
+
+
+def test_what_has_no_cost_is_counted(file: Path) -> None:
+    """Each run and each price has a cost, or stands in mart.cost_left_out once."""
+    counted = dict(values(file, "select left_out_kind, sum(n_left_out) from mart.cost_left_out group by 1"))
+    (prices,) = values(file, "select count(*) from mart.provider_price")[0]
+    (priced,) = values(
+        file,
+        "select count(distinct offer_id) from (select offer_id from mart.token_cost union all "
+        "select offer_id from mart.training_cost)",
+    )[0]
+    reasons = [reason for (reason,) in values(file, "select reason from mart.cost_left_out")]
+
+    assert counted["price"] + priced == prices
+    assert "chip without published figures, or in a form that is not stated" in reasons
+    assert "another run beats it in both speed for the user and rate of the chip" in reasons
+    (own,) = values(file, "select count(*) from mart.serving_rate where scenario = 'own curve' and n_runs > 1")[0]
+    assert own == 2  # of units of one chip and of eight with a network: the beaten run is part of neither
+
+
+def test_one_price_moves_exactly_what_depends_on_it(put: Put) -> None:
+    """With another price of p5en.48xlarge its own rows change, and no other row."""
+    columns = "columns(* exclude (is_current, age_days, last_observed_at, price_document_sha256, cost_rank))"
+    every = f"select {columns} from mart.token_cost order by all"
+    before = {repr(line) for line in values(put_prices(put, 0), every)}
+    after = {repr(line) for line in values(put_prices(put, 1, p5en="60"), every)}
+
+    assert before != after
+    moved = [line for line in before ^ after if P5EN not in line]
+    assert moved == []
+    assert [line for line in before & after if P5EN in line and "'unreachable'" not in line] == []
