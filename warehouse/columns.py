@@ -7,6 +7,7 @@ draft) in snake_case where the meaning is FOCUS's. `warehouse.schemas` says whic
 from dataclasses import dataclass
 
 from warehouse.accelerator_facts import FACTS
+from warehouse.audit_columns import AUDIT
 from warehouse.cost_columns import COST
 from warehouse.index_columns import INDEX
 
@@ -285,11 +286,13 @@ _COLUMNS = (
     Column("measured_by", "VARCHAR", "Who measured it"),
     Column("measured_on", "DATE", "When it was measured or published", "UTC"),
     Column("evidence_grade", "VARCHAR", "A official and linked, B a vendor's document with configuration, C others with configuration, D without it, X breaks a bound of physics"),
+    # cost
+    *(Column(*each) for each in COST),
+    # claims
+    *(Column(*each) for each in AUDIT),
     # what a purchase option promises; NULL: the provider's pages do not say, or there is no such notion
     Column("capacity_guaranteed", "BOOLEAN", "Whether what is bought is sure to be there when it is used"),
     Column("is_interruptible", "BOOLEAN", "Whether the provider may end it for want of capacity"),
-    # cost
-    *(Column(*each) for each in COST),
     Column("lead_time_hours", "INTEGER", "Least time from purchase to use", "hours"),
     Column("shortest_term_hours", "INTEGER", "Shortest term sold", "hours"),
     Column("longest_term_hours", "INTEGER", "Longest term sold", "hours"),
