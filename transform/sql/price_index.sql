@@ -279,7 +279,7 @@ name as (
     from cell
 ),
 
-series as (
+series as materialized (
     select
         1 as rung,
         cell_id as series_id,
@@ -302,13 +302,34 @@ series as (
     from of_all
 ),
 
-chained as materialized (
+-- Over few columns, as sorting wide rows takes long.
+path as (
+    select
+        rung,
+        series_id,
+        index_date,
+        drift_log,
+        coalesce(sum(drift_log) over w, 0) as path_log,
+        count(*) filter (where drift_log is null) over w as chain_number,
+        case
+            when n_usd = n_items and lag(n_usd) over w = lag(n_items) over w
+                then sum_log::DOUBLE / n_items - lag(sum_log::DOUBLE / n_items) over w - drift_log - currency_log
+        end as mix_effect,
+        case
+            when count(free_log) over month >= 20 and index_date - min(index_date) over month <= 29
+                then stddev_samp(free_log) over month
+        end as volatility_30d
+    from series
+    window
+        w as (partition by rung, series_id order by index_date),
+        month as (partition by rung, series_id order by index_date rows between 29 preceding and current row)
+),
+
+chained as (
     select
         *,
-        n_usd = n_items as is_priced,
-        sum_log::DOUBLE / n_items as mean_log,
-        count(*) filter (where drift_log is null) over w as chain_number
-    from series
+        path_log - last_value(case when drift_log is null then path_log end ignore nulls) over w as index_log
+    from path
     window w as (partition by rung, series_id order by index_date)
 )
 
@@ -318,8 +339,8 @@ select
     n.accelerator_name,
     n.purchase_option,
     c.index_date,
-    c.chain_number,
-    100 * exp(coalesce(sum(c.drift_log) over chain, 0)) as price_index,
+    p.chain_number,
+    100 * exp(p.index_log) as price_index,
     c.drift_log,
     c.n_series,
     c.n_items::BIGINT as n_items,
@@ -331,28 +352,18 @@ select
     c.n_cut::BIGINT as n_cut,
     c.n_doubtful::BIGINT as n_doubtful,
     (c.n_items - c.n_usd)::BIGINT as n_without_usd,
-    case when c.is_priced then exp(c.median_log) end as median_price_usd,
-    case when c.is_priced then exp(c.lowest_log) end as lowest_price_usd,
-    case when c.is_priced then exp(c.highest_log) end as highest_price_usd,
-    case when c.is_priced then c.sum_usd::DOUBLE / c.n_items end as mean_price_usd,
-    case when c.is_priced then exp(c.mean_log) end as geometric_mean_price_usd,
+    case when c.n_usd = c.n_items then exp(c.median_log) end as median_price_usd,
+    case when c.n_usd = c.n_items then exp(c.lowest_log) end as lowest_price_usd,
+    case when c.n_usd = c.n_items then exp(c.highest_log) end as highest_price_usd,
+    case when c.n_usd = c.n_items then c.sum_usd::DOUBLE / c.n_items end as mean_price_usd,
+    case when c.n_usd = c.n_items then exp(c.sum_log::DOUBLE / c.n_items) end as geometric_mean_price_usd,
     c.currency_log as currency_effect,
-    case
-        when c.is_priced and lag(c.is_priced) over chain
-            then c.mean_log - lag(c.mean_log) over chain - c.drift_log - c.currency_log
-    end as mix_effect,
-    case when count(c.free_log) over month >= 20 then stddev_samp(c.free_log) over month end as volatility_30d,
+    p.mix_effect,
+    p.volatility_30d,
     c.is_administered,
     c.n_items < 3 as is_thin,
     c.index_date + interval 1 day > b.built_at - interval 24 hours as is_provisional
-from chained as c
+from series as c
+inner join chained as p on c.rung = p.rung and c.series_id = p.series_id and c.index_date = p.index_date
 inner join name as n on c.rung = n.rung and c.series_id = n.series_id
 cross join meta.build as b
-window
-    chain as (partition by c.rung, c.series_id, c.chain_number order by c.index_date),
-    month as (
-        partition by c.rung, c.series_id, c.chain_number
-        order by c.index_date
-        -- a chain has every day
-        rows between 29 preceding and current row
-    )

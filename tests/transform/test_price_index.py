@@ -1,0 +1,276 @@
+"""The drift index on literal rows: what counts, what is held, what ends a link, and what is said beside it."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+
+import duckdb
+import pytest
+from index_panel import Offer, derive, panels
+from index_panel import date as on
+from index_panel import load as load_panel
+from looks import Row, look, memory, row
+
+from warehouse.batch import ParsedLook
+from warehouse.load import load
+
+P4, P5, P5EN = "p4d.24xlarge", "p5.48xlarge", "p5en.48xlarge"
+
+
+@pytest.fixture
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Return a log in memory."""
+    with memory() as con:
+        yield con
+
+
+def put(con: duckdb.DuckDBPyConnection, *looks: ParsedLook, at: float) -> None:
+    """Load looks in turn and make the marts, as if published at a day."""
+    for each in looks:
+        load(con, [each], recorded_at=each.observed_at)
+    derive(con, at=at)
+
+
+def live(at: float, *rows: Row, **others: Any) -> ParsedLook:
+    """Return a complete look that no gate doubts."""
+    options: dict[str, Any] = {"source": "live", "trusted": True} | others
+    return look(at, *rows, **options)
+
+
+def told(at: float, *rows: Row, **others: Any) -> ParsedLook:
+    """Return a look of an import."""
+    return live(at, *rows, source="import:a", complete=False, archived=True, **others)
+
+
+def chip(price: str, label: str = "H100", **others: Any) -> Row:
+    """Return the price of one chip of a provider."""
+    named = {"service_provider_name": "a", "accelerator_label": label, "accelerator_count": "1", "region_id": None}
+    return row(None, price, **(named | others))
+
+
+def series(
+    con: duckdb.DuckDBPyConnection, columns: str, level: str = "all", **where: str
+) -> Sequence[tuple[object, ...]]:
+    """Return columns of the series of a level, by day."""
+    conditions = "".join(f" and {name} = '{value}'" for name, value in where.items())
+    query = f"select {columns} from mart.price_index where index_level = '{level}'{conditions} order by all"
+    return con.execute(query).fetchall()
+
+
+def indices(con: duckdb.DuckDBPyConnection, level: str = "all", **where: str) -> list[float]:
+    """Return the index of each day of one series, rounded far below what anybody reads."""
+    return [round(float(str(value)), 9) for _, value in series(con, "index_date, price_index", level, **where)]
+
+
+def test_a_day_has_the_price_at_its_end(con: duckdb.DuckDBPyConnection) -> None:
+    """Two changes on one day are one move, dated on that day (UTC)."""
+    put(con, live(0, chip("2")), live(1.2, chip("2.5")), live(1.9, chip("3")), live(2, chip("3")), at=2.5)
+    assert series(con, "index_date, price_index", "provider") == [
+        (date(2026, 1, 1), 100), (date(2026, 1, 2), pytest.approx(150)), (date(2026, 1, 3), pytest.approx(150)),
+    ]  # fmt: skip
+
+
+def test_a_day_of_spot_has_its_mean_over_time(con: duckdb.DuckDBPyConnection) -> None:
+    """From 2 to 4 at noon: 3 on that day, 4 on the next."""
+
+    def spot(at: float, price: str) -> ParsedLook:
+        offer = row(P5, price, purchase_option="spot", availability_zone_id="use1-az1")
+        return live(at, offer, source="aws_spot")
+
+    put(con, spot(0, "2"), spot(1.5, "4"), spot(2.5, "4"), spot(3, "4"), at=3.2)
+    assert indices(con) == [100, 150, 200, 200]
+
+
+def test_providers_and_chips_have_equal_weights_and_options_none(con: duckdb.DuckDBPyConnection) -> None:
+    """One provider's three offers weigh as another's one; a chip's two providers as another chip's one."""
+
+    def shown(price: str, *others: Row) -> list[Row]:
+        many = [chip(price, region_id=region) for region in "xyz"]
+        return [*many, chip("5", service_provider_name="b"), chip("7", "B200"), *others]
+
+    reserved = chip("1", purchase_option="reserved", commitment_term_hours=8760)
+    put(con, live(0, *shown("2", reserved)), live(1, *shown("3", reserved)), at=1.5)
+
+    assert indices(con, "provider", service_provider_name="a", accelerator_name="H100", purchase_option="on_demand")[
+        -1
+    ] == pytest.approx(150)
+    assert indices(con, "chip", accelerator_name="H100", purchase_option="on_demand")[-1] == pytest.approx(
+        100 * 1.5**0.5
+    )
+    assert indices(con, purchase_option="on_demand")[-1] == pytest.approx(100 * 1.5**0.25)
+    assert indices(con, purchase_option="reserved") == [100, 100]
+
+
+def test_absence_is_held_for_seven_days(con: duckdb.DuckDBPyConnection) -> None:
+    """Back on the eighth day at another price: compared with the price before."""
+    other = chip("9", "A100")
+    looks = [live(at, *([] if 1 <= at < 8 else [chip("2" if at < 1 else "3")]), other) for at in range(10)]
+    put(con, *looks, at=9.5)
+    found = series(con, "index_date, price_index, n_carried, n_new, n_gone", "provider", accelerator_name="H100")
+    assert [line[1:] for line in found] == [
+        (100, 0, 1, 0), *[(100, 1, 0, 0)] * 7, (pytest.approx(150), 0, 0, 0), (pytest.approx(150), 0, 0, 0),
+    ]  # fmt: skip
+
+
+def test_longer_absence_closes_on_its_first_day_and_starts_anew(con: duckdb.DuckDBPyConnection) -> None:
+    """Back on the ninth day: no comparison, a new chain, and nothing said of the days between."""
+    other = chip("9", "A100")
+    looks = [live(at, *([] if 1 <= at < 9 else [chip("2" if at < 1 else "3")]), other) for at in range(11)]
+    put(con, *looks, at=10.5)
+    found = series(con, "index_date, price_index, chain_number, n_matched", "provider", accelerator_name="H100")
+    assert found == [(date(2026, 1, 1), 100, 1, 0), (date(2026, 1, 10), 100, 2, 0), (date(2026, 1, 11), 100, 2, 1)]
+    assert indices(con) == [100] * 11
+
+
+def test_absence_that_lasts_is_held_until_a_week_has_passed(con: duckdb.DuckDBPyConnection) -> None:
+    """Nobody knows yet whether it comes back; then the days are taken back."""
+    other = chip("9", "A100")
+    put(con, live(0, chip("2"), other), *(live(at, other) for at in range(1, 4)), at=3.5)
+    assert len(indices(con, "provider", accelerator_name="H100")) == 4
+
+
+@pytest.mark.parametrize(("back", "drift"), [(8, 150), (9, 100)])
+def test_a_week_without_a_look_is_bridged(con: duckdb.DuckDBPyConnection, back: int, drift: float) -> None:
+    """Seven days on which nobody looked, longer than max_age: compared; eight: not."""
+    put(con, live(0, chip("2")), live(back, chip("3")), at=back + 0.5)
+    assert indices(con)[-1] == drift
+
+
+def test_without_a_look_a_price_is_held_for_its_max_age(con: duckdb.DuckDBPyConnection) -> None:
+    """Three days for this source, whatever the day of the file."""
+    put(con, live(0, chip("2")), live(1, chip("2")), at=30)
+    assert len(indices(con)) == 5
+
+
+def test_imports_hold_until_their_next_look(con: duckdb.DuckDBPyConnection) -> None:
+    """82 days without a look are bridged; what eight days of looks did not show is not."""
+    other = chip("9", "A100")
+    looks = [told(0, chip("2"), chip("4", "H200"), other), told(1, chip("2"), chip("4", "H200"), other)]
+    looks += [told(83, chip("3"), other), told(92, chip("3"), chip("5", "H200"), other)]
+    put(con, *looks, at=100)
+    assert indices(con, "provider", accelerator_name="H100")[-1] == 150
+    assert series(con, "index_date, price_index", "provider", accelerator_name="H200")[-2:] == [
+        (date.fromisoformat(on(82)), 100), (date.fromisoformat(on(92)), 100),
+    ]  # fmt: skip
+
+
+def test_an_import_of_changes_holds_to_its_last_word(con: duckdb.DuckDBPyConnection) -> None:
+    """It never told a price twice: silence of years is no absence, and ends with its last row."""
+    put(con, told(0, row(P4, "32"), row(P5, "98")), told(1000, row(P5, "55")), told(1200, row(P5EN, "63")), at=1300)
+    assert indices(con, "provider", accelerator_name="A100-40GB") == [100] * 1201
+    assert indices(con, "provider", accelerator_name="H100")[-1] == pytest.approx(100 * 55 / 98)
+
+
+def test_what_is_no_move_moves_nothing(con: duckdb.DuckDBPyConnection) -> None:
+    """There and back, and eight times as much: counted as doubtful; the level shows them and drift does not."""
+    prices = ["2", "2.2", "2", "2", "16", "16"]
+    put(con, *(live(at, chip(price)) for at, price in enumerate(prices)), at=5.5)
+    assert indices(con) == [100] * 6
+    found = series(con, "index_date, n_doubtful, n_moved, median_price_usd", "provider")
+    assert [line[1:] for line in found] == [
+        (0, 0, pytest.approx(2)), (1, 0, pytest.approx(2.2)), (1, 0, pytest.approx(2)), (0, 0, pytest.approx(2)),
+        (1, 0, pytest.approx(16)), (0, 0, pytest.approx(16)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "others",
+    [{"statistic": "floor"}, {"restriction": "grandfathered"}, {"restriction": "announced"},
+     {"unit_price_type": "Contracted", "contract_id": "c"}],
+)  # fmt: skip
+def test_left_out(con: duckdb.DuckDBPyConnection, others: dict[str, str]) -> None:
+    """Prices that not everybody pays, or nobody new can have, are in no index."""
+    plain = chip("2")
+    put(con, live(0, plain, chip("1", **others)), live(1, plain, chip("3", **others)), at=1.5)
+    assert series(con, "distinct n_items, price_index") == [(1, 100)]
+
+
+def test_a_rate_of_exchange_is_no_move(con: duckdb.DuckDBPyConnection) -> None:
+    """Euros at an unmoved price: no drift, a level that moves with the rate, and no mix effect."""
+    euro = chip("2", pricing_currency="EUR")
+    con.execute(
+        "insert into core.fx_rate by name select *, now() as recorded_at from (values ('USD', date '2026-01-01', 1.1), "
+        "('USD', date '2026-01-02', 1.2)) as r (pricing_currency, rate_date, units_per_eur)"
+    )
+    put(con, live(0, euro), live(1, euro), at=1.5)
+    ((_, first, *_), (_, second, index, fx, mix)) = series(
+        con, "index_date, median_price_usd, price_index, currency_effect, mix_effect", "provider"
+    )
+    assert (first, second) == (pytest.approx(2.2), pytest.approx(2.4))
+    assert index == 100
+    assert fx == pytest.approx(0.0870113769896)
+    assert mix == pytest.approx(0, abs=1e-12)
+
+
+def test_without_a_rate_the_level_is_unknown_and_the_drift_is_not(con: duckdb.DuckDBPyConnection) -> None:
+    """Never a mean over the rest; the offer is counted."""
+    put(
+        con,
+        live(0, chip("2"), chip("4", pricing_currency="EUR")),
+        live(1, chip("2"), chip("5", pricing_currency="EUR")),
+        at=1.5,
+    )
+    assert series(con, "index_date, n_without_usd, median_price_usd, mix_effect")[-1][1:] == (1, None, None)
+    assert indices(con)[-1] == pytest.approx(100 * 1.25**0.5)
+
+
+def test_what_comes_is_mix_and_not_drift(con: duckdb.DuckDBPyConnection) -> None:
+    """A dear offer beside a cheap one doubles the geometric mean and drifts nothing; drift() says both."""
+    put(con, live(0, chip("1")), live(1, chip("1"), chip("4", region_id="x")), live(2, chip("1")), at=2.5)
+    found = con.execute(
+        f"select drift, level_change, exp(mix_effect), n_new, n_items_before, n_items_after, is_thin "
+        f"from mart.drift(date '{on(0)}', date '{on(1)}') where index_level = 'all'"
+    ).fetchall()
+    assert found == [(0, pytest.approx(1), pytest.approx(2), 1, 1, 2, True)]
+
+
+def test_drift_over_a_broken_chain_is_unknown(con: duckdb.DuckDBPyConnection) -> None:
+    """An index of one chain is never compared with that of another."""
+    put(con, live(0, chip("2")), live(20, chip("3")), at=20.5)
+    found = con.execute(f"select drift, n_new from mart.drift('{on(0)}', '{on(20)}')").fetchall()
+    assert found == [(None, 1)] * 3
+
+
+def test_the_last_day_is_provisional(con: duckdb.DuckDBPyConnection) -> None:
+    """Days that ended less than 24 hours before the file was built."""
+    put(con, *(live(at, chip("2")) for at in range(4)), at=3.5)
+    assert [flag for _, flag in series(con, "index_date, is_provisional")] == [False, False, True, True]
+
+
+def test_outliers_of_a_market_are_cut_and_their_return_is_none() -> None:
+    """Four move by some per cent, one tenfold and back: it moves nothing, on neither day."""
+    prices: dict[Offer, list[float | None]] = {
+        ("m", "H100", n): [1.0, 1.0 + n / 100, 1.0 + n / 100] for n in range(1, 5)
+    }
+    prices["m", "H100", 5] = [1.0, 10.0, 1.0]
+    with panels() as con:
+        load_panel(con, prices)
+        con.execute(
+            "create or replace view mart.price_change as select offer_id, valid_from as observed_at, "
+            "'market_move' as change_kind, 0.0 as change_ratio from mart.price_history"
+        )
+        found = series(con, "index_date, price_index, n_cut", "provider")
+    by_hand = 100 * (1.01 * 1.02 * 1.03 * 1.04) ** (1 / 4)
+    assert found[1][1:] == (pytest.approx(by_hand), 1)
+    assert found[2][1:] == (pytest.approx(by_hand), 0)
+
+
+def test_administered_spot_has_no_volatility(con: duckdb.DuckDBPyConnection) -> None:
+    """Half of on-demand for each chip is a desk's decision; another share for one chip is not."""
+
+    def shown(provider: str, share: float, price: float) -> list[Row]:
+        plain = {"service_provider_name": provider}
+        return [
+            chip(f"{price}", **plain), chip("4", "H200", **plain),
+            chip(f"{price / 2}", purchase_option="spot", **plain),
+            chip(f"{4 * share}", "H200", purchase_option="spot", **plain),
+        ]  # fmt: skip
+
+    rows = [[*shown("desk", 0.5, 2 + at % 2), *shown("market", 0.4, 2 + at % 2)] for at in range(25)]
+    put(con, *(live(at, *each) for at, each in enumerate(rows)), at=24.5)
+    found = con.execute(
+        "select distinct service_provider_name, is_administered, volatility_30d is null from mart.price_index "
+        f"where purchase_option = 'spot' and accelerator_name = 'H100' and index_date = '{on(24)}' "
+        "and index_level = 'provider' order by all"
+    ).fetchall()
+    assert found == [("desk", True, True), ("market", False, False)]
