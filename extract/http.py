@@ -26,6 +26,8 @@ Result = TypeVar("Result")
 
 CONNECT_TIMEOUT_S = 10.0
 READ_TIMEOUT_S = 60.0
+WHOLE_TIMEOUT_S = 300.0
+"""For a small answer as a whole; the read timeout is for each read of it."""
 GET_LIMIT_BYTES = 64 << 20
 STREAM_LIMIT_BYTES = 16 << 30
 """Forty times the largest price list: a stream beyond it is a decompression bomb or the wrong file."""
@@ -115,10 +117,12 @@ class HttpWeb:
         get_limit_bytes: int = GET_LIMIT_BYTES,
         stream_limit_bytes: int = STREAM_LIMIT_BYTES,
         read_timeout_s: float = READ_TIMEOUT_S,
+        whole_timeout_s: float = WHOLE_TIMEOUT_S,
     ) -> None:
         self._retries = retries or Retries()
         self._get_limit_bytes = get_limit_bytes
         self._stream_limit_bytes = stream_limit_bytes
+        self._whole_timeout_s = whole_timeout_s
         self._timeout = urllib3.Timeout(connect=CONNECT_TIMEOUT_S, read=read_timeout_s)
         self._direct = urllib3.PoolManager(maxsize=8)
         self._proxied: dict[str, urllib3.PoolManager] = {
@@ -178,7 +182,8 @@ class HttpWeb:
     def _whole(self, url: str, request: _Request) -> Response:
         def once() -> Response:
             with _hidden(request.headers), _closing(self._answer(url, request)) as answer:
-                return _response(answer, url, b"".join(decoded(answer, url, limit=self._get_limit_bytes)))
+                body = decoded(answer, url, limit=self._get_limit_bytes, within_s=self._whole_timeout_s)
+                return _response(answer, url, b"".join(body))
 
         return self._retries.run(once)
 

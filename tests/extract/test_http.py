@@ -1,7 +1,10 @@
 """HTTP: what is retried, what is refused, and that a body cut short never passes for a whole one."""
 
+import contextlib
 import gzip
+import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 from web_site import Answer, Site, chunked, open_site, send
@@ -188,6 +191,28 @@ def test_get_has_a_limit(site: Site, body: bytes) -> None:
         web(get_limit_bytes=4999).get(site.url + "/file")
 
     assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize("is_chunked", [False, True])
+def test_a_dripping_answer_is_left_in_time(site: Site, is_chunked: bool) -> None:
+    """A byte now and then keeps every single read alive; the whole must come in time all the same."""
+
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header(*(("Transfer-Encoding", "chunked") if is_chunked else ("Content-Length", "1000")))
+        handler.end_headers()
+        with contextlib.suppress(OSError):
+            for _ in range(1000):
+                handler.wfile.write(b"1\r\nx\r\n" if is_chunked else b"x")
+                time.sleep(0.02)
+
+    site.answers["/file"] = [drip]
+    begun = time.monotonic()
+
+    with pytest.raises(Unavailable, match=r"did not come within 0\.2 s"):
+        HttpWeb(retries=Retries(attempts=1), whole_timeout_s=0.2).get(site.url + "/file")
+
+    assert time.monotonic() - begun < 5
 
 
 def test_a_stream_has_a_limit_too(site: Site) -> None:
