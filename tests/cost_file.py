@@ -9,7 +9,7 @@ from typing import Any
 
 from looks import Row, row
 from published import query
-from purchase import Put, block, putting, records, seen, spot
+from purchase import Put, block, plan, putting, records, seen, spot, term
 
 from warehouse import db, throughput
 
@@ -30,11 +30,13 @@ def neocloud(label: str, price: str, count: str | None = None, **others: object)
 
 
 def put_prices(put: Put, at: float = 0, **changed: str) -> Path:
-    """Publish the prices, some of them changed, and three of another provider."""
+    """Publish the prices, some of them changed, two commitments of a year, and four of another provider."""
     prices = LIST | {{"p5en": P5EN, "p5": P5}[name]: price for name, price in changed.items()}
     return put(
         seen(at, "aws_price_list", *(row(name, price) for name, price in prices.items()),
-             neocloud("H100 SXM", "2.5"), neocloud("H200 SXM", "24", "8"), neocloud("H100", "2")),
+             neocloud("H100 SXM", "2.5"), neocloud("H200 SXM", "24", "8"), neocloud("H100", "2"),
+             neocloud("H200 SXM", "8", "8", statistic="floor"), term(P5, "38", "No", "0")),
+        seen(at, "aws_savings_plans", plan(P5, "40")),
         seen(at, "aws_capacity_block_rates", *(block(name, rate, None) for name, rate in BLOCKS.items())),
         seen(at, "aws_spot", spot(P5, "use1-az1", "20")),
         at=at,

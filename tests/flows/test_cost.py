@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from cost_file import cost_file
 
 from flows.cli import main
+from flows.cost import cheapest
 
 Call = Callable[..., Result]
 
@@ -93,6 +94,17 @@ def test_an_option_says_what_it_needs_to_win(call: Call) -> None:
         assert at_it == pytest.approx(0.61)
         assert row["rate_to_beat"] == pytest.approx(row["median_output_rate"] * row["all_in_output_usd_median"] / 0.61)
     assert "IMPOSSIBLE" in text
+
+
+def test_a_current_price_is_shown_before_a_cheaper_old_one() -> None:
+    """Of one point the cheapest current offer stands for all; unreachable ones only where nothing else is."""
+    old, dear, cheap, slow = (
+        {"scenario": "Server", "is_current": current, "cost": cost}
+        for current, cost in ((False, 1.0), (True, 3.0), (True, 2.0), (True, None))
+    )
+
+    assert cheapest([slow, old, dear, cheap], "cost") == [cheap]
+    assert cheapest([slow, cheap | {"scenario": "Offline"}, old], "cost") == [slow, cheap | {"scenario": "Offline"}]
 
 
 def test_serving_a_load(call: Call) -> None:

@@ -200,6 +200,11 @@ def test_ranks_hold_within_one_point_and_option(file: Path) -> None:
     )
 
     assert wrong == []
+    firsts = values(
+        file,
+        "select distinct purchase_option from mart.token_cost where commitment_class = 'one_year' and cost_rank = 1",
+    )
+    assert sorted(firsts) == [("reserved",), ("savings_plan",)]
 
 
 def test_what_has_no_cost_is_counted(file: Path) -> None:
@@ -215,7 +220,8 @@ def test_what_has_no_cost_is_counted(file: Path) -> None:
 
     assert counted["price"] + priced == prices
     assert "chip without published figures, or in a form that is not stated" in reasons
-    assert "another run beats it in both speed for the user and rate of the chip" in reasons
+    assert 'a "from" price, which nobody may be offered' in reasons
+    assert values(file, "from mart.cost_price where service_provider_name = 'Toy' and low_price_usd < 2") == []
     (own,) = values(file, "select count(*) from mart.serving_rate where scenario = 'own curve' and n_runs > 1")[0]
     assert own == 2  # of units of one chip and of eight with a network: the beaten run is part of neither
 

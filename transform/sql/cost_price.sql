@@ -20,7 +20,7 @@ with sized as (
             and (p.form_factor = c.form_factor or c.form_factor is null)
     inner join core.offer as o on p.offer_id = o.offer_id
     inner join core.offer_unit as u on p.offer_id = u.offer_id
-    where not p.is_floor and p.median_price_usd is not null
+    where p.median_price_usd is not null
 )
 
 select
