@@ -38,7 +38,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from extract.base import Context, Parsed, Source
-from extract.neoclouds.answers import Fields, content, refusal
+from extract.neoclouds.answers import Digits, Fields, content, refusal
 from extract.neoclouds.offers import Row, offer, once, parsed, plain
 from warehouse.documents import Document, Look
 from warehouse.errors import CredentialsMissing, LayoutChanged, SourceError, Unavailable
@@ -205,7 +205,7 @@ def _row(scope: str, item: Fields, conditions: str) -> Row:
     """Return one offer."""
     asked = ASKED[scope]
     place = item.any("location")
-    if not isinstance(place, str):
+    if not isinstance(place, str) or isinstance(place, Digits):
         raise refusal(NAME, "expected a text", f"{item.place}.location", place)
     return offer(
         asked.provider, label=_label(item), price=item.number("price"), count=item.whole("gpu_count"),

@@ -285,7 +285,7 @@ def test_it_is_off_unless_enabled(tmp_path):
 def harmed(content: dict[str, Any]) -> dict[str, object]:
     """Return a document harmed in each way, by name."""
     text = json.dumps(content)
-    item = content["items"][0]
+    item = next(item for item in content["items"] if item["gpu_count"])
     found: dict[str, object] = {
         "nothing": b"", "null": b"null", "no object": b"{}", "no list": b"[]", "a page": b"<html></html>",
         "cut": text[: len(text) // 2].encode(), "cut at the end": text[:-2].encode(),
@@ -295,6 +295,7 @@ def harmed(content: dict[str, Any]) -> dict[str, object]:
         "a negative price": content | {"items": [item | {"price": -1}]},
         "half a chip": content | {"items": [item | {"gpu_count": 0.5}]},
         "a price more": content | {"items": [item | {"price_eur": 1}]},
+        "a number for a place": content | {"items": [item | {"location": 1}]},
         "prices of zero": content | {"items": [item | {"price": 0}]},
     }  # fmt: skip
     found |= {f"without {name}": {k: v for k, v in content.items() if k != name} for name in content}

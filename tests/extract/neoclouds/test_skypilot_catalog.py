@@ -209,6 +209,9 @@ def test_vast_is_a_median_over_all_regions(shared: Path):
     }
     bid = line("4x-H100_SXM-32-65536", "H100", 4, "9.07", spot="8.00")
     assert ignored("vast", HEADER + bid) == {"the highest bid of several": 1}
+    assert [(row["purchase_option"], row["unit_price"]) for row in read("vast", HEADER + bid)] == [
+        ("on_demand", "9.07")
+    ]
 
 
 def test_a_reseller_names_the_host():
@@ -264,7 +267,9 @@ HARMS = {
     "a cell more": LAMBDA.replace("1.48,", "1.48,2,"), "a cell less": LAMBDA.replace(",1.48", ""),
     "a negative price": LAMBDA.replace("1.48", "-1.48"), "words for a price": LAMBDA.replace("1.48", "Contact us"),
     "a currency sign": LAMBDA.replace("1.48", "$1.48"), "another GpuInfo": LAMBDA.replace("'Gpus'", "'Chips'"),
-    "two chips in GpuInfo": LAMBDA.replace("'Gpus': [", "'Gpus': [{'Name': 'A10'}, "),
+    "two chips in GpuInfo": LAMBDA.replace("}}], ", "}}, {'Name': 'A10', 'Count': 1.0}], "),
+    "a stray quote": LAMBDA.replace("us-west-2", '"us-west-2"x'),
+    "a cut price": HEADER + line("gpu_1x_a10", "A10", "1.0", "1.29", spot="0.85")[:-2],
     "a count without a chip": LAMBDA.replace(",H100,8.0", ",,8.0"),
     "a chip without a count": LAMBDA.replace(",H100,8.0", ",H100,"),
     "no name of a machine": LAMBDA.replace("gpu_8x_h100_sxm5", ""),

@@ -334,6 +334,10 @@ def test_it_has_no_present(tmp_path: Path):
         SOURCE.fetch(context("https://example.com"), "lambda")
     with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=lambda: NOW) as one:
         assert SOURCE not in [*one.sources(), *one.sources(offline=True)]
+    enabled = Settings(data_dir=tmp_path / "data", sources={SOURCE.name: {"enabled": True}})
+    with steps.open_run(enabled, clock=lambda: NOW) as one:
+        assert SOURCE not in one.sources()
+        assert SOURCE in one.sources(offline=True)
     assert SOURCE.max_age is None
 
 
