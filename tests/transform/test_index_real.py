@@ -1,6 +1,7 @@
 """The drift index of AWS's real on-demand list, us-east-1, 2022 to 2026: one day's fall, and a mean that rose."""
 
 import importlib.util
+import re
 from datetime import date
 from pathlib import Path
 from types import ModuleType
@@ -9,6 +10,7 @@ import pytest
 from published import query
 
 BENCH = Path(__file__).parents[2] / "bench" / "price_index.py"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "drift-index.md"
 CUT = date(2025, 6, 23)
 
 
@@ -66,5 +68,16 @@ def test_the_mean_of_the_list_rose_while_its_prices_fell(file: Path) -> None:
     )
     assert (first, last) == (date(2022, 6, 22), date(2026, 7, 20))
     assert round(float(str(index)), 2) == 90.62
-    assert float(str(rise)) > 0.3
+    assert float(str(rise)) > 1 / 3
     assert float(str(mix)) > 0.3
+
+
+def test_the_documented_queries_run(file: Path) -> None:
+    """The moves are those of the one day, and the week around it has their four chips."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    week, moves = re.findall(r"^```sql\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    assert [line[0] for line in query(file, moves)] == [CUT] * 4
+    past = week.replace("current_date", f"date '{CUT}' + 7")
+    assert {line[0] for line in query(file, past) if abs(float(str(line[2]))) > 0} == {
+        "A100-40GB", "A100-80GB", "H100", "H200",
+    }  # fmt: skip
