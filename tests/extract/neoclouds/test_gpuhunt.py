@@ -289,8 +289,8 @@ def harmed(content: dict[str, Any]) -> dict[str, object]:
     found: dict[str, object] = {
         "nothing": b"", "null": b"null", "no object": b"{}", "no list": b"[]", "a page": b"<html></html>",
         "cut": text[: len(text) // 2].encode(), "cut at the end": text[:-2].encode(),
-        "another provider": content | {"provider": "vultr"}, "an item of another": content | {
-            "items": [item | {"provider": "vultr"}]},
+        "another provider": content | {"provider": "vultr", "items": [item | {"provider": "vultr"}]},
+        "an item of another": content | {"items": [item | {"provider": "vultr"}]},
         "a text for a price": content | {"items": [item | {"price": "6.0"}]},
         "a negative price": content | {"items": [item | {"price": -1}]},
         "half a chip": content | {"items": [item | {"gpu_count": 0.5}]},
