@@ -23,7 +23,7 @@ def changes(frame: pl.DataFrame, *, id: str, title: str, subtitle: str, total: i
     made = pl.DataFrame(
         {
             "offer": [_offer(row) for row in rows],
-            "change": [_change(row["change_ratio"]) for row in rows],
+            "change": [change(row["change_ratio"]) for row in rows],
             "before": [_price(row, "before", places) for row in rows],
             "after": [_price(row, "after", places) for row in rows],
             "region": [row["availability_zone_id"] or row["region_id"] or wording.UNKNOWN for row in rows],
@@ -92,7 +92,7 @@ def _offer(row: Row) -> str:
     return escape(name) + small(", ".join(part for part in (by, row["tier"]) if part))
 
 
-def _change(ratio: float | None) -> str:
+def change(ratio: float | None) -> str:
     """Return a change with sign and arrow; colour only repeats what they say."""
     if ratio is None:
         return wording.UNKNOWN

@@ -9,16 +9,18 @@ from reports import wording
 def write(file: Path, folder: Path) -> Path:
     """Write the page of a published file into a folder and return the path of the newest page.
 
-    A day has one page: a later run of that day replaces it. Each page appears whole or not at all.
+    A day has one page: a later run of that day replaces it. Each page appears whole or not at all; the feeds beside
+    them are written with them.
     """
     # What these import costs half a second, which a command that writes no page must not pay.
-    from reports import facts, page
+    from reports import facts, feed, page
 
     found = facts.read(file)
     text = page.render(found)
     newest = folder / "index.html"
     for target in (folder / "daily" / f"{wording.day(found.built_at)}.html", newest):
         _put(target, text)
+    feed.write(file, folder)
     return newest
 
 

@@ -121,7 +121,9 @@ def test_a_day_keeps_its_page(offline: Path, tmp_path: Path) -> None:
     newest = daily.write(offline, tmp_path)
     assert newest == tmp_path / "index.html"
     assert newest.read_bytes() == (tmp_path / "daily/2026-11-21.html").read_bytes()
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["2026-11-21.html", "daily", "index.html"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [
+        "2026-11-21.html", "daily", "feed.atom", "index.html", "latest.json", "latest.schema.json",
+    ]  # fmt: skip
 
 
 def test_a_page_is_written_in_time(live: Path, tmp_path: Path) -> None:

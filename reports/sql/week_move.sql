@@ -1,0 +1,142 @@
+-- What moved in a week and was no spot or market price: one row for each piece of news, which may be of several places
+-- and sizes. Amounts are per chip-hour, an upfront fee spread over the term; of what has no known chips, as sold.
+-- Where several sources saw the same thing move, and the windows in which they place it overlap, it happened once, when
+-- the earliest of them saw it: event_at; and after event_from, the latest moment before it at which any of them still
+-- saw the old price. Each one's own window stands in windows.
+with move as (
+    select
+        c.*,
+        u.form_factor,
+        u.accelerator_count > 0 as is_per_chip,
+        case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE
+        * u.hours_per_pricing_unit as unit_hours,
+        coalesce(c.instance_type, c.accelerator_name, o.accelerator_label) as offered,
+        coalesce(c.instance_type, o.accelerator_label) as told,
+        c.last_observed_before_at as seen_from
+    from mart.price_change as c
+    inner join core.offer as o on c.offer_id = o.offer_id
+    inner join core.offer_unit as u on c.offer_id = u.offer_id
+    where c.change_kind in ('list_change', 'correction', 'suspected_error')
+),
+
+priced as (
+    select
+        *,
+        (unit_price_before + coalesce(upfront_price_before / commitment_term_hours, 0)) / unit_hours as price_before,
+        (unit_price_after + coalesce(upfront_price_after / commitment_term_hours, 0)) / unit_hours as price_after
+    from move
+),
+
+same_thing as (
+    select
+        *,
+        hash(
+            service_provider_name, coalesce(accelerator_name, told), form_factor, accelerator_count,
+            case when service_provider_name = 'AWS' then instance_type end, region_id, availability_zone_id,
+            purchase_option, commitment_term_hours, purchase_payment_model, offering_class, tier, pricing_currency,
+            change_kind, round(price_before, 4), round(price_after, 4)
+        ) as thing_id
+    from priced
+),
+
+island as (
+    select
+        *,
+        coalesce(
+            seen_from >= max(observed_at) over (
+                partition by thing_id order by observed_at, offer_id
+                rows between unbounded preceding and 1 preceding
+            ),
+            true
+        ) as is_first
+    from same_thing
+),
+
+numbered as (
+    select
+        *,
+        count(*) filter (where is_first) over (
+            partition by thing_id order by observed_at, offer_id
+            rows between unbounded preceding and current row
+        ) as event_number
+    from island
+),
+
+dated as (
+    select
+        *,
+        min(observed_at) over (partition by thing_id, event_number) as event_at
+    from numbered
+),
+
+narrowed as (
+    select
+        *,
+        max(case when seen_from < event_at then seen_from end) over (
+            partition by thing_id, event_number
+        ) as event_from
+    from dated
+),
+
+sold as (
+    select
+        accelerator_name,
+        count(distinct service_provider_name) as n_providers,
+        count(distinct form_factor) as n_forms
+    from mart.provider_price
+    group by accelerator_name
+)
+
+select
+    n.service_provider_name,
+    n.accelerator_name,
+    case when s.n_forms > 1 then n.form_factor end as form_factor,
+    case when n.service_provider_name = 'AWS' or n.accelerator_name is null then any_value(n.offered) end as offered,
+    n.is_per_chip,
+    n.purchase_option,
+    n.commitment_term_hours,
+    n.purchase_payment_model,
+    n.offering_class,
+    n.tier,
+    n.pricing_currency,
+    n.change_kind,
+    arg_min(n.price_before, n.price_after) as price_before,
+    min(n.price_after) as price_after,
+    arg_min(n.change_ratio, n.price_after) as change_ratio,
+    count(distinct n.offer_id) as n_offers,
+    list_sort(list(distinct n.region_id) filter (where n.region_id is not null)) as regions,
+    arg_min(n.event_from, n.event_at) as event_from,
+    min(n.event_at) as event_at,
+    list_sort(list(distinct { 'observed_at': n.observed_at, 'seen_from': n.seen_from, 'source': n.source })) as windows,
+    arg_min(n.document_sha256, n.observed_at) as document_sha256,
+    coalesce(any_value(s.n_providers), 0) as n_providers
+from narrowed as n
+left join sold as s on n.accelerator_name = s.accelerator_name
+where n.event_at >= $since and n.event_at < $until
+group by
+    n.service_provider_name,
+    n.accelerator_name,
+    case when s.n_forms > 1 then n.form_factor end,
+    case when n.service_provider_name = 'AWS' or n.accelerator_name is null then n.offered end,
+    n.is_per_chip,
+    n.purchase_option,
+    n.commitment_term_hours,
+    n.purchase_payment_model,
+    n.offering_class,
+    n.tier,
+    n.pricing_currency,
+    n.change_kind,
+    round(n.change_ratio, 3)
+order by
+    n.change_kind <> 'list_change',
+    n.purchase_option <> 'on_demand',
+    -abs(arg_min(n.change_ratio, n.price_after)) nulls last,
+    n.service_provider_name,
+    n.accelerator_name,
+    offered,
+    form_factor,
+    n.purchase_option,
+    n.commitment_term_hours,
+    n.tier,
+    n.purchase_payment_model,
+    n.offering_class

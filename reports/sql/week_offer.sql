@@ -1,0 +1,46 @@
+-- What came, came back and went in a week: one row for each chip of a provider on the same terms.
+select
+    c.service_provider_name,
+    coalesce(c.accelerator_name, c.instance_type, o.accelerator_label) as offered,
+    c.purchase_option,
+    c.tier,
+    c.change_kind,
+    count(*) as n_offers,
+    count(distinct c.region_id) as n_regions,
+    min(
+        case
+            when u.accelerator_count > 0 and c.pricing_currency = 'USD'
+                then (
+                    coalesce(c.unit_price_after, c.unit_price_before)
+                    + coalesce(
+                        coalesce(c.upfront_price_after, c.upfront_price_before) / c.commitment_term_hours, 0
+                    )
+                ) / u.accelerator_count::DOUBLE / u.hours_per_pricing_unit
+        end
+    ) as least_price_usd,
+    min(c.last_observed_before_at) as event_from,
+    min(c.observed_at) as event_at,
+    list_sort(list(distinct c.source)) as sources,
+    arg_min(c.document_sha256, c.observed_at) as document_sha256
+from mart.price_change as c
+inner join core.offer as o on c.offer_id = o.offer_id
+inner join core.offer_unit as u on c.offer_id = u.offer_id
+where
+    c.change_kind in ('new_offer', 'returned_offer', 'gone_offer')
+    and c.observed_at >= $since
+    and c.observed_at < $until
+group by
+    c.service_provider_name,
+    coalesce(c.accelerator_name, c.instance_type, o.accelerator_label),
+    c.purchase_option,
+    c.tier,
+    c.change_kind
+order by
+    array_position(['gone_offer', 'new_offer', 'returned_offer'], c.change_kind),
+    c.purchase_option <> 'on_demand',
+    c.service_provider_name <> 'AWS',
+    -count(*),
+    c.service_provider_name,
+    offered,
+    c.purchase_option,
+    c.tier

@@ -1,0 +1,304 @@
+"""The weekly page: which week a move belongs to, what was known when, what may be said, and what is only text."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+from weekly_file import HOSTILE, publish_weeks
+
+from reports import weekly, weekly_facts, weekly_news
+from reports.weekly_calendar import Week
+from reports.weekly_facts import WeekFacts
+from warehouse.errors import SettingsError
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return publish_weeks(tmp_path_factory.mktemp("weeks"))
+
+
+@pytest.fixture(scope="module")
+def told(file: Path):
+    """Return the facts of a week by its text, read once each."""
+    kept: dict[tuple[str, bool], WeekFacts] = {}
+
+    def read(week: str, *, known_then: bool = False) -> WeekFacts:
+        key = week, known_then
+        kept[key] = kept.get(key) or weekly.read(file, Week.parse(week), known_then=known_then)
+        return kept[key]
+
+    return read
+
+
+def of_provider(found: WeekFacts, provider: str) -> list[dict[str, object]]:
+    return found.moves.filter(pl.col("service_provider_name") == provider).to_dicts()
+
+
+# --- weeks
+
+
+@pytest.mark.parametrize(
+    ("week", "first", "after"),
+    [
+        ("2025-W26", "2025-06-23", "2025-06-30"),
+        ("2020-W53", "2020-12-28", "2021-01-04"),
+        ("2026-W01", "2025-12-29", "2026-01-05"),
+    ],
+)
+def test_a_week_is_monday_to_sunday(week: str, first: str, after: str) -> None:
+    parsed = Week.parse(week)
+
+    assert str(parsed) == week
+    assert (f"{parsed.since:%Y-%m-%d}", f"{parsed.until:%Y-%m-%d}") == (first, after)
+    assert (
+        Week.of(parsed.since)
+        == Week.of(parsed.until.replace(tzinfo=None) - (parsed.until - parsed.since) / 7)
+        == parsed
+    )
+
+
+@pytest.mark.parametrize("text", ["2025-W54", "2025-W00", "2025W26", "2025-26", "", "٢٠٢٥-W26", "2025-W26\n"])
+def test_what_is_no_week_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="no week"):
+        Week.parse(text)
+
+
+def test_a_week_that_had_not_begun_is_refused(file: Path) -> None:
+    with pytest.raises(SettingsError, match=r"had not begun.*the last full week in it is 2026-W06"):
+        weekly.read(file, Week(2026, 9))
+
+
+def test_the_last_full_week_is_the_default(file: Path) -> None:
+    """The file is of Thursday of W07, so W06 is told."""
+    found = weekly.read(file)
+
+    assert str(found.week) == "2026-W06"
+    assert found.is_over
+
+
+# --- what moved, and when
+
+
+def test_what_two_sources_saw_happened_once_in_the_week_of_the_earlier(told) -> None:
+    """The second source saw it on Sunday, the first on Monday: it is news of the week that ended that Sunday."""
+    (move,) = of_provider(told("2026-W02"), "RunPod")
+
+    assert (move["price_before"], move["price_after"]) == (2.39, 2.89)
+    assert move["change_ratio"] == pytest.approx(0.2092, abs=1e-4)
+    assert move["event_at"] == datetime.fromisoformat("2026-01-11T12:00")
+    assert move["event_from"] == datetime.fromisoformat("2026-01-06T00:00")
+    assert [each["source"] for each in move["windows"]] == ["aws_spot_feed", "aws_price_list"]
+    assert of_provider(told("2026-W03"), "RunPod")[0]["accelerator_name"] == "H200"
+
+
+def test_known_then_leaves_out_what_was_learnt_later(told) -> None:
+    """When W02 ended only one source had seen the new price."""
+    (move,) = of_provider(told("2026-W02", known_then=True), "RunPod")
+
+    assert [each["source"] for each in move["windows"]] == ["aws_spot_feed"]
+
+
+def test_hindsight_tells_a_correction_from_a_move(told) -> None:
+    """H200 rose on 17 January and was back three days later: then a list price, now a correction."""
+    then = {m["accelerator_name"]: m["change_kind"] for m in of_provider(told("2026-W03", known_then=True), "RunPod")}
+    now = {m["accelerator_name"]: m["change_kind"] for m in of_provider(told("2026-W03"), "RunPod")}
+
+    assert (then["H200"], now["H200"]) == ("list_change", "correction")
+    assert "H200" not in weekly_news.headline(told("2026-W03"))
+    assert "correction" in weekly_news.also(told("2026-W03"))
+
+
+def test_prices_stood_as_they_were_when_the_week_ended(told) -> None:
+    """In W02 AWS asked 10 USD for an H100, and 7.50 after its cut in W03."""
+
+    def aws(week: str) -> float:
+        stand = told(week).stand.filter((pl.col("accelerator_name") == "H100") & (pl.col("form_factor") == "SXM"))
+        return stand["aws_price_usd"].item()
+
+    assert (aws("2026-W02"), aws("2026-W03")) == (10.0, 7.5)
+
+
+def test_gone_is_told_in_its_week_alone(told) -> None:
+    gone = told("2026-W03").offers.filter(pl.col("change_kind") == "gone_offer")
+
+    assert gone["service_provider_name"].to_list() == ["Beta"]
+    assert told("2026-W04").offers.is_empty()
+
+
+# --- what may be said
+
+
+def test_the_subject_carries_the_news(told) -> None:
+    assert weekly_news.subject(told("2026-W02")).startswith("RunPod raised H100 PCIe 21 %")
+    assert weekly_news.subject(told("2026-W03")).startswith("AWS cut p5.48xlarge 25 %")
+    assert (
+        weekly_news.subject(told("2026-W05")) == "No list price moved in 2026-W05; 11 prices checked; 2 scopes unread"
+    )
+    assert weekly_news.subject(told("2026-W06")).startswith("Nothing was checked in 2026-W06")
+
+
+@pytest.mark.parametrize("week", ["2026-W02", "2026-W03", "2026-W04", "2026-W05", "2026-W06"])
+def test_no_subject_is_too_long_or_breaks(told, week: str) -> None:
+    for known_then in (False, True):
+        subject = weekly_news.subject(told(week, known_then=known_then))
+
+        assert len(subject) < 70
+        assert subject.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("checked", "listed", "said"),
+    [
+        (100, 100, "AWS list unchanged"),
+        (95, 100, "AWS list unchanged"),
+        (94, 100, "AWS list partly checked"),
+        (0, 100, "AWS list not checked"),
+    ],
+)
+def test_unchanged_is_said_only_of_what_was_checked(told, checked: int, listed: int, said: str) -> None:
+    found = told("2026-W02")
+    rows = found.checked.with_columns(
+        n_listed_checked=pl.when(pl.col("service_provider_name") == "AWS").then(checked).otherwise("n_listed_checked"),
+        n_listed=pl.when(pl.col("service_provider_name") == "AWS").then(listed).otherwise("n_listed"),
+    )
+    assert weekly_news.aws_tail(replace(found, checked=rows)) == said
+    assert weekly_news.aws_tail(replace(found, checked=rows.filter(pl.col("service_provider_name") != "AWS"))) == (
+        "AWS list not checked"
+    )
+
+
+def item(name: str, ratio: float, rank: int = 1, provider: str = "P") -> weekly_news.Item:
+    return weekly_news.Item(name=name, provider=provider, option="", place="", ratio=ratio, rank=rank)
+
+
+def test_moves_alike_stand_together_and_a_whole_catalogue_in_one() -> None:
+    """What all names end in is told once; both ways are told; six moves one way are a repricing."""
+    some = [item("H100 SXM", 0.1, 6), item("H200 SXM", 0.1, 5), item("H100 PCIe", 0.209, 6), item("L40", -0.17)]
+    many = [item(f"C{n}", n / 100, n) for n in range(7, 14)]
+
+    assert weekly_news.sentences(some)[0][-1] == "P raised H100 PCIe 21 %, H100/H200 SXM 10 %; cut L40 17 %"
+    assert weekly_news.sentences(some)[0][0] == "P raised H100 PCIe 21 %, +2"
+    assert weekly_news.sentences(many)[0] == [
+        "P raised 7 list prices 7 to 13 %",
+        "P raised 7 list prices 7 to 13 %, C13 13 %",
+    ]
+    assert weekly_news.sentences([*some, item("p5", -0.01, provider="AWS")])[0][0].startswith("AWS cut")
+
+
+def test_small_moves_are_counted_not_told(told) -> None:
+    """With a threshold above it, a move is no news, and does not make the week quiet either."""
+    found = told("2026-W02")
+
+    assert weekly_news.subject(found, least=0.5).startswith("1 small list move in 2026-W02")
+    assert "1 smaller list move" in weekly_news.also(found, least=0.5)
+    assert not found.is_quiet
+
+
+def test_a_quiet_week_is_one_in_which_nothing_happened(told) -> None:
+    assert [told(week).is_quiet for week in ("2026-W02", "2026-W03", "2026-W05")] == [False, False, True]
+
+
+def test_who_was_not_seen_is_a_gap(told) -> None:
+    """In W06 nobody looked: all providers are gaps, and the scopes are stale."""
+    gaps = weekly_news.gaps(told("2026-W06"))
+
+    assert gaps[0] == "2 scopes stale (aws_price_list us-east-1 and aws_spot_feed second)"
+    assert gaps[1].startswith("4 providers not seen (AWS, ")
+    assert weekly_news.headline(told("2026-W06")).startswith("Nothing was checked in 2026-W06")
+
+
+# --- the page
+
+
+class Tags(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def test_words_from_outside_are_text(told, tmp_path: Path) -> None:
+    """No script, no image, no handler; and the words themselves stand there to be read."""
+    text = weekly.write(told("2026-W03"), tmp_path).read_text(encoding="utf-8")
+    tags = Tags(text)
+
+    assert not {tag for tag, _ in tags.seen} & {"script", "img", "iframe", "object"}
+    assert not [name for _, attributes in tags.seen for name in attributes if name.startswith("on")]
+    assert '<script>alert(1)</script>"><img src=x onerror=alert(1)>=cmd()' in "".join(tags.words)
+    assert HOSTILE not in text
+
+
+def test_a_page_needs_nothing_else_and_stays(told, tmp_path: Path) -> None:
+    """The same facts give the same bytes; nothing is loaded; the list names the week with its news."""
+    first = weekly.write(told("2026-W02"), tmp_path)
+    before = first.read_bytes()
+    weekly.write(told("2026-W03"), tmp_path)
+    again = weekly.write(told("2026-W02"), tmp_path)
+    listed = (tmp_path / "weekly" / "index.html").read_text(encoding="utf-8")
+
+    assert first.relative_to(tmp_path).as_posix() == "weekly/2026-W02.html"
+    assert again.read_bytes() == before
+    assert not list(tmp_path.glob("weekly/*edition*"))
+    assert not re.search(rb'(?:src|href)="https?:', before.replace(b'href="https://x.test', b""))
+    assert re.findall(r'<a href="(2026[^"]+)">', listed) == ["2026-W03.html", "2026-W02.html"]
+    assert "RunPod raised H100 PCIe 21 %" in listed
+
+
+def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) -> None:
+    found = told("2026-W02")
+    first = weekly.write(found, tmp_path).read_bytes()
+    now = weekly.write(replace(found, moves=found.moves.clear()), tmp_path).read_text(encoding="utf-8")
+    kept = tmp_path / "weekly" / "2026-W02.edition-1.html"
+
+    assert kept.read_bytes() == first
+    assert "This is edition 2" in now
+    assert "RunPod raised H100 PCIe 21 %" in now
+    assert "edition 2" in (tmp_path / "weekly" / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_week_that_is_not_over_says_so_and_keeps_no_edition(file: Path, tmp_path: Path) -> None:
+    found = weekly.read(file, Week(2026, 7))
+    page = weekly.write(found, tmp_path)
+    weekly.write(
+        replace(found, provider_prices=found.provider_prices, version="other", late=(3, found.as_of)), tmp_path
+    )
+
+    assert not found.is_over
+    assert "so far: the week is over on 2026-02-16" in page.read_text(encoding="utf-8")
+    assert not list(tmp_path.glob("weekly/*edition*"))
+
+
+def test_a_file_without_index_or_costs_per_token_is_told_without_them(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Marts that a file does not have are left out, not missed."""
+    asked = weekly_facts._ask
+
+    def without(con, name, values):
+        if name in ("week_token", "week_drift"):
+            raise AssertionError(name)
+        return asked(con, name, values)
+
+    monkeypatch.setattr(weekly_facts, "_ask", without)
+    monkeypatch.setattr(weekly_facts, "NEEDED", {"token": "nothing", "drift": "nothing"})
+    found = weekly.read(file, Week(2026, 6))
+
+    assert found.drift is None
+    assert found.token.is_empty()
+    assert "five weeks" in weekly_news.token(found)
+
+
+def test_a_moment_with_a_zone_falls_into_its_week_in_utc() -> None:
+    assert str(Week.of(datetime.fromisoformat("2026-01-05T00:30:00+02:00"))) == "2026-W01"
+    assert str(Week.of(datetime(2026, 1, 5, tzinfo=UTC))) == "2026-W02"

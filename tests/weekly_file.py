@@ -1,0 +1,71 @@
+"""A published file of six weeks of a small market, each with one thing to tell, and a provider of hostile words.
+
+W02 (5 to 11 January 2026): two sources see RunPod raise H100 PCIe, the second of them on the Monday after. W03: AWS
+cuts a type, an offer goes, and a price rises that is back in W04. W05: nothing happens. W06: nobody looks.
+"""
+
+from pathlib import Path
+
+from looks import ParsedLook, Row, day, row
+from purchase import SOURCES, seen
+
+from transform.models import MACROS, MARTS, create_formulas
+from warehouse import db, publish
+from warehouse.events import naive
+from warehouse.load import load
+
+HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(1)>=cmd()\r\nBcc: victim@example.com'
+BUILT_DAY = 42.5
+
+
+def chip(provider: str, price: str, label: str, **others: object) -> Row:
+    return row(
+        None, price, service_provider_name=provider, accelerator_label=label, accelerator_count="1",
+        capacity_unit="GPU", minimum_quantity="1", **({"region_id": None} | others),
+    )  # fmt: skip
+
+
+def aws(p5: str = "80") -> list[Row]:
+    return [row("p5.48xlarge", p5), *(row(name, "20") for name in ("p4d.24xlarge", "p4de.24xlarge", "g6.48xlarge"))]
+
+
+def first(at: float, *, pcie: str = "2.39", p5: str = "80", h200: str = "4", gone: bool = False) -> ParsedLook:
+    """Return a look of the first source at everybody."""
+    return seen(
+        at, "aws_price_list", *aws(p5), chip("RunPod", pcie, "NVIDIA H100 PCIe", tier="secure"),
+        chip("RunPod", h200, "NVIDIA H200 SXM", tier="secure"),
+        chip("RunPod", "2.69", "NVIDIA H100 SXM", tier="secure"),
+        chip("Alpha", "1.5", "NVIDIA A100 80GB PCIe"), chip("Alpha", "0.04", "NVIDIA L4"),
+        *([] if gone else [chip("Beta", "3", "NVIDIA H100 SXM")]),
+        chip(HOSTILE, "2" if at < 12 else "2.2", "NVIDIA H100 SXM", tier=HOSTILE),
+    )  # fmt: skip
+
+
+def second(at: float, *, pcie: str) -> ParsedLook:
+    """Return a look of the second source, which has other words for the same chip."""
+    return seen(at, "aws_spot_feed", chip("RunPod", pcie, "H100 PCIe", tier="secure"), scope="second")
+
+
+def publish_weeks(folder: Path) -> Path:
+    """Publish the weeks into a folder and return the file."""
+    looks = [
+        first(5), second(5, pcie="2.39"),
+        second(10.5, pcie="2.89"),
+        first(11.5, pcie="2.89"),
+        first(13, pcie="2.89", p5="60", gone=True),
+        first(16, pcie="2.89", p5="60", h200="5", gone=True), second(16, pcie="2.89"),
+        first(19, pcie="2.89", p5="60", gone=True), second(19, pcie="2.89"),
+        first(27, pcie="2.89", p5="60", gone=True), second(27, pcie="2.89"),
+    ]  # fmt: skip
+    with db.writer(folder) as con:
+        for each in looks:
+            con.execute(
+                "insert into core.document by name select ? as document_sha256, ? as source, ? as scope, "
+                "'https://x.test/' as url, ?::timestamp as fetched_at, 100 as size_bytes, ?::timestamp as recorded_at",
+                [each.document_sha256, each.source, each.scope, naive(each.observed_at), naive(each.observed_at)],
+            )
+            load(con, [each], recorded_at=each.observed_at)
+        return publish.publish(
+            con, folder, marts=MARTS, macros=MACROS, formulas=create_formulas, sources=SOURCES,
+            built_at=day(BUILT_DAY), version="test",
+        )  # fmt: skip
