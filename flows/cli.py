@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from flows import cli_benchmarks, cli_chips, cli_cost, output, settings
+from flows import cli_audit, cli_benchmarks, cli_chips, cli_cost, output, settings
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbos
     ctx.obj = lambda: settings.read(file, data_dir=data_dir)
 
 
+main.add_command(cli_audit.audit)
 main.add_command(cli_benchmarks.benchmark)
 main.add_command(cli_chips.chips)
 main.add_command(cli_chips.fit)

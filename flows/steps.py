@@ -22,6 +22,7 @@ from extract.base import Context, Source
 from flows import replay
 from flows.settings import Settings
 from flows.summary import Summary
+from transform.audit import tables as audit_tables
 from transform.models import MACROS, MARTS, create_formulas
 from warehouse import db
 from warehouse.documents import Document, Look, Whole
@@ -162,6 +163,7 @@ class Run:
             marts=MARTS,
             formulas=create_formulas,
             macros=MACROS,
+            computed=audit_tables.TABLES,
             sources=source_rows(self.con),
             built_at=self.clock(),
             version=version("chipledger"),

@@ -7,6 +7,7 @@ draft) in snake_case where the meaning is FOCUS's. `warehouse.schemas` says whic
 from dataclasses import dataclass
 
 from warehouse.accelerator_facts import FACTS
+from warehouse.audit_columns import AUDIT
 from warehouse.cost_columns import COST
 from warehouse.index_columns import INDEX
 
@@ -287,6 +288,8 @@ _COLUMNS = (
     Column("evidence_grade", "VARCHAR", "A official and linked, B a vendor's document with configuration, C others with configuration, D without it, X breaks a bound of physics"),
     # cost
     *(Column(*each) for each in COST),
+    # claims
+    *(Column(*each) for each in AUDIT),
     # what a purchase option promises; NULL: the provider's pages do not say, or there is no such notion
     Column("capacity_guaranteed", "BOOLEAN", "Whether what is bought is sure to be there when it is used"),
     Column("is_interruptible", "BOOLEAN", "Whether the provider may end it for want of capacity"),

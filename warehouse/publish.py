@@ -12,7 +12,7 @@ from typing import Protocol
 
 import duckdb
 
-from warehouse import accelerator_facts, accelerators, models, purchase_terms, throughput
+from warehouse import accelerator_facts, accelerators, claims, models, purchase_terms, throughput
 from warehouse.columns import COLUMNS, FOCUS_COLUMNS
 from warehouse.db import create_macros, insert_rows, quote, sql
 from warehouse.errors import ChipledgerError
@@ -33,6 +33,19 @@ class Model(Protocol):
     def is_table(self) -> bool: ...
     @property
     def sql(self) -> str: ...
+
+
+class ComputedTable(Protocol):
+    """What publishing needs of a mart that Python computes: name, what a row is, columns, and rows from the file."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def row(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[str]: ...
+    @property
+    def rows(self) -> Callable[[duckdb.DuckDBPyConnection], list[tuple[object, ...]]]: ...
 
 
 class Macro(Protocol):
@@ -68,6 +81,7 @@ def publish(
     *,
     marts: Sequence[Model],
     macros: Sequence[Macro] = (),
+    computed: Sequence[ComputedTable] = (),
     formulas: Callable[[duckdb.DuckDBPyConnection], None] = lambda con: None,
     sources: Iterable[SourceRow],
     built_at: datetime,
@@ -75,7 +89,8 @@ def publish(
 ) -> Path:
     """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
 
-    `formulas` makes the scalar macros that marts and macros use, in the database in use.
+    `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
+    all that stands there then.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
     """
     target = data_dir / FILE_NAME
@@ -87,6 +102,7 @@ def publish(
             part,
             marts=marts,
             macros=macros,
+            computed=computed,
             formulas=formulas,
             sources=sources,
             built_at=built_at,
@@ -105,6 +121,7 @@ def _build(
     *,
     marts: Sequence[Model],
     macros: Sequence[Macro],
+    computed: Sequence[ComputedTable],
     formulas: Callable[[duckdb.DuckDBPyConnection], None],
     sources: Iterable[SourceRow],
     built_at: datetime,
@@ -143,7 +160,11 @@ def _build(
             )
         for macro in macros:
             con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
-        _describe(con, marts, macros)
+        for table in computed:
+            columns = ", ".join(f"{name} {COLUMNS[name].type}" for name in table.columns)
+            con.execute(f"create table mart.{table.name} ({columns})")
+            insert_rows(con, f"mart.{table.name}", table.rows(con))
+        _describe(con, (*marts, *computed), macros)
     finally:
         con.execute(f"use {build[0]}")
         con.execute("detach published")
@@ -165,6 +186,7 @@ def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
         accelerator_facts.wide(facts),
         list(models.core_rows(models.read_table())),
         purchase_terms.read_table(),
+        [claims.core_row(claim) for claim in claims.shipped()],
     )
     for table, rows in zip(REFERENCE_TABLES, read, strict=True):
         columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
@@ -205,7 +227,7 @@ def _refuse_unknown_sources(con: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-def _describe(con: duckdb.DuckDBPyConnection, marts: Sequence[Model], macros: Sequence[Macro]) -> None:
+def _describe(con: duckdb.DuckDBPyConnection, marts: Sequence[Model | ComputedTable], macros: Sequence[Macro]) -> None:
     """Put a COMMENT on every table, view, macro and column, and the same words into mart.data_dictionary."""
     rows = {table.qualified: table.row for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)}
     rows |= {f"mart.{model.name}": model.row for model in marts}

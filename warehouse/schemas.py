@@ -129,6 +129,11 @@ REFERENCE_TABLES = (
           ("service_provider_name", "purchase_option", "commitment_discount_type", "offering_class",
            "capacity_guaranteed", "is_interruptible", "lead_time_hours", "shortest_term_hours", "longest_term_hours",
            "is_cancellable", "can_be_resold", "note", "known_from", "source_url", "accessed_on")),
+    Table("core", "claim", "One number that was published about prices, throughput or savings, as its text states it",
+          ("claim_id", "article", "article_title", "place", "subject", "metric", "claimed", "unit", "hedge",
+           "claim_conditions", "claimed_as_of", "claimed_from", "claimed_until", "purchase_option",
+           "commitment_term_hours", "region_id", "batch_size", "precision", "model_name", "claimed_tokens",
+           "derived_from", "source_url")),
 )  # fmt: skip
 """Tables of the published file that are read from the package's own data."""
 

@@ -1,0 +1,55 @@
+"""The other claims of the same text: what a figure may have been computed from."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from transform.audit.finding import is_number
+from warehouse.claim_words import Thing
+from warehouse.claims import Claim
+
+
+class Article:
+    """The claims of one text, in its order."""
+
+    def __init__(self, claims: Iterable[Claim]) -> None:
+        self.claims = tuple(claims)
+        self._by_id = {claim.claim_id: claim for claim in self.claims}
+        self._places = {claim.claim_id: place for place, claim in enumerate(self.claims)}
+
+    def named(self, claim: Claim) -> tuple[Claim, ...]:
+        """Return the claims that a claim names as what it was computed from."""
+        return tuple(self._by_id[one] for one in claim.derived_from if one in self._by_id)
+
+    def look(self, claim: Claim, metrics: str | Sequence[str], fits: Callable[[Claim], bool]) -> tuple[Claim, ...]:
+        """Return other claims of these metrics that fit: those that the claim names, then the nearest."""
+        wanted = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+        place = self._places[claim.claim_id]
+        found = [
+            (abs(index - place) + (0.5 if index > place else 0.0), index)
+            for index, other in enumerate(self.claims)
+            if index != place and other.metric in wanted and is_number(other) and fits(other)
+        ]
+        near = [self.claims[index] for _, index in sorted(found)]
+        said = [other for other in self.named(claim) if other in near]
+        return tuple(dict.fromkeys([*said, *near]))
+
+
+def same_thing(one: Thing, other: Thing) -> bool:
+    """Return whether two things are the same chips or machine; a form that is left out does not matter."""
+    if one.instance_type or other.instance_type:
+        return one.instance_type == other.instance_type
+    if one.is_system != other.is_system:
+        return False
+    names = {name for name, _ in one.chips} & {name for name, _ in other.chips}
+    if not one.chips and not other.chips:
+        return one.key == other.key
+    return bool(names) and one.is_core == other.is_core
+
+
+def same_subject(one: Claim, other: Claim) -> bool:
+    """Return whether two claims are about the same things, model and provider."""
+    return (
+        len(one.subject.things) == len(other.subject.things)
+        and all(same_thing(a, b) for a, b in zip(one.subject.things, other.subject.things, strict=True))
+        and one.subject.model_name == other.subject.model_name
+        and [word.casefold() for word in one.subject.others] == [word.casefold() for word in other.subject.others]
+    )

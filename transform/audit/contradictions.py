@@ -1,0 +1,81 @@
+"""Two texts that say different things of one quantity, whichever of them is right."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from transform.audit.evidence import Evidence
+from transform.audit.finding import Range, claimed, is_number
+from warehouse.claims import UNITS, Claim
+
+COLUMNS = (
+    "quantity", "subject", "unit", "claim_id", "claimed", "article", "verdict", "other_claim_id", "other_claimed",
+    "other_article", "other_verdict", "recomputed_value",
+)  # fmt: skip
+EVIDENCE = ("history", "evidence")
+_CORES = ("price_per_core", "price_per_chip")
+JUDGEMENTS = ("subjective_score", "threshold_", "migration_", "team_", "horizon_", "commitment_", "assumption_")
+"""Metrics that are opinions or circumstances of the writer: two of them are no contradiction."""
+
+
+Verdict = tuple[str, str, float | None]
+"""Of one claim as of its date: verdict, what decided, and the recomputed value."""
+
+
+def contradictions(
+    claims: Iterable[Claim], verdicts: Mapping[str, Verdict], evidence: Evidence
+) -> list[tuple[object, ...]]:
+    """Return each pair of claims of two texts about the same quantity whose figures cannot both hold."""
+    same: dict[tuple[object, ...], list[Claim]] = defaultdict(list)
+    for claim in claims:
+        if is_number(claim) and not claim.metric.startswith(JUDGEMENTS):
+            same[_key(claim)].append(claim)
+    rows: list[tuple[object, ...]] = []
+    for members in same.values():
+        for a, b in itertools.combinations(members, 2):
+            if a.article == b.article or _figure(a, evidence).meets(_figure(b, evidence)):
+                continue
+            (verdict, basis, value), (other, other_basis, other_value) = verdicts[a.claim_id], verdicts[b.claim_id]
+            known = value if basis in EVIDENCE else other_value if other_basis in EVIDENCE else None
+            rows.append((
+                _quantity(a), a.subject_text, a.unit, a.claim_id, a.figure, a.article, verdict, b.claim_id, b.figure,
+                b.article, other, known,
+            ))  # fmt: skip
+    return rows
+
+
+def _key(claim: Claim) -> tuple[object, ...]:
+    """Return what makes two claims be about one quantity; a price of a core is one of its chip."""
+    said = claim.conditions
+    is_price = claim.metric.startswith("price_")
+    metric = "price_per_chip" if claim.metric in _CORES else claim.metric.replace("pflops", "tflops")
+    return (
+        claim.subject.key,
+        metric,
+        {"date": "year"}.get(claim.unit) or UNITS.get(claim.unit, (claim.unit,))[0],
+        said.batch_size,
+        None if is_price else said.precision,
+        said.purchase_option or ("on_demand" if is_price else None),
+        said.term_hours if is_price else None,
+        said.is_sparse or None,
+        said.tokens,
+    )
+
+
+def _figure(claim: Claim, evidence: Evidence) -> Range:
+    told = claimed(claim)
+    if claim.metric != "price_per_core":
+        return told
+    cores = [
+        count
+        for chip in evidence.forms(claim.subject.things[0])
+        if (count := evidence.fact(chip, "cores_per_accelerator"))
+    ]
+    return told * Range(min(cores), max(cores)) if cores else told
+
+
+def _quantity(claim: Claim) -> str:
+    said = claim.conditions
+    parts = [claim.metric, said.purchase_option, f"{said.term_hours} h" if said.term_hours else None, said.precision]
+    parts.append(f"batch {said.batch_size}" if said.batch_size else None)
+    return ", ".join(part for part in parts if part)

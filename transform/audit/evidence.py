@@ -1,0 +1,255 @@
+"""What a file knows that claims are held against: chips, prices over time, measurements, and the formulas.
+
+It is read from the file once; the formulas are its own macros, called with all readings of a claim at once.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property, lru_cache
+from typing import Any
+
+import duckdb
+
+from warehouse import models
+from warehouse.claim_words import Thing
+from warehouse.claims import Claim
+from warehouse.models import Model
+
+Chip = tuple[str, str | None]
+
+MAX_GAP = timedelta(days=183)
+"""Half a year after a price was last confirmed it no longer says what is asked."""
+
+_NAME = re.compile(r"(?:physics|cost)\.[a-z_]+")
+
+_PRICES = """
+select
+    o.service_provider_name, o.instance_type, u.accelerator_name, u.form_factor, o.region_id, o.purchase_option,
+    o.commitment_term_hours, o.purchase_payment_model,
+    (h.unit_price::DOUBLE / u.hours_per_pricing_unit)
+    + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end as hourly,
+    u.accelerator_count::DOUBLE as chips, u.neuron_cores_per_accelerator as cores, h.valid_from::DATE as valid_from,
+    h.valid_to::DATE as valid_to, h.last_observed_at::DATE as last_observed, h.document_sha256, h.offer_id,
+    h.last_source as source
+from mart.price_history as h
+inner join core.offer as o on h.offer_id = o.offer_id
+inner join core.offer_unit as u on h.offer_id = u.offer_id
+where h.unit_price is not null and o.pricing_currency = 'USD' and o.conditions is null
+    and o.unit_price_type = 'List' and coalesce(o.statistic, 'price') <> 'floor' and o.restriction is null
+    and (list_contains($types, lower(o.instance_type)) or list_contains($chips, u.accelerator_name))
+order by h.offer_id, h.valid_from
+"""
+
+_MEASURED = """
+select
+    throughput_id, model_name, task, accelerator_name, form_factor, accelerator_count::DOUBLE as chips, precision,
+    unit_of_work, concurrency, batch_size, coalesce(output_rate, total_rate) / accelerator_count::DOUBLE as rate,
+    benchmark, source_url, measured_on
+from core.throughput
+where evidence_grade in ('A', 'B', 'C') and coalesce(error_share, 0) = 0
+"""
+
+
+@dataclass(frozen=True)
+class Price:
+    """One price of one offer over one time, USD an hour of the unit, of one chip and of one NeuronCore."""
+
+    service_provider_name: str
+    instance_type: str | None
+    accelerator_name: str | None
+    form_factor: str | None
+    region_id: str | None
+    purchase_option: str
+    commitment_term_hours: int | None
+    purchase_payment_model: str | None
+    hourly: float
+    chips: float | None
+    cores: int | None
+    valid_from: date
+    valid_to: date | None
+    last_observed: date
+    document_sha256: str
+    offer_id: int
+    source: str
+    earliest: date
+    """The first day on which it may have held: the last on which the price before it was seen."""
+
+    def holds(self, since: date | None, until: date | None) -> bool:
+        """Return whether it may have held on any day of a window; open ends are open."""
+        end = self.valid_to or self.last_observed + MAX_GAP
+        return (until is None or self.earliest <= until) and (since is None or since <= end)
+
+    def per(self, unit: str) -> float | None:
+        """Return USD an hour of an instance, a chip or a core; None where the count is unknown."""
+        if unit == "instance":
+            return self.hourly
+        if not self.chips:
+            return None
+        chip = self.hourly / self.chips
+        return chip if unit == "chip" else chip / self.cores if self.cores else None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One run of a benchmark: its conditions, and units of work per second and chip."""
+
+    throughput_id: int
+    model_name: str
+    task: str
+    accelerator_name: str
+    form_factor: str | None
+    chips: float
+    precision: str | None
+    unit_of_work: str
+    concurrency: float | None
+    batch_size: float | None
+    rate: float
+    benchmark: str
+    source_url: str
+    measured_on: date | None
+
+
+class Evidence:
+    """What one file knows, as of the moment at which it was built."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, claims: Iterable[Claim]) -> None:
+        self._con = con
+        (built,) = con.execute("select built_at::DATE from meta.build").fetchone() or (None,)
+        self.today: date = built
+        told = list(claims)
+        named = [thing for claim in told for thing in claim.subject.things]
+        machines = (*(thing.instance_type for thing in named), *(claim.conditions.instance_type for claim in told))
+        self._types = sorted({name for name in machines if name})
+        self._chips = sorted({name for thing in named for name, _ in thing.chips})
+        self.formula = lru_cache(maxsize=None)(self._formula)
+
+    def _formula(self, name: str, *calls: tuple[float, ...]) -> tuple[float, ...]:
+        """Return what one formula gives for each list of arguments. Raises ValueError for a name that is none."""
+        if not _NAME.fullmatch(name):
+            raise ValueError(name)
+        if not all(math.isfinite(value) for call in calls for value in call):
+            raise ValueError(f"{name} of no finite numbers")
+        columns = ", ".join(f"a{place}" for place in range(len(calls[0])))
+        # Digits of our own floats: for each parameter DuckDB would ask Python for modules that may not be there.
+        rows_of_calls = ", ".join(f"({place}, {', '.join(map(_literal, call))})" for place, call in enumerate(calls))
+        rows = self._con.execute(
+            f"select {name}({columns}) from (values {rows_of_calls}) as calls(i, {columns}) order by i"
+        ).fetchall()
+        return tuple(value for (value,) in rows)
+
+    def text_formula(self, name: str, text: str) -> float:
+        """Return what a formula gives of one text. Raises ValueError for a name that is none, or no result."""
+        if not _NAME.fullmatch(name):
+            raise ValueError(name)
+        (value,) = self._con.execute(f"select {name}(?)", [text]).fetchone() or (None,)
+        if value is None:
+            raise ValueError(text)
+        return float(value)
+
+    @cached_property
+    def facts(self) -> dict[Chip, dict[str, list[tuple[float, str, str | None]]]]:
+        """Return the figures of each chip and form by fact, those of rank 1 first, with address and note."""
+        table: dict[Chip, dict[str, list[tuple[float, str, str | None]]]] = {}
+        rows = self._con.execute(
+            "select accelerator_name, form_factor, fact, fact_value::DOUBLE, source_url, note "
+            "from core.accelerator_fact order by fact_rank"
+        ).fetchall()
+        for name, form, fact, value, url, note in rows:
+            table.setdefault((name, form), {}).setdefault(fact, []).append((value, url, note))
+        return table
+
+    def forms(self, thing: Thing) -> list[Chip]:
+        """Return each chip and form that a thing may mean and figures are published of."""
+        found: list[Chip] = []
+        for name, form in thing.chips:
+            # "A100" alone is either of its memories.
+            names = [n for n in sorted({n for n, _ in self.facts}) if n == name or re.fullmatch(rf"{name}-\d+GB", n)]
+            for one in names:
+                forms = sorted({str(f) for n, f in self.facts if n == one and f})
+                found += [(one, f) for f in forms if form in (None, f)] if forms else [(one, form)]
+        return list(dict.fromkeys(found))
+
+    def sources(self, chip: Chip, fact: str) -> list[tuple[float, str, str | None]]:
+        """Return a figure of a chip as each source has it, the one that we compute with first; empty: unknown."""
+        name, form = chip
+        return self.facts.get((name, form), {}).get(fact) or self.facts.get((name, None), {}).get(fact) or []
+
+    def fact(self, chip: Chip, fact: str) -> float | None:
+        """Return the figure that we compute with, None where none is published."""
+        rows = self.sources(chip, fact)
+        return rows[0][0] if rows else None
+
+    def peaks(self, chip: Chip, *, sparse: bool | None = None, precision: str | None = None) -> list[tuple[str, float]]:
+        """Return published peaks of a chip in TFLOP/s with their names, fastest first; sparse ones unless excluded."""
+        kinds = ("dense",) if sparse is False else ("sparse",) if sparse else ("dense", "sparse")
+        named = {"nvfp4": "fp4", "mxfp4": "fp4", "mxfp8": "fp8"}.get(precision or "", precision)
+        found = []
+        for kind in kinds:
+            for width in ("fp8", "fp4", "int8", "bf16", "fp16"):
+                value = self.fact(chip, f"{kind}_{width}_{'tops' if width == 'int8' else 'tflops'}")
+                if value is not None and named in (None, width):
+                    found.append((f"{kind} {width.upper()} peak of {' '.join(filter(None, chip))}", value))
+        return sorted(found, key=lambda peak: -peak[1])
+
+    @cached_property
+    def prices(self) -> list[Price]:
+        """Return the price history of all that claims name, oldest first of each offer."""
+        cursor = self._con.execute(_PRICES, {"types": self._types, "chips": self._chips})
+        names = [column[0] for column in cursor.description or ()]
+        found: list[Price] = []
+        for row in cursor.fetchall():
+            cells: dict[str, Any] = dict(zip(names, row, strict=True))
+            before = found[-1] if found and found[-1].offer_id == cells["offer_id"] else None
+            begins = cells["valid_from"]
+            touches = before is not None and before.valid_to == begins
+            cells["earliest"] = before.last_observed if before is not None and touches else begins
+            found.append(Price(**cells))
+        return found
+
+    @cached_property
+    def measured(self) -> list[Measurement]:
+        """Return what was measured, with its conditions."""
+        return [Measurement(*row) for row in self._con.execute(_MEASURED).fetchall()]
+
+    @cached_property
+    def documents(self) -> dict[str, str]:
+        """Return the address of each document."""
+        return dict(
+            self._con.execute("select document_sha256, any_value(url) from core.document group by all").fetchall()
+        )
+
+    @cached_property
+    def providers(self) -> tuple[str, ...]:
+        """Return the names of all providers with prices."""
+        rows = self._con.execute("select distinct service_provider_name from core.offer order by all").fetchall()
+        return tuple(name for (name,) in rows)
+
+    def provider(self, words: Sequence[str]) -> tuple[str | None, str | None]:
+        """Return the provider that words name as the file spells it, and the word where it has no price of it."""
+        for word in words:
+            text = word.casefold()
+            for name in self.providers:
+                if name.casefold() == text:
+                    return name, None
+        return None, next(iter(words), None)
+
+
+def _literal(value: float) -> str:
+    return f"{float(value)!r}::DOUBLE"
+
+
+def model_named(name: str | None) -> Model | None:
+    """Return the shape of a model, None where none is named."""
+    return models.find(name) if name else None
+
+
+def same_shape(name: str, model: Model) -> bool:
+    """Return whether a measured model computes exactly as much a token as another: Llama 3 and 3.1 of one size do."""
+    other = models.find(name)
+    return other is not None and (
+        (other.parameters_total, other.parameters_active, other.layers, other.attention_size)
+        == (model.parameters_total, model.parameters_active, model.layers, model.attention_size)
+    )

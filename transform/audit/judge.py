@@ -1,0 +1,127 @@
+"""The order of checks: bound, the text's own arithmetic, price history, other evidence; and what rests on what.
+
+A claim that was computed from others is graded by its own arithmetic. Where a claim that it rests on failed, its
+`standing` says so, and it is never plainly consistent.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from transform.audit import availability, economics, prices, rates, ratios, specs
+from transform.audit.article import Article
+from transform.audit.evidence import Evidence
+from transform.audit.finding import CONSISTENT, FAILED, STALE, UNVERIFIABLE, Finding, is_number, unknown
+from warehouse.claims import Claim
+
+INPUT_FAILED = "arithmetic holds, input does not"
+INPUT_OPEN = "arithmetic holds, input is unverified"
+TRUE_THEN = "true then"
+
+Check = Callable[[Claim, Article, Evidence], Finding | None]
+
+KINDS: tuple[tuple[str, str, tuple[Check, ...]], ...] = (
+    ("price", r"price_usd_per_hour_instance|price_per_chip|price_per_core",
+     (economics.price, lambda claim, article, evidence: prices.history(claim, evidence))),
+    ("monthly cost", r"price_usd_per_month", (economics.monthly,)),
+    ("throughput", r"throughput_tokens_per_s_per_chip|throughput_tokens_per_s_per_core|throughput_tokens_per_s_system",
+     (rates.throughput,)),
+    ("utilisation", r"mfu_range", (rates.utilisation,)),
+    ("cost to train", r"cost_to_train", (economics.training_cost,)),
+    ("saving", r"savings_pct", (economics.saving,)),
+    ("saving", r"savings_usd", (economics.saving_amount,)),
+    ("saving", r"discount_pct", (economics.discount,)),
+    ("cost of tokens", r"cpm", (economics.cheapest_tokens, economics.token_cost)),
+    ("break-even", r"migration_cost", (economics.migration,)),
+    ("break-even", r"break_even_tokens", (economics.break_even_tokens,)),
+    ("break-even", r"break_even_days", (economics.break_even_days,)),
+    ("ratio", r"ratio_\w+", (ratios.ratio,)),
+    ("availability", availability.METRIC.pattern,
+     (lambda claim, article, evidence: availability.available(claim, evidence),)),
+    *(
+        ("memory fit" if metric == "capacity_fit" else "specification", metric,
+         (lambda claim, article, evidence, check=check: check(claim, evidence),))
+        for metric, check in specs.CHECKS.items()
+    ),
+)  # fmt: skip
+"""Kinds of claims: name, which metrics are of it, and its checks, of which the first that decides counts."""
+OTHER = "other"
+_TEXTS = ("availability",)
+REASONS: Mapping[str, str] = {
+    "monthly cost": "the text gives no hourly price of it to compute it from",
+    "cost to train": "model, tokens or price to compute it from are not stated",
+    "saving": "the text gives no two figures to compute it from, and no measured cost of both sides is named",
+    "cost of tokens": "the text gives no price and rate to compute it from",
+    "break-even": "the text gives no inputs to compute it from",
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its finding, its kind, and where it stands with its inputs in view."""
+
+    claim: Claim
+    kind: str
+    finding: Finding
+    standing: str
+    standing_today: str
+
+
+def kind_of(metric: str) -> tuple[str, tuple[Check, ...]]:
+    """Return the kind of a metric and its checks; none for a metric that no checker knows."""
+    return next(((kind, checks) for kind, pattern, checks in KINDS if re.fullmatch(pattern, metric)), (OTHER, ()))
+
+
+def judge(claims: Iterable[Claim], evidence: Evidence) -> list[Judged]:
+    """Return the verdict on each claim, in their order."""
+    texts: dict[str, list[Claim]] = defaultdict(list)
+    told = list(claims)
+    for claim in told:
+        texts[claim.article].append(claim)
+    articles = {name: Article(members) for name, members in texts.items()}
+    findings = {claim.claim_id: _finding(claim, articles[claim.article], evidence) for claim in told}
+    return [
+        Judged(
+            claim, kind_of(claim.metric)[0], findings[claim.claim_id],
+            _standing(claim.claim_id, findings, today=False), _standing(claim.claim_id, findings, today=True),
+        )
+        for claim in told
+    ]  # fmt: skip
+
+
+def _finding(claim: Claim, article: Article, evidence: Evidence) -> Finding:
+    kind, checks = kind_of(claim.metric)
+    if not checks:
+        return unknown(f"no check is known for {claim.metric}, and no evidence is kept of it")
+    if kind not in _TEXTS and not is_number(claim):
+        return unknown(f"{claim.figure!r} is no number to compute with")
+    for check in checks:
+        finding = check(claim, article, evidence)
+        if finding is not None:
+            return finding
+    return unknown(REASONS.get(kind, "nothing to check it against is known here"))
+
+
+def _standing(claim_id: str, findings: Mapping[str, Finding], *, today: bool) -> str:
+    """Return the verdict in words, with the inputs of what was computed in view."""
+    finding = findings[claim_id]
+    verdict = finding.verdict_today if today else finding.verdict
+    if verdict != CONSISTENT:
+        return TRUE_THEN if verdict == STALE and finding.verdict == CONSISTENT else verdict
+    inputs = [_worst(other, findings, frozenset({claim_id}), today=today) for other in finding.rests_on]
+    if any(one in FAILED for one in inputs):
+        return INPUT_FAILED
+    return INPUT_OPEN if UNVERIFIABLE in inputs else CONSISTENT
+
+
+def _worst(claim_id: str, findings: Mapping[str, Finding], seen: frozenset[str], *, today: bool) -> str:
+    """Return the first failure of a claim and of all that it rests on, else unverifiable if any is, else consistent."""
+    finding = findings[claim_id]
+    verdict = finding.verdict_today if today else finding.verdict
+    if verdict != CONSISTENT:
+        return verdict
+    further = [
+        _worst(other, findings, seen | {claim_id}, today=today) for other in finding.rests_on if other not in seen
+    ]
+    return next((one for one in further if one in FAILED), UNVERIFIABLE if UNVERIFIABLE in further else CONSISTENT)

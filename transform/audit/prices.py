@@ -1,0 +1,165 @@
+"""Checks of prices against the history: of a machine, of a chip, of a core; then, and today."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from transform.audit.evidence import Evidence, Price
+from transform.audit.finding import (
+    CONSISTENT,
+    INCONSISTENT,
+    STALE,
+    UNVERIFIABLE,
+    Finding,
+    Range,
+    claimed,
+    number,
+    unknown,
+)
+from warehouse.claims import Claim
+
+UNITS = {"price_usd_per_hour_instance": "instance", "price_per_chip": "chip", "price_per_core": "core"}
+AWS = "AWS"
+AWS_CHIPS = ("Trainium", "Inferentia")
+ROUNDING = 0.0005
+"""Price lists that are copied round to a twentieth of a per cent at most."""
+FEW = 3
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a claim asks of the history, in words and as the prices that may answer."""
+
+    words: str
+    prices: tuple[Price, ...]
+    is_market: bool
+    """Whether nobody is named who sells it, so that any price in between is as good."""
+
+
+def history(claim: Claim, evidence: Evidence) -> Finding:
+    """Check a price against the prices that the file has of the same thing, option and place, then and today."""
+    unit = UNITS[claim.metric]
+    asked = _asked(claim, evidence)
+    if isinstance(asked, str):
+        return unknown(asked)
+    told = claimed(claim)
+    told = Range(told.low * (1 - ROUNDING), told.high * (1 + ROUNDING))
+    verdict, words, used = _then(asked, told, unit, claim.said_from, min_date(claim.said_until, evidence.today))
+    today, words_today, used_today = _then(asked, told, unit, evidence.today, evidence.today)
+    if verdict == CONSISTENT and today == STALE:
+        words = f"true then: {words}"
+    elif verdict == CONSISTENT and today == UNVERIFIABLE:
+        words = f"true then: {words}; since then {words_today}"
+    shown = (used_today or used)[-1:] if today != CONSISTENT else used_today
+    value = shown[0].per(unit) if shown else None
+    text = f"claimed {claim.figure} {claim.unit}, {asked.words}: {words}"
+    if words_today not in words:
+        text += f"; today {words_today}"
+    documents = [
+        evidence.documents.get(price.document_sha256) or price.document_sha256 for price in (*used, *used_today)
+    ]
+    return Finding(
+        verdict, today, "nothing" if verdict == today == UNVERIFIABLE else "history",
+        text, recomputed=value,
+        readings=tuple(_line(price, unit) for price in dict.fromkeys((*used, *used_today))),
+        documents=tuple(dict.fromkeys(documents)),
+        evidence_until=max((price.last_observed for price in asked.prices), default=evidence.today).isoformat(),
+    )  # fmt: skip
+
+
+def candidates(claim: Claim, evidence: Evidence) -> tuple[Price, ...]:
+    """Return the prices that may be meant by a claim's subject and words; none where the file lacks them."""
+    asked = _asked(claim, evidence)
+    return () if isinstance(asked, str) else asked.prices
+
+
+def min_date(one: date | None, other: date) -> date:
+    """Return the earlier of two days, an open one being late."""
+    return other if one is None or one > other else one
+
+
+def _asked(claim: Claim, evidence: Evidence) -> _Asked | str:
+    """Return which prices a claim is about, or why the file has none."""
+    thing, said = claim.subject.things[0], claim.conditions
+    machine = thing.instance_type or said.instance_type
+    provider, strange = evidence.provider(claim.subject.others)
+    if strange:
+        return f"no price of {strange} is in this file"
+    if machine is None and claim.metric == "price_usd_per_hour_instance":
+        return f"{claim.subject_text!r} names no type of machine, so no price of one can be found"
+    if machine is None and not thing.chips:
+        return f"{claim.subject_text!r} names no machine or chip that is known here"
+    if machine or (provider is None and (_is_aws(thing.chips) or _names_aws(claim))):
+        provider = provider or AWS
+    option = said.purchase_option or "on_demand"
+    parts = [machine or "/".join(sorted({name for name, _ in thing.chips})), provider, option.replace("_", " ")]
+    if said.purchase_option is None:
+        parts[-1] = "on demand, as no other option is named"
+    if said.term_hours and option in ("reserved", "savings_plan"):
+        parts.append(f"{said.term_hours:,} h")
+    parts += said.regions
+    words = ", ".join(part for part in parts if part)
+    found = tuple(
+        price
+        for price in evidence.prices
+        if (price.instance_type or "").lower() == machine
+        or (machine is None and any(_is_chip(price, chip) for chip in thing.chips))
+        if price.purchase_option == option
+        and (provider is None or price.service_provider_name == provider)
+        and (not said.regions or (price.region_id or "").startswith(said.regions))
+        and (option not in ("reserved", "savings_plan") or said.term_hours in (None, price.commitment_term_hours))
+    )
+    return _Asked(words, found, is_market=provider is None) if found else f"the file has no history of {words}"
+
+
+def _then(asked: _Asked, told: Range, unit: str, since: date | None, until: date) -> tuple[str, str, tuple[Price, ...]]:
+    """Return the verdict over one window of days, the reason, and the prices that decide."""
+    values = [(price, value) for price in asked.prices if (value := price.per(unit)) is not None]
+    if not values:
+        return UNVERIFIABLE, f"how many of {unit} its machines have is not known", ()
+    held = [(price, value) for price, value in values if price.holds(since, until)]
+    agreeing = [price for price, value in held if told.meets(Range(value, value))]
+    if agreeing:
+        last = max(agreeing, key=lambda price: (price.last_observed, price.valid_from))
+        return CONSISTENT, f"it was {_line(last, unit)}", (last,)
+    before = [
+        price
+        for price, value in values
+        if told.meets(Range(value, value)) and price.valid_to and since and price.valid_to <= since
+    ]
+    if not held:
+        last = max((price for price, _ in values), key=lambda price: price.last_observed)
+        return UNVERIFIABLE, f"the history does not reach it: last {_line(last, unit)}", ()
+    nearest = min(held, key=lambda one: min(abs(one[1] - told.low), abs(one[1] - told.high)))[0]
+    if before:
+        old = max(before, key=lambda price: price.valid_to or until)
+        change = (nearest.per(unit) or 0) / (old.per(unit) or 1) - 1
+        return STALE, f"that was {_line(old, unit)}; then {_line(nearest, unit)} ({change:+.0%})", (old, nearest)
+    lowest, highest = min(value for _, value in held), max(value for _, value in held)
+    sellers = {price.service_provider_name for price, _ in held}
+    if asked.is_market and len(sellers) >= FEW and told.meets(Range(lowest, highest)):
+        return CONSISTENT, f"between {number(lowest)} and {number(highest)} of {len(sellers)} providers", (nearest,)
+    return INCONSISTENT, f"it was {_line(nearest, unit)}, and never as claimed", (nearest,)
+
+
+def _line(price: Price, unit: str) -> str:
+    """Return a price with its days and place in words."""
+    end = f"until {price.valid_to}" if price.valid_to else f"last confirmed {price.last_observed}"
+    place = " ".join(filter(None, (price.service_provider_name, price.instance_type, price.region_id)))
+    return f"{number(price.per(unit) or 0)} USD/h of {unit} ({place}, from {price.valid_from} {end})"
+
+
+def _is_chip(price: Price, chip: tuple[str, str | None]) -> bool:
+    return price.accelerator_name == chip[0] and (chip[1] is None or price.form_factor in (chip[1], None))
+
+
+def _is_aws(chips: Iterable[tuple[str, str | None]]) -> bool:
+    return any(name.startswith(AWS_CHIPS) for name, _ in chips)
+
+
+def _names_aws(claim: Claim) -> bool:
+    return any(word in claim.words for word in ("AWS", "EC2")) or _is_aws_region(claim.conditions.regions)
+
+
+def _is_aws_region(regions: Sequence[str]) -> bool:
+    return bool(regions)

@@ -1,0 +1,200 @@
+"""Checks of how many times, or by how many per cent, one thing is more than another."""
+
+import itertools
+import re
+from collections.abc import Callable
+
+from transform.audit.article import Article, same_thing
+from transform.audit.evidence import Chip, Evidence
+from transform.audit.finding import (
+    CONSISTENT,
+    INCONSISTENT,
+    Finding,
+    Range,
+    claimed,
+    exactly,
+    found,
+    number,
+    unknown,
+)
+from transform.audit.rates import MOST_CHIPS
+from warehouse.claim_words import Thing
+from warehouse.claims import Claim
+
+FACTS = {
+    "fp8": ("dense_fp8_tflops",),
+    "fp4": ("dense_fp4_tflops",),
+    "bf16": ("dense_bf16_tflops",),
+    "memory": ("memory_gb",),
+    "bandwidth": ("memory_bandwidth_tb_s",),
+    "tdp": ("tdp_w",),
+    "compute": ("dense_fp8_tflops", "dense_bf16_tflops"),
+    "performance": ("dense_fp8_tflops", "dense_bf16_tflops"),
+    "flops": ("dense_fp8_tflops", "dense_bf16_tflops"),
+}
+"""What a ratio may be of: each fact is a reading."""
+OWN = {
+    "price_per_chip": ("price_per_chip",),
+    "price": ("price_usd_per_hour_instance", "price_per_chip"),
+    "throughput": ("throughput_tokens_per_s_system", "throughput_tokens_per_s_per_chip"),
+    "cost_to_train": ("cost_to_train",),
+    "cpm": ("cpm",),
+}
+"""Ratios that a text computes from two of its own figures."""
+_METRIC = re.compile(r"ratio_(\w+?)(_pct)?")
+_BEHIND = re.compile(r"\b(?:trails?|behind|below|less|fewer|lower|slower|cheaper)\b", re.IGNORECASE)
+_AHEAD = re.compile(r"\b(?:more|above|higher|faster|ahead|leads?|greater|better|exceeds?)\b", re.IGNORECASE)
+Tried = tuple[Range, str, tuple[str, ...], tuple[str, ...]]
+"""A reading: its value, words, addresses, and ids of claims."""
+
+
+def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
+    """Check a ratio against the text's own two figures, or against published facts of both sides."""
+    match = _METRIC.fullmatch(claim.metric)
+    if match is None or len(claim.subject.things) != 2:
+        return unknown("it compares no two things that are known here")
+    one, other = claim.subject.things
+    tried = _own(claim, article, match[1])
+    basis = "arithmetic"
+    if not tried:
+        basis = "evidence"
+        tried = list(
+            _per_dollar(claim, evidence) if match[1] == "flops_per_dollar" else _facts(one, other, match[1], evidence)
+        )
+    if not tried:
+        return unknown(f"nothing of {match[1].replace('_', ' ')} of both sides is known here")
+    readings = [(_told(span, claim, percent=bool(match[2])), words, urls, ids) for span, words, urls, ids in tried]
+    told = claimed(claim)
+    if claim.hedge.is_upper:
+        return _up_to(claim, readings, basis)
+    span, words, urls, ids = min(
+        readings, key=lambda each: (not each[0].meets(told), abs(each[0].middle - told.middle))
+    )
+    holds = span.meets(told)
+    text = f"{words} = {number(span.middle)} {claim.unit}, claimed {claim.figure}"
+    return found(CONSISTENT if holds else INCONSISTENT, basis, text, recomputed=span.middle, rests_on=ids,
+                 documents=urls,
+                 readings=tuple(f"{each[1]}: {number(each[0].middle)} {claim.unit}" for each in readings))  # fmt: skip
+
+
+def _up_to(claim: Claim, readings: list[Tried], basis: str) -> Finding:
+    """Return the verdict on a greatest ratio: below it is no contradiction, and never reached is one."""
+    told = claimed(claim, hedged=False)
+    best, words, urls, ids = max(readings, key=lambda each: each[0].high)
+    near = [each for each in readings if each[0].meets(Range(told.low * 0.95, told.high * 1.05))]
+    lines = tuple(f"{each[1]}: {number(each[0].middle)} {claim.unit}" for each in readings)
+    given = {"recomputed": best.middle, "documents": urls, "rests_on": ids, "readings": lines}
+    text = f"at most {number(best.middle)} {claim.unit} ({words}), claimed up to {claim.figure}"
+    if near:
+        return found(
+            CONSISTENT, basis, f"{near[0][1]} = {number(near[0][0].middle)}, claimed up to {claim.figure}", **given
+        )
+    if best.high < told.low:
+        return found(INCONSISTENT, basis, text, **given)
+    return unknown(f"{text}: peaks allow it, and nothing shows it", **given)
+
+
+def _told(span: Range, claim: Claim, *, percent: bool) -> Range:
+    """Return a ratio as the claim tells it: as it is, or in per cent more or less."""
+    if not percent:
+        return span
+    if _BEHIND.search(claim.words):
+        return (exactly(1.0) - span) * exactly(100.0)
+    if _AHEAD.search(claim.words):
+        return (span - exactly(1.0)) * exactly(100.0)
+    return span * exactly(100.0)
+
+
+def _own(claim: Claim, article: Article, what: str) -> list[Tried]:
+    tried: list[Tried] = []
+    for metric in OWN.get(what, ()):
+        sides = [article.look(claim, metric, _side(claim, thing))[:1] for thing in claim.subject.things]
+        if all(sides):
+            (top,), (bottom,) = sides
+            span = claimed(top, hedged=False) / claimed(bottom, hedged=False)
+            tried.append((span, f"{top.figure} / {bottom.figure}", (), (top.claim_id, bottom.claim_id)))
+    return tried
+
+
+def _side(claim: Claim, thing: Thing) -> Callable[[Claim], bool]:
+    return lambda other: (
+        len(other.subject.things) == 1
+        and _is_side(other.subject.things[0], thing)
+        and _same_model(claim, other)
+        and other.conditions.purchase_option in (None, "on_demand", claim.conditions.purchase_option)
+    )
+
+
+def _is_side(named: Thing, thing: Thing) -> bool:
+    if named.is_system and thing.is_system and not (named.instance_type or thing.instance_type):
+        return bool({name for name, _ in named.chips} & {name for name, _ in thing.chips})
+    return same_thing(named, thing)
+
+
+def _same_model(claim: Claim, other: Claim) -> bool:
+    """Return whether another claim is of the model that a claim names, or of the size that its words state."""
+    if other.model_name is None or other.model_name == claim.model_name:
+        return True
+    size = re.search(r"(\d+(?:\.\d+)?)[BT]\b", claim.conditions_text)
+    return claim.model_name is None and bool(
+        size and re.search(rf"-{re.escape(size[1].lower())}[bt]\b", other.model_name)
+    )
+
+
+def _facts(one: Thing, other: Thing, what: str, evidence: Evidence) -> list[Tried]:
+    tried: list[Tried] = []
+    for fact in FACTS.get(what, ()):
+        for a, b in itertools.product(evidence.forms(one), evidence.forms(other)):
+            top, bottom = _amount(one, a, fact, evidence), _amount(other, b, fact, evidence)
+            if top and bottom:
+                words = f"{fact}: {top[1]} / {bottom[1]}"
+                tried.append((exactly(top[0] / bottom[0]), words, tuple(dict.fromkeys((top[2], bottom[2]))), ()))
+    return tried
+
+
+def _amount(thing: Thing, chip: Chip, fact: str, evidence: Evidence) -> tuple[float, str, str] | None:
+    """Return a fact of a chip, of a core of it, or of all chips of a system, in words and with its address."""
+    name = fact.replace("dense", "sparse") if thing.is_sparse else fact
+    rows = evidence.sources(chip, name)
+    if not rows:
+        return None
+    value, url, _ = rows[0]
+    label = " ".join(filter(None, chip))
+    if thing.is_core:
+        cores = evidence.fact(chip, "cores_per_accelerator")
+        return (value / cores, f"{number(value)} of {label} / {number(cores)} cores", url) if cores else None
+    if thing.is_system:
+        chips = thing.count or evidence.fact(chip, "scale_up_domain") or MOST_CHIPS.get(chip[0])
+        return (value * chips, f"{number(chips)} x {number(value)} of {label}", url) if chips else None
+    return value, f"{number(value)} of {label}", url
+
+
+def _per_dollar(claim: Claim, evidence: Evidence) -> list[Tried]:
+    """Return FLOP/s a dollar of one side over the other's, at prices of one option known of both on the claim's day."""
+    since, until = claim.said_from, min(claim.said_until or evidence.today, evidence.today)
+    tried: list[Tried] = []
+    one, other = claim.subject.things
+    wanted = claim.conditions.purchase_option
+    for option in (wanted,) if wanted else ("on_demand", "capacity_block"):
+        paid = [
+            {
+                (price.accelerator_name, price.form_factor): price
+                for price in evidence.prices
+                if price.purchase_option == option and price.holds(since, until) and price.per("chip")
+                and price.service_provider_name == "AWS"
+                and any(price.accelerator_name == name for name, _ in thing.chips)
+            }
+            for thing in (one, other)
+        ]  # fmt: skip
+        for fact in FACTS["flops"]:
+            for a, b in itertools.product(paid[0].values(), paid[1].values()):
+                top = evidence.fact((a.accelerator_name or "", a.form_factor), fact)
+                bottom = evidence.fact((b.accelerator_name or "", b.form_factor), fact)
+                rate_a, rate_b = a.per("chip"), b.per("chip")
+                if top and bottom and rate_a and rate_b:
+                    words = (
+                        f"{fact}, {option.replace('_', ' ')} at AWS: ({number(top)} / {number(rate_a)} USD/h) / "
+                        f"({number(bottom)} / {number(rate_b)} USD/h)"
+                    )
+                    tried.append((exactly(top / rate_a * rate_b / bottom), words, (), ()))
+    return tried

@@ -1,0 +1,244 @@
+"""Checks of what is said of a chip or a machine: peaks, memory, cores, counts, generation and year."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from transform.audit.evidence import Chip, Evidence, model_named
+from transform.audit.finding import (
+    CONSISTENT,
+    IMPOSSIBLE,
+    INCONSISTENT,
+    Finding,
+    Range,
+    claimed,
+    figure,
+    found,
+    number,
+    unknown,
+)
+from warehouse import claim_words
+from warehouse.claims import UNITS, Claim
+
+_PEAK = re.compile(r"spec_(bf16|fp16|fp8|fp4|int8)(_sparse)?_[tp]flops")
+PLAIN_FACTS = {
+    "spec_memory_gb": "memory_gb",
+    "spec_memory_bandwidth_tb_s": "memory_bandwidth_tb_s",
+    "spec_tdp_w": "tdp_w",
+    "spec_cores_per_chip": "cores_per_accelerator",
+    "spec_general_availability": "release_year",
+}
+"""Metrics that are one fact of a chip."""
+PRINTED_WRONG = ("sparse figure", "as dense", "without a word", "of the ", "as of the", "as announced", "as first")
+"""Notes by which a source of lower rank is no second opinion of the same thing."""
+LEAST_FIRST = ("fp4", "fp8", "bf16")
+"""Precisions to try where a claim names none."""
+Reading = tuple[str, float, str]
+"""What a figure was compared with: in words, its value in the first unit of its kind, and where it stands."""
+
+
+def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
+    """Check a published figure of a chip against what its vendor and others publish of it."""
+    fact = PLAIN_FACTS.get(claim.metric) or _peak_fact(claim)
+    if fact is None:
+        return unknown(f"no figure of a chip is kept for {claim.metric}")
+    return _compared(
+        claim, [reading for chip in _chips(claim, evidence) for reading in _readings(chip, fact, evidence)], fact
+    )
+
+
+def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
+    """Check a bandwidth between chips, which may be told of one direction or of both."""
+    readings = [
+        (f"{' '.join(filter(None, chip))} {words}", value * factor / 1000, url)
+        for chip in _chips(claim, evidence)
+        for value, url, _ in evidence.sources(chip, "interconnect_gb_s")
+        for words, factor in (("in both directions", 2), ("in one direction", 1))
+    ]
+    return _compared(claim, readings, "interconnect_gb_s")
+
+
+def machine_fact(claim: Claim, evidence: Evidence) -> Finding:
+    """Check the chips of a machine, or their memory together."""
+    thing = claim.subject.things[0]
+    facts = claim_words.machines().get(thing.instance_type or "")
+    if facts is None:
+        counts = _system_counts(claim, evidence)
+        if claim.metric == "spec_accelerators" and counts:
+            return _compared(claim, counts, "chips", exact=True)
+        return unknown(f"no published type {thing.text} is known here, so its chips cannot be counted")
+    chips = float(facts.accelerator_count)
+    if claim.metric == "spec_accelerators":
+        return _compared(
+            claim, [(f"{thing.instance_type} in core.instance_type", chips, facts.source_url)], "chips", exact=True
+        )
+    chip = facts.accelerator_name, facts.form_factor
+    readings = [
+        (f"{number(chips)} chips of {number(value)} GB", chips * value, url)
+        for value, url, _ in evidence.sources(chip, "memory_gb")
+    ]
+    return _compared(claim, readings, "memory_gb")
+
+
+def generation(claim: Claim, evidence: Evidence) -> Finding:
+    """Check the generation of a chip or of a machine's chips, which is the number in the chip's name."""
+    readings = []
+    for name, _ in claim.subject.things[0].chips:
+        digits = re.search(r"(?:Trainium|Inferentia|Gaudi|TPU-v)(\d+)", name)
+        if digits:
+            readings.append((f"the chip is {name}", float(digits[1]), ""))
+    return _compared(claim, readings, "generation", exact=True)
+
+
+def speed_ratio(claim: Claim, evidence: Evidence) -> Finding:
+    """Check how much faster FP4 is than FP8 on one chip."""
+    readings = []
+    for chip in _chips(claim, evidence):
+        four, eight = evidence.fact(chip, "dense_fp4_tflops"), evidence.fact(chip, "dense_fp8_tflops")
+        if four and eight:
+            readings.append(
+                (f"{' '.join(filter(None, chip))}: {number(four)} / {number(eight)} TFLOP/s", four / eight, "")
+            )
+    return _compared(claim, readings, "the ratio of peaks")
+
+
+def weights(claim: Claim, evidence: Evidence) -> Finding:
+    """Check the memory that the weights of a model take in a precision."""
+    size = claim_words.parameters(claim.subject_text)
+    bytes_each = _bytes(claim, evidence)
+    if size is None or bytes_each is None:
+        return unknown("size of the model or its precision is not stated")
+    (value,) = evidence.formula("physics.memory_needed_gb", (size * bytes_each, 1.0, 0.0))
+    words = f"{number(size)} parameters x {number(bytes_each)} bytes"
+    return _compared(claim, [(words, value, "")], "weights", basis="arithmetic")
+
+
+def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
+    """Check whether a model fits into the memory of what is named: weights, and optimizer where training is meant."""
+    thing = claim.subject.things[0]
+    words = " ".join((claim.words, *claim.subject.others))
+    shape = models_size(claim, words)
+    each = _bytes(claim, evidence)
+    forms = [chip for chip in evidence.forms(thing) if evidence.fact(chip, "memory_gb")]
+    if shape is None or not forms:
+        return unknown("size of the model or memory of the chip is not known here")
+    size, name = shape
+    widths = (each,) if each else tuple(evidence.text_formula("physics.bytes_per_value", one) for one in LEAST_FIRST)
+    optimizer = bool(re.search(r"optimi[sz]er", words))
+    needs = []
+    for width in widths:
+        (gigabytes,) = evidence.formula("physics.memory_needed_gb", (size * width, 1.0, 0.0))
+        needs.append((f"weights of {name} at {number(width)} bytes a parameter: {number(gigabytes)} GB", gigabytes))
+        if optimizer:
+            (state,) = evidence.formula("physics.training_memory_gb", (size, 16.0))
+            needs[-1] = (needs[-1][0] + f"; with gradients and Adam {number(state)} GB", gigabytes)
+    chips = thing.count or 1
+    readings, fits = [], False
+    for chip in forms:
+        memory = (evidence.fact(chip, "memory_gb") or 0.0) * chips
+        for text, gigabytes in needs:
+            fits |= gigabytes <= memory
+            sign = "<=" if gigabytes <= memory else ">"
+            readings.append(f"{text} {sign} {number(memory)} GB of {number(chips)} x {' '.join(filter(None, chip))}")
+    least = min(gigabytes for _, gigabytes in needs)
+    verdict = CONSISTENT if fits else IMPOSSIBLE
+    return found(
+        verdict, "bound", f"{readings[0]}: {'it fits' if fits else 'it cannot fit'}", recomputed=least,
+        readings=tuple(readings), bounds=("memory of one chip in its vendor's own number",),
+        documents=tuple(dict.fromkeys(url for chip in forms for _, url, _ in evidence.sources(chip, "memory_gb")[:1])),
+    )  # fmt: skip
+
+
+def models_size(claim: Claim, words: str) -> tuple[float, str] | None:
+    """Return the parameters of the model that a claim is about and its name, None where neither is stated."""
+    model = model_named(claim.model_name)
+    if model:
+        return float(model.parameters_total), model.model_name
+    size = claim_words.parameters(words)
+    return (size, f"{number(size / 1e9)} billion parameters") if size else None
+
+
+def _bytes(claim: Claim, evidence: Evidence) -> float | None:
+    name = claim.conditions.precision
+    return evidence.text_formula("physics.bytes_per_value", name) if name else None
+
+
+def _peak_fact(claim: Claim) -> str | None:
+    match = _PEAK.fullmatch(claim.metric)
+    if match is None:
+        return None
+    sparse = match[2] or claim.conditions.is_sparse or claim.subject.things[0].is_sparse
+    return f"{'sparse' if sparse else 'dense'}_{match[1]}_{'tops' if match[1] == 'int8' else 'tflops'}"
+
+
+def _chips(claim: Claim, evidence: Evidence) -> list[Chip]:
+    return evidence.forms(claim.subject.things[0])
+
+
+def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
+    facts = [fact, fact.replace("bf16", "fp16")] if "bf16" in fact else [fact]
+    for name in facts:
+        for rank, (value, url, note) in enumerate(evidence.sources(chip, name), 1):
+            if rank > 1 and note and any(words in note.casefold() for words in PRINTED_WRONG):
+                continue
+            told = f" ({note})" if rank > 1 and note else ""
+            yield f"{' '.join(filter(None, chip))} {name}{told}", value, url
+    rank_one = evidence.sources(chip, fact)[:1]
+    if fact == "memory_gb":
+        for value, url, note in rank_one:
+            stacks = re.search(r"stacks hold (\d+)", note or "")
+            if stacks:
+                yield (
+                    f"{' '.join(filter(None, chip))} {fact} of its stacks, of which software sees {number(value)}",
+                    float(stacks[1]),
+                    url,
+                )
+
+
+def _system_counts(claim: Claim, evidence: Evidence) -> list[Reading]:
+    """Return the chips that a system of a chip may have: what its name says, or those of its scale-up domain."""
+    thing = claim.subject.things[0]
+    if thing.count:
+        return [(f"the name says {thing.count}", float(thing.count), "")]
+    if not thing.is_system:
+        return []
+    return [
+        (f"the scale-up domain of {' '.join(filter(None, chip))}", value, url)
+        for chip in evidence.forms(thing)
+        for value, url, _ in evidence.sources(chip, "scale_up_domain")
+    ]
+
+
+def _compared(
+    claim: Claim, readings: Iterable[Reading], what: str, *, exact: bool = False, basis: str = "evidence"
+) -> Finding:
+    """Return whether a claim is any of the figures that it may mean."""
+    tried = list(readings)
+    if not tried:
+        return unknown(f"no citable source of {what} of {claim.subject_text} is known here")
+    scale = UNITS.get(claim.unit, ("", 1.0))[1]
+    told = figure(claim) * Range(scale, scale) if exact else claimed(claim)
+    told_words = f"claimed {claim.figure} {claim.unit}"
+    agreeing = [one for one in tried if told.meets(Range(one[1], one[1]))]
+    words, value, _ = (agreeing or sorted(tried, key=lambda one: abs(one[1] - told.low)))[0]
+    shown = value / scale
+    comparison = "agrees with" if agreeing else "is not"
+    return found(
+        CONSISTENT if agreeing else INCONSISTENT,
+        basis,
+        f"{told_words} {comparison} {number(shown)} {claim.unit}: {words}",
+        recomputed=shown,
+        readings=tuple(f"{text}: {number(each / scale)} {claim.unit}" for text, each, _ in tried),
+        documents=tuple(dict.fromkeys(url for _, _, url in (agreeing or tried) if url)),
+    )
+
+
+CHECKS: dict[str, Callable[[Claim, Evidence], Finding]] = {
+    _PEAK.pattern: chip_fact,
+    "|".join(PLAIN_FACTS): chip_fact,
+    r"spec_nvlink_[gt]b_s": link_bandwidth,
+    r"spec_accelerators|spec_accelerator_memory_gb": machine_fact,
+    r"spec_generation": generation,
+    r"spec_fp4_speedup": speed_ratio,
+    r"spec_weights_gb": weights,
+    r"capacity_fit": memory_fit,
+}
