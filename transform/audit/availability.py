@@ -29,7 +29,7 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
         if price.purchase_option == option
         and ((price.instance_type or "").lower() == machine if machine else price.accelerator_name in dict(thing.chips))
         and provider in (None, price.service_provider_name)
-        and (not claim.conditions.regions or (price.region_id or "").startswith(claim.conditions.regions))
+        and (not claim.conditions.regions or price.region_id in claim.conditions.regions)
     ]
     name = f"{option.replace('_', ' ')} price of {claim.subject_text}"
     verdicts, words = [], []

@@ -106,7 +106,7 @@ def _asked(claim: Claim, evidence: Evidence) -> _Asked | str:
         or (machine is None and any(_is_chip(price, chip) for chip in thing.chips))
         if price.purchase_option == option
         and (provider is None or price.service_provider_name == provider)
-        and (not said.regions or (price.region_id or "").startswith(said.regions))
+        and (not said.regions or price.region_id in said.regions)
         and (option not in ("reserved", "savings_plan") or said.term_hours in (None, price.commitment_term_hours))
     )
     return _Asked(words, found, is_market=provider is None) if found else f"the file has no history of {words}"
