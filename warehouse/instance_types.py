@@ -20,7 +20,8 @@ How the table is filled:
 6. Trainium3 has no row: AWS has published no instance type of it. A new row is all that one takes.
 7. `form_factor` is SXM where AWS says that the family's chips reach one another over NVLink and NVSwitch
    (https://aws.amazon.com/ec2/instance-types/p3/ , /p4/ , /p5/ , /p6/), which no other form of these chips has; Server
-   is the RTX PRO edition that AWS calls RTX PRO Server 6000. Elsewhere it is empty: AWS is silent, or there is one form.
+   is the RTX PRO edition that AWS calls RTX PRO Server 6000. Elsewhere it is empty: AWS is silent, or there is one
+   form.
 8. A fact that changes gets a second row of the same type with its `known_from`; empty means always.
 """
 

@@ -133,6 +133,8 @@ def _build(
     con.execute(f"attach {quote(str(part))} as published")
     try:
         con.execute("use published")
+        # One transaction: what is half built is written nowhere, and a thousand comments are one write.
+        con.begin()
         for schema in ("core", "meta", "mart"):
             con.execute(f"create schema {schema}")
         con.execute(
@@ -165,6 +167,10 @@ def _build(
             con.execute(f"create table mart.{table.name} ({columns})")
             insert_rows(con, f"mart.{table.name}", table.rows(con))
         _describe(con, (*marts, *computed), macros)
+        con.commit()
+    except BaseException:
+        con.rollback()
+        raise
     finally:
         con.execute(f"use {build[0]}")
         con.execute("detach published")
@@ -181,7 +187,7 @@ def _copy_log(con: duckdb.DuckDBPyConnection, build: str) -> None:
 def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
     """Make the tables that are read from the package's own data."""
     facts = accelerator_facts.read_table()
-    read = (
+    read: tuple[Sequence[Sequence[object]], ...] = (
         facts,
         accelerator_facts.wide(facts),
         list(models.core_rows(models.read_table())),
