@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from flows import cli_audit, cli_benchmarks, cli_chips, cli_cost, output, settings
+from flows import cli_audit, cli_benchmarks, cli_chips, cli_cost, cli_mail, output, settings
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ main.add_command(cli_audit.audit)
 main.add_command(cli_benchmarks.benchmark)
 main.add_command(cli_chips.chips)
 main.add_command(cli_chips.fit)
+main.add_command(cli_mail.report)
+main.add_command(cli_mail.mail)
 main.add_command(cli_cost.cost)
 
 
@@ -127,19 +129,6 @@ def build(read: Callable[[], settings.Settings], *, rebuild: bool, in_json: bool
             one.publish()
             summary = one.summary
     _print_summary(summary, in_json=in_json, judge=False)
-
-
-@main.command()
-@_as_json
-@click.pass_obj
-def report(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
-    """Write the report of the published file, and print where it is."""
-    with output.errors(in_json=in_json):
-        from reports import daily
-
-        chosen = read()
-        page = daily.write(chosen.published(), chosen.data_dir / "reports")
-    click.echo(output.as_json({"report": str(page)}) if in_json else str(page))
 
 
 @main.command()

@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from flows import mail_settings
 from warehouse.errors import ChipledgerError, SettingsError
 
 FILE_NAME = "chipledger.toml"
@@ -18,11 +19,11 @@ DOORS = ("auto", "api", "bulk")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a deployment can choose. Each may also be given as CHIPLEDGER_<NAME>; `sources` in the file only.
+    """What a deployment can choose. Each may also be given as CHIPLEDGER_<NAME>; tables in the file only.
 
     `data_dir`: where everything is kept. `workers`: scopes that are fetched side by side. `wait_seconds`: how long to
     wait for another run that is writing. `heartbeat_url`: called after each good run. `sources`: one table for each
-    source, with `enabled` and the source's own settings.
+    source, with `enabled` and the source's own settings. `mail`: the table of flows.mail_settings, read where mail is.
     """
 
     data_dir: Path = Path("data")
@@ -30,6 +31,7 @@ class Settings:
     wait_seconds: float = 0.0
     heartbeat_url: str = ""
     sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    mail: Mapping[str, Any] = field(default_factory=dict)
 
     def published(self) -> Path:
         """Return the published file. Raises ChipledgerError where there is none yet."""
@@ -59,7 +61,7 @@ def read(
     values = _from_file(named or Path(FILE_NAME), must_exist=named is not None)
     for item in fields(Settings):
         text = environ.get(f"{PREFIX}{item.name.upper()}")
-        if text and item.name != "sources":
+        if text and item.name not in ("sources", "mail"):
             values[item.name] = text
     if data_dir is not None:
         values["data_dir"] = data_dir
@@ -69,6 +71,7 @@ def read(
         wait_seconds=_number(values, "wait_seconds", 0, least=0, most=86400),
         heartbeat_url=_text(values, "heartbeat_url", ""),
         sources=_sources(values.get("sources", {})),
+        mail=mail_settings.check_names(values.get("mail", {})),
     )
 
 

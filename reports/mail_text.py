@@ -10,6 +10,8 @@ WIDTH = 72
 LABEL = 7
 """Columns of a label at the head: NEWS, DO, GAPS, MOVED, STAND, TOKEN."""
 MOST_MOVED, MOST_STANDING, MOST_OFFERS = 25, 15, 15
+MOST_PARTS = 12
+"""More do not fit into two lines, and are not tried."""
 NOTHING_DUE = "Nothing is due: no fleet is known."
 
 
@@ -49,7 +51,7 @@ def fitted(label: str, parts: Sequence[str], *, lines: int) -> str:
             text, WIDTH, initial_indent=label.ljust(LABEL), subsequent_indent=" " * LABEL, break_on_hyphens=False
         )  # fmt: skip
 
-    for n in range(len(parts), 0, -1):
+    for n in range(min(len(parts), MOST_PARTS), 0, -1):
         left = len(parts) - n
         made = wrapped("; ".join(parts[:n]) + (f"; {left:,} more below" if left else ""))
         if len(made) <= lines:

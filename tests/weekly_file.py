@@ -4,6 +4,7 @@ W02 (5 to 11 January 2026): two sources see RunPod raise H100 PCIe, the second o
 cuts a type, an offer goes, and a price rises that is back in W04. W05: nothing happens. W06: nobody looks.
 """
 
+from html.parser import HTMLParser
 from pathlib import Path
 
 from looks import ParsedLook, Row, day, row
@@ -69,3 +70,19 @@ def publish_weeks(folder: Path) -> Path:
             con, folder, marts=MARTS, macros=MACROS, formulas=create_formulas, sources=SOURCES,
             built_at=day(BUILT_DAY), version="test",
         )  # fmt: skip
+
+
+class Tags(HTMLParser):
+    """The tags of a page with their attributes, and its words as a reader sees them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)

@@ -3,12 +3,11 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
-from html.parser import HTMLParser
 from pathlib import Path
 
 import polars as pl
 import pytest
-from weekly_file import HOSTILE, publish_weeks
+from weekly_file import HOSTILE, Tags, publish_weeks
 
 from reports import weekly, weekly_facts, weekly_news
 from reports.weekly_calendar import Week
@@ -212,20 +211,6 @@ def test_who_was_not_seen_is_a_gap(told) -> None:
 
 
 # --- the page
-
-
-class Tags(HTMLParser):
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.seen: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
 
 
 def test_words_from_outside_are_text(told, tmp_path: Path) -> None:

@@ -1,0 +1,82 @@
+"""The commands `report` and `mail`: the pages of a day and of a week, and the weekly mail."""
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from flows import output
+from flows.settings import Settings
+
+AS_JSON = click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+WEEK = click.option("--week", metavar="2025-W26", help="ISO week. Default: the last one that was over.")
+KNOWN_THEN = click.option(
+    "--known-then", is_flag=True, help="From what was known when the week ended, not from what is known now."
+)
+
+
+@click.group(invoke_without_command=True)
+@AS_JSON
+@click.pass_context
+def report(ctx: click.Context, *, in_json: bool) -> None:
+    """Write the report of the published file, and print where it is."""
+    if ctx.invoked_subcommand is not None:
+        return
+    with output.errors(in_json=in_json):
+        from reports import daily
+
+        chosen: Settings = ctx.obj()
+        page = daily.write(chosen.published(), chosen.data_dir / "reports")
+    click.echo(output.as_json({"report": str(page)}) if in_json else str(page))
+
+
+@report.command()
+@WEEK
+@KNOWN_THEN
+@AS_JSON
+@click.pass_obj
+def weekly(read: Callable[[], Settings], *, week: str | None, known_then: bool, in_json: bool) -> None:
+    """Write the page of a week, Monday to Sunday, UTC, and print where it is."""
+    with output.errors(in_json=in_json):
+        from flows import mail_steps
+
+        _, page = mail_steps.report(read(), week, known_then=known_then)
+    click.echo(output.as_json({"report": str(page)}) if in_json else str(page))
+
+
+@click.command()
+@WEEK
+@KNOWN_THEN
+@click.option("--dry-run", is_flag=True, help="Send nothing; write the message as an .eml file and print where it is.")
+@click.option("--again", is_flag=True, help="Send to those, too, to whom a sending broke off and may have arrived.")
+@AS_JSON
+@click.pass_obj
+def mail(
+    read: Callable[[], Settings], *, week: str | None, known_then: bool, dry_run: bool, again: bool, in_json: bool
+) -> None:
+    """Send the weekly mail to everybody in [mail] who does not have it yet.
+
+    The same week is never sent twice to the same person; what failed is sent again by the next call.
+    """
+    with output.errors(in_json=in_json):
+        from flows import mail_steps
+
+        chosen = read()
+        if dry_run:
+            file = mail_steps.dry_run(chosen, week, known_then=known_then, clock=_now)
+            click.echo(output.as_json({"message": str(file)}) if in_json else str(file))
+            return
+        outcome = mail_steps.send(chosen, week, known_then=known_then, again=again, clock=_now)
+    told: dict[str, Any] = {
+        "week": outcome.week, "sent": outcome.sent, "already": outcome.already, "failed": outcome.failed,
+        "uncertain": outcome.uncertain, "quiet": outcome.is_left_out,
+    }  # fmt: skip
+    click.echo(output.as_json(told) if in_json else "\n".join(mail_steps.lines(outcome)))
+    if not outcome.is_good:
+        sys.exit(output.FAILED)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

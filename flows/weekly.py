@@ -1,0 +1,64 @@
+"""The weekly flow: the page of the week that is over, and its mail, under Prefect, which schedules and shows it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prefect import flow, get_run_logger
+from prefect.artifacts import create_markdown_artifact
+from prefect.states import Completed
+
+from flows import mail_steps, settings, steps
+from flows.mail import Outcome
+from warehouse.errors import ChipledgerError
+
+if TYPE_CHECKING:
+    from prefect.client.schemas.objects import State
+
+ARTIFACT_KEY = "chipledger-weekly"
+
+
+@flow(name="weekly", persist_result=False)
+def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]":
+    """Write the page of a week and send its mail to everybody who does not have it yet.
+
+    Without [mail] in the settings the page alone is written. Raises ChipledgerError where the mail failed for somebody.
+
+    Args:
+        week: ISO week, such as 2025-W26; by default the last one that was over when the file was built.
+        data_dir: Where everything is kept; by default as the settings say.
+    """
+    log = get_run_logger()
+    chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
+    found, page = mail_steps.report(chosen, week)
+    outcome = Outcome(week=str(found.week))
+    told = ["no [mail] in the settings: nothing was sent"]
+    if chosen.mail:
+        outcome = mail_steps.send(chosen, str(found.week), clock=steps.utc_now)
+        told = list(mail_steps.lines(outcome))
+    for line in told:
+        log.info("%s", line)
+    create_markdown_artifact(
+        key=ARTIFACT_KEY,
+        markdown=summary(page, outcome, told[0]),
+        description=f"chipledger week {found.week}",
+    )
+    if not outcome.is_good:
+        raise ChipledgerError(
+            f"{len(outcome.failed) + len(outcome.uncertain)} of the week's mails did not surely arrive",
+            hint="The record is mail.jsonl in the data directory; the next run sends what failed",
+        )
+    return Completed(message=f"{found.week}: {len(outcome.sent)} sent", data=page)
+
+
+def summary(page: Path, outcome: Outcome, told: str) -> str:
+    """Return the run's page in Markdown: counts and our own words, no text from outside and no address."""
+    return "\n".join(
+        (
+            f"# Week {outcome.week}",
+            "",
+            f"- page: `{page.name}`",
+            f"- sent: {len(outcome.sent)}, had it already: {len(outcome.already)}, failed: {len(outcome.failed)}, "
+            f"uncertain: {len(outcome.uncertain)}",
+            *([] if outcome.sent or outcome.already or outcome.failed else [f"- {told}"]),
+        )
+    )

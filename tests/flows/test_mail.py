@@ -1,0 +1,457 @@
+"""Sending the weekly mail to a real SMTP server with TLS and passwords, to SES, and never twice to the same person."""
+
+import email
+import json
+import smtplib
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email import policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword
+from click.testing import CliRunner
+from weekly_file import publish_weeks
+
+from flows import mail, mail_settings, mail_steps
+from flows.cli import main
+from flows.mail import Outcome, Refused, Smtp, Uncertain
+from flows.mail_settings import MailSettings
+from flows.settings import Settings
+from reports.mail import Letter
+from warehouse.errors import ChipledgerError, SettingsError, WriterBusy
+
+pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
+
+NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
+LETTER = Letter(week="2026-W02", subject="RunPod raised H100 21 %", text="text\n", html="<p>text</p>")
+A, B = "a@example.com", "b@example.com"
+BASE = MailSettings(sender="prices@example.com", to=(A, B), host="localhost", user="me", password="secret")
+
+
+@dataclass
+class Server:
+    """A running server: its port, what it took, and the addresses it refuses."""
+
+    port: int
+    taken: list[Envelope]
+    refused: set[str]
+    context: ssl.SSLContext
+
+
+class Handler:
+    def __init__(self) -> None:
+        self.taken: list[Envelope] = []
+        self.refused: set[str] = set()
+
+    async def handle_RCPT(self, server: SMTP, session: Any, envelope: Envelope, address: str, options: Any) -> str:  # noqa: N802
+        if address in self.refused:
+            return "450 mailbox busy"
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server: SMTP, session: Any, envelope: Envelope) -> str:  # noqa: N802
+        self.taken.append(envelope)
+        return "250 taken"
+
+
+def authenticate(server: SMTP, session: Any, envelope: Envelope, mechanism: str, data: LoginPassword) -> AuthResult:
+    return AuthResult(success=(data.login, data.password) == (b"me", b"secret"), handled=False)
+
+
+@contextmanager
+def serving(*, tls: str = "starttls") -> Iterator[Server]:
+    ca = trustme.CA()
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    ca.issue_cert("localhost").configure_cert(context)
+    trusting = ssl.create_default_context()
+    ca.configure_trust(trusting)
+    handler = Handler()
+    secured = {"starttls": {"tls_context": context}, "implicit": {"ssl_context": context}, "none": {}}[tls]
+    controller = Controller(
+        handler, hostname="127.0.0.1", port=0, authenticator=authenticate, auth_required=tls != "none",
+        auth_require_tls=tls == "starttls", **secured,
+    )  # fmt: skip
+    # The port is chosen by the system; the controller's own check of its server does not know it.
+    controller._trigger_server = lambda: socket.create_connection(controller.server.sockets[0].getsockname()).close()
+    controller.start()
+    try:
+        port = controller.server.sockets[0].getsockname()[1]
+        yield Server(port=port, taken=handler.taken, refused=handler.refused, context=trusting)
+    finally:
+        controller.stop()
+
+
+def send(data_dir: Path, post: mail.Post, chosen: MailSettings = BASE, **others: Any) -> Outcome:
+    return mail.send(data_dir, LETTER, chosen, post=post, clock=lambda: NOON, **others)
+
+
+def record(data_dir: Path) -> list[tuple[str, str]]:
+    lines = (data_dir / "mail.jsonl").read_text().splitlines()
+    return [(entry["kind"], entry["to"]) for entry in map(json.loads, lines)]
+
+
+# --- a server
+
+
+@pytest.mark.parametrize("tls", ["starttls", "implicit"])
+def test_a_server_with_tls_and_password_takes_one_message_each(tmp_path: Path, tls: str) -> None:
+    """Each recipient has a message of its own, which a reader parses again."""
+    with serving(tls=tls) as server:
+        chosen = replace(BASE, tls=tls, port=server.port)
+        outcome = send(tmp_path, Smtp(chosen, server.context), chosen)
+
+    assert outcome.sent == [A, B]
+    assert [envelope.rcpt_tos for envelope in server.taken] == [[A], [B]]
+    assert record(tmp_path) == [("handing", A), ("sent", A), ("handing", B), ("sent", B)]
+    for envelope in server.taken:
+        message = email.message_from_bytes(envelope.content, policy=policy.default)
+        assert isinstance(message, EmailMessage)
+        assert message["Subject"] == LETTER.subject
+        assert message["To"] == envelope.rcpt_tos[0]
+        assert str(message.get_body(("plain",)).get_content()).splitlines() == ["text"]
+
+
+def test_the_same_week_is_never_sent_twice(tmp_path: Path) -> None:
+    """Whatever the case of the address; another week, and somebody new, get theirs."""
+    with serving() as server:
+        chosen = replace(BASE, port=server.port)
+        post = Smtp(chosen, server.context)
+        send(tmp_path, post, chosen)
+        more = replace(chosen, to=("A@example.com", B, "c@example.com"))
+        again = send(tmp_path, post, more)
+        mail.send(tmp_path, replace(LETTER, week="2026-W03"), chosen, post=post, clock=lambda: NOON)
+
+    assert (again.sent, again.already) == (["c@example.com"], ["A@example.com", B])
+    assert [envelope.rcpt_tos[0] for envelope in server.taken] == [A, B, "c@example.com", A, B]
+
+
+def test_a_failed_sending_is_repeated_for_those_it_failed_for(tmp_path: Path) -> None:
+    with serving() as server:
+        chosen = replace(BASE, port=server.port)
+        server.refused.add(A)
+        first = send(tmp_path, Smtp(chosen, server.context), chosen)
+        server.refused.clear()
+        second = send(tmp_path, Smtp(chosen, server.context), chosen)
+
+    assert first.sent == [B]
+    assert "mailbox busy" in first.failed[A]
+    assert (second.sent, second.already, second.is_good) == ([A], [B], True)
+    assert [envelope.rcpt_tos for envelope in server.taken] == [[B], [A]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [({"password": "other"}, "Authentication"), ({"tls": "none", "user": ""}, "530")],
+    ids=["password", "no TLS"],
+)
+def test_what_the_server_refuses_fails_and_says_why(tmp_path: Path, wrong: dict[str, str], told: str) -> None:
+    with serving() as server:
+        chosen = replace(BASE, port=server.port, **wrong)
+        outcome = send(tmp_path, Smtp(chosen, server.context), chosen)
+
+    assert told in outcome.failed[A]
+    assert not server.taken
+    assert "secret" not in (tmp_path / "mail.jsonl").read_text()
+
+
+def test_a_server_that_nobody_vouches_for_gets_nothing(tmp_path: Path) -> None:
+    """A certificate is verified, and a server without TLS is not given the password."""
+    with serving() as server, serving(tls="none") as plain:
+        for port, told in ((server.port, "certificate verify failed"), (plain.port, "STARTTLS")):
+            chosen = replace(BASE, port=port)
+            assert told in send(tmp_path, Smtp(chosen), chosen).failed[A]
+
+    assert not server.taken + plain.taken
+
+
+def test_nobody_there_is_a_failure(tmp_path: Path) -> None:
+    outcome = send(tmp_path, Smtp(replace(BASE, port=9)))
+
+    assert set(outcome.failed) == {A, B}
+    assert {kind for kind, _ in record(tmp_path)} == {"failed"}
+
+
+# --- what is not known
+
+
+class Breaks:
+    """A way that breaks off: before the content leaves, or after."""
+
+    def __init__(self, error: BaseException, *, late: bool) -> None:
+        self.error, self.late, self.asked = error, late, 0
+
+    def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
+        self.asked += 1
+        if self.late:
+            before()
+        raise self.error
+
+
+def test_what_may_have_arrived_is_sent_again_only_on_demand(tmp_path: Path) -> None:
+    """The connection broke after the content: named, not repeated; `again` repeats it."""
+    first = send(tmp_path, Breaks(Uncertain(), late=True))
+    silent = Breaks(Uncertain(), late=True)
+    second = send(tmp_path, silent)
+    with serving() as server:
+        chosen = replace(BASE, port=server.port)
+        third = send(tmp_path, Smtp(chosen, server.context), chosen, again=True)
+
+    assert first.uncertain == second.uncertain == [A, B]
+    assert silent.asked == 0
+    assert third.sent == [A, B]
+
+
+def test_a_process_killed_while_sending_leaves_it_uncertain(tmp_path: Path) -> None:
+    """Killed after the content left: uncertain. Killed before: sent by the next call."""
+    with pytest.raises(KeyboardInterrupt):
+        send(tmp_path, Breaks(KeyboardInterrupt(), late=True), replace(BASE, to=(A,)))
+    with pytest.raises(KeyboardInterrupt):
+        send(tmp_path, Breaks(KeyboardInterrupt(), late=False), replace(BASE, to=(B,)))
+    with serving() as server:
+        chosen = replace(BASE, port=server.port)
+        outcome = send(tmp_path, Smtp(chosen, server.context), chosen)
+
+    assert (outcome.uncertain, outcome.sent) == ([A], [B])
+
+
+def test_a_connection_that_breaks_after_the_content_is_uncertain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: smtplib.SMTP, message: bytes) -> tuple[int, bytes]:
+        raise smtplib.SMTPServerDisconnected("gone")
+
+    monkeypatch.setattr(smtplib.SMTP, "data", broken)
+    with serving() as server:
+        chosen = replace(BASE, port=server.port, to=(A,))
+        outcome = send(tmp_path, Smtp(chosen, server.context), chosen)
+
+    assert outcome.uncertain == [A]
+    assert record(tmp_path) == [("handing", A)]
+
+
+def test_a_torn_line_of_the_record_is_closed(tmp_path: Path) -> None:
+    """What a crash left of a line is no entry, and the next line is whole."""
+    send(tmp_path, Breaks(Refused("no"), late=False), replace(BASE, to=(A,)))
+    whole = (tmp_path / "mail.jsonl").read_bytes()
+    (tmp_path / "mail.jsonl").write_bytes(whole + whole[:40])
+    send(tmp_path, Breaks(Refused("no"), late=False), replace(BASE, to=(A,)))
+
+    assert (tmp_path / "mail.jsonl").read_bytes() == whole + whole[:40] + b"\n" + whole
+
+
+def test_a_record_that_is_none_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "mail.jsonl").write_text('{"kind": "sent"}\n')
+
+    with pytest.raises(ChipledgerError, match="unreadable line"):
+        send(tmp_path, Breaks(Refused("no"), late=False))
+
+
+def test_two_processes_do_not_send_at_once(tmp_path: Path) -> None:
+    with mail.opened(tmp_path), pytest.raises(WriterBusy, match="another process sends mail"):
+        send(tmp_path, Breaks(Refused("no"), late=False))
+
+
+# --- SES
+
+
+@pytest.fixture
+def credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in (("ACCESS_KEY_ID", "x"), ("SECRET_ACCESS_KEY", "x"), ("CONFIG_FILE", str(tmp_path / "none"))):
+        monkeypatch.setenv(f"AWS_{name}", value)
+
+
+@pytest.mark.usefixtures("credentials")
+def test_ses_takes_the_message_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One call for each recipient with the whole message; a refusal fails, an error of the server is uncertain."""
+    from botocore.stub import Stubber
+
+    post = mail.Ses(replace(BASE, through="ses", region="eu-west-1"))
+    client = post.client()
+    assert client.meta.config.retries["total_max_attempts"] == 1
+    monkeypatch.setattr(mail.Ses, "client", lambda self: client)
+    with Stubber(client) as stub:
+        for to in (A, B):
+            sent = mail.letters.message(LETTER, sender=BASE.sender, to=to, at=NOON)
+            stub.add_response(
+                "send_email", {"MessageId": "1"},
+                {"FromEmailAddress": BASE.sender, "Destination": {"ToAddresses": [to]}, "Content": Like(sent)},
+            )  # fmt: skip
+        stub.add_client_error("send_email", "MessageRejected", "not verified", http_status_code=400)
+        stub.add_client_error("send_email", "InternalFailure", "oh", http_status_code=500)
+        good = send(tmp_path / "1", post)
+        bad = send(tmp_path / "2", post)
+        stub.assert_no_pending_responses()
+
+    assert good.sent == [A, B]
+    assert "not verified" in bad.failed[A]
+    assert bad.uncertain == [B]
+
+
+class Like:
+    """Equal to a raw message with the same headers; boundaries are random."""
+
+    def __init__(self, message: EmailMessage) -> None:
+        self.expected = {name: str(value) for name, value in message.items() if name != "Content-Type"}
+
+    def __eq__(self, other: object) -> bool:
+        assert isinstance(other, dict)
+        seen = email.message_from_bytes(other["Raw"]["Data"], policy=policy.default)
+        return self.expected == {name: str(value) for name, value in seen.items() if name != "Content-Type"}
+
+    __hash__ = None
+
+
+def test_ses_without_a_region_or_credentials_fails_and_may_be_sent_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+
+    assert "region" in send(tmp_path, mail.Ses(replace(BASE, through="ses"))).failed[A]
+
+
+# --- settings
+
+GOOD = {"from": "prices@example.com", "to": [A, B], "reply_to": "me@example.com", "host": "smtp.example.com"}
+
+
+def test_settings_have_defaults() -> None:
+    read = mail_settings.read(GOOD, {})
+
+    assert (read.port, read.tls, read.through, read.least_change, read.send_quiet) == (
+        587,
+        "starttls",
+        "smtp",
+        0.01,
+        True,
+    )
+    assert mail_settings.read(GOOD | {"tls": "implicit"}, {}).port == 465
+    assert mail_settings.read(GOOD | {"to": [A, "A@example.com"]}, {}).to == ("A@example.com",)
+    assert mail_settings.read(GOOD | {"user": "me"}, {mail_settings.PASSWORD: "secret"}).password == "secret"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"to": []}, "mail.to"),
+        ({"to": A}, "mail.to"),
+        ({"to": ["a@example.com\nBcc: b@example.com"]}, "mail.to"),
+        ({"to": ["a@example.com, b@example.com"]}, "mail.to"),
+        ({"to": ["A person <a@example.com>"]}, "mail.to"),
+        ({"to": ["\N{LATIN SMALL LETTER A WITH DIAERESIS}@example.com"]}, "mail.to"),
+        ({"from": "prices"}, "mail.from"),
+        ({"reply_to": ""}, "mail.reply_to"),
+        ({"host": ""}, "mail.host"),
+        ({"tls": "maybe"}, "mail.tls"),
+        ({"through": "pigeon"}, "mail.through"),
+        ({"port": 0}, "mail.port"),
+        ({"port": True}, "mail.port"),
+        ({"user": "me"}, mail_settings.PASSWORD),
+        ({"password": "secret"}, "mail.password"),
+        ({"site_url": "javascript:alert(1)"}, "mail.site_url"),
+        ({"least_change_percent": -1}, "mail.least_change_percent"),
+        ({"send_quiet": "no"}, "mail.send_quiet"),
+        ({"subject": "x"}, "mail.subject"),
+    ],
+)
+def test_wrong_settings_are_named(wrong: dict[str, object], named: str) -> None:
+    with pytest.raises(SettingsError, match=named) as error:
+        mail_settings.read(GOOD | wrong, {})
+
+    assert "secret" not in str(error.value)
+
+
+def test_a_password_never_travels_unprotected() -> None:
+    plain = GOOD | {"user": "me", "tls": "none"}
+    with pytest.raises(SettingsError, match="unprotected"):
+        mail_settings.read(plain, {mail_settings.PASSWORD: "secret"})
+
+    assert mail_settings.read(plain | {"host": "localhost"}, {mail_settings.PASSWORD: "secret"}).tls == "none"
+
+
+# --- the commands
+
+TOML = f'[mail]\nfrom = "p@example.com"\nto = ["{A}"]\nreply_to = "me@example.com"\nhost = "127.0.0.1"\n'
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("weeks")
+    publish_weeks(folder)
+    return folder
+
+
+def call(data_dir: Path, *words: str, toml: str = "") -> Any:
+    settings = data_dir / "chipledger.toml"
+    settings.write_text(toml)
+    return CliRunner().invoke(main, ["--data-dir", str(data_dir), "--settings", str(settings), *words])
+
+
+def test_a_dry_run_writes_a_message_and_sends_nothing(data_dir: Path) -> None:
+    result = call(data_dir, "mail", "--dry-run", "--week", "2026-W03")
+    message = email.message_from_bytes((data_dir / "mail" / "2026-W03.eml").read_bytes())
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.strip() == str(data_dir / "mail" / "2026-W03.eml")
+    assert message["Subject"].startswith("AWS cut p5.48xlarge 25 %")
+    assert not (data_dir / "mail.jsonl").exists()
+
+
+def test_a_week_is_written_again_from_what_was_known_then(data_dir: Path) -> None:
+    now = call(data_dir, "report", "weekly", "--week", "2026-W03")
+    then = json.loads(call(data_dir, "report", "weekly", "--week", "2026-W03", "--known-then", "--json").stdout)
+    wrong = call(data_dir, "report", "weekly", "--week", "W3")
+
+    assert now.stdout.strip().endswith("weekly/2026-W03.html")
+    assert then["report"].endswith("weekly/2026-W03-known-then.html")
+    assert (wrong.exit_code, "2025-W26" in wrong.stderr) == (2, True)
+
+
+def test_mail_without_settings_says_where_they_are_told(data_dir: Path) -> None:
+    result = call(data_dir, "mail")
+
+    assert result.exit_code == 2
+    assert "docs/mail.md" in result.stderr
+
+
+def test_mail_sends_once_and_fails_loudly(data_dir: Path) -> None:
+    """A real server without TLS on this machine: sent, then had already; a server that is gone gives exit code 1."""
+    with serving(tls="none") as server:
+        toml = f'{TOML}port = {server.port}\ntls = "none"\n'
+        first = call(data_dir, "mail", "--week", "2026-W03", toml=toml)
+        again = json.loads(call(data_dir, "mail", "--week", "2026-W03", "--json", toml=toml).stdout)
+    gone = call(data_dir, "mail", "--week", "2026-W02", toml=toml)
+
+    assert (first.exit_code, first.stdout) == (0, "2026-W03: 1 sent, 0 had it already\n")
+    assert (again["sent"], again["already"]) == ([], [A])
+    assert gone.exit_code == 1
+    assert f"failed, will be sent again by the next call: {A}" in gone.stdout
+    assert len(server.taken) == 1
+
+
+def test_a_week_that_is_not_over_is_not_mailed(data_dir: Path) -> None:
+    """It would be mailed half, and never again."""
+    result = call(data_dir, "mail", "--week", "2026-W07", toml=TOML)
+
+    assert result.exit_code == 2
+    assert "not over" in result.stderr
+
+
+def test_a_quiet_week_may_be_left_out(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = GOOD | {"send_quiet": False}
+    outcome = mail_steps.send(
+        Settings(data_dir=data_dir, mail=table), "2026-W05", clock=lambda: NOON, post=Breaks(Refused("no"), late=False)
+    )
+
+    assert outcome.is_left_out
+    assert list(mail_steps.lines(outcome)) == ["2026-W05: a quiet week, which [mail] leaves out"]

@@ -1,0 +1,161 @@
+"""The weekly mail: what its parts hold, how wide and how large they are, and that headers cannot be injected."""
+
+import email
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from email import policy
+from email.message import EmailMessage
+
+import polars as pl
+import pytest
+from weekly_file import HOSTILE, Tags, publish_weeks
+
+from reports import mail, mail_text, weekly
+from reports.weekly_calendar import Week
+from reports.weekly_facts import WeekFacts
+
+NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
+LABELS = ["NEWS", "DO", "GAPS", "MOVED", "STAND", "TOKEN"]
+
+
+@pytest.fixture(scope="module")
+def weeks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, WeekFacts]:
+    file = publish_weeks(tmp_path_factory.mktemp("weeks"))
+    return {week: weekly.read(file, Week.parse(week)) for week in ("2026-W02", "2026-W03", "2026-W05", "2026-W06")}
+
+
+def sent(found: WeekFacts, **others: str) -> EmailMessage:
+    """Return the message as a reader has it: written, and parsed again."""
+    made = mail.message(
+        mail.letter(found, least=0.01, page_url="https://prices.example.com/weekly/x.html"),
+        sender="prices@example.com", to="you@example.com", reply_to="me@example.com", at=NOON, **others,
+    )  # fmt: skip
+    parsed = email.message_from_bytes(made.as_bytes(), policy=policy.default)
+    assert isinstance(parsed, EmailMessage)
+    assert not parsed.defects
+    return parsed
+
+
+def part(message: EmailMessage, kind: str) -> str:
+    found = message.get_body((kind,))
+    assert found is not None
+    return str(found.get_content()).replace("\r\n", "\n")
+
+
+def test_the_head_stands_in_the_first_ten_lines(weeks: dict[str, WeekFacts]) -> None:
+    lines = part(sent(weeks["2026-W03"]), "plain").splitlines()
+    head = lines[: lines.index("")]
+    labels = [line[:7].strip() for line in head if line[:1].strip()]
+
+    assert labels == LABELS
+    assert len(head) <= 10
+    assert lines[0].startswith("NEWS   AWS cut p5.48xlarge 25 % in us-east-1")
+    assert "DO     Nothing is due: no fleet is known." in lines[:10]
+    assert "p5.48xlarge (H100 SXM) AWS 10.00 to 7.50, \N{MINUS SIGN}25.0 %" in "\n".join(lines[:10])
+
+
+@pytest.mark.parametrize("week", ["2026-W02", "2026-W03", "2026-W05", "2026-W06"])
+def test_sizes(weeks: dict[str, WeekFacts], week: str) -> None:
+    """Text at most 72 columns wide, HTML less than 100 kB, no line of the message longer than RFC 5322 allows."""
+    message = sent(weeks[week])
+
+    assert max(map(len, part(message, "plain").splitlines())) <= 72
+    assert len(part(message, "html").encode()) < 100_000
+    assert max(map(len, message.as_bytes().splitlines())) <= 998
+
+
+def test_a_large_week_stays_below_the_limit_and_says_what_is_left_out(weeks: dict[str, WeekFacts]) -> None:
+    """Four thousand moves, and more providers than fit: fewer rows, and the rest counted."""
+    found = weeks["2026-W03"]
+    large = replace(
+        found,
+        moves=pl.concat([found.lists] * 2000),
+        checked=pl.concat([found.checked] * 100).with_columns(
+            service_provider_name=pl.concat_str("service_provider_name", pl.lit("<" * 100))
+        ),
+    )
+    message = sent(large)
+
+    assert len(part(message, "html").encode()) < 100_000
+    assert re.search(r"3,9\d\d more on the page", part(message, "html"))
+    assert f"{large.moves.height - 25:,} more on the page" in part(message, "plain")
+    assert max(map(len, part(message, "plain").splitlines())) <= 72
+
+
+def test_a_quiet_week_is_three_lines_and_what_was_checked(weeks: dict[str, WeekFacts]) -> None:
+    head, table, _ = part(sent(weeks["2026-W05"]), "plain").split("\n\n")
+
+    assert [line[:7].strip() for line in head.splitlines()] == ["NEWS", "GAPS", "STAND"]
+    assert table.startswith("CHECKED")
+    assert "Moved" not in part(sent(weeks["2026-W05"]), "html")
+
+
+def test_headers_say_what_it_is(weeks: dict[str, WeekFacts]) -> None:
+    message = sent(weeks["2026-W03"])
+
+    assert message["From"] == "chipledger <prices@example.com>"
+    assert (message["To"], message["Reply-To"]) == ("you@example.com", "me@example.com")
+    assert len(message["Subject"]) < 70
+    assert message["Date"].datetime == NOON
+    assert re.fullmatch(r"<2026-W03\.[0-9a-f]{20}@example\.com>", message["Message-ID"])
+    assert message["List-Id"] == "chipledger weekly <weekly.chipledger.example.com>"
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert message.get_content_type() == "multipart/alternative"
+
+
+def test_the_message_id_is_of_week_and_recipient() -> None:
+    """The same twice, another for another week or person, whatever the case of the address."""
+    assert mail.message_id("2026-W02", "you@x.org", "x.org") == mail.message_id("2026-W02", "You@x.org", "x.org")
+    ids = {mail.message_id(week, to, "x.org") for week in ("2026-W02", "2026-W03") for to in ("a@x.org", "b@x.org")}
+    assert len(ids) == 4
+
+
+def test_words_from_outside_are_text_in_both_parts(weeks: dict[str, WeekFacts]) -> None:
+    """The hostile provider raised its price by 10 %: it is news, and only words."""
+    moved = weeks["2026-W03"].moves
+    alone = replace(weeks["2026-W03"], moves=moved.filter(pl.col("service_provider_name") == HOSTILE))
+    message = sent(alone)
+    tags = Tags(part(message, "html"))
+    seen = "".join(tags.words)
+
+    assert not {tag for tag, _ in tags.seen} & {"script", "img", "svg", "iframe"}
+    assert not [name for _, attributes in tags.seen for name in attributes if name.startswith("on")]
+    assert '<script>alert(1)</script>"><img src=x onerror=alert(1)>=cmd()' in seen
+    assert "<script>alert(1)</script>" in part(message, "plain")
+    assert message["Subject"].startswith("<script>alert(1)</script>")
+    assert [name for name in message.keys() if name.lower() == "bcc"] == []  # noqa: SIM118 (headers are no dictionary)
+    assert not any(line.startswith("Bcc") for line in part(message, "plain").splitlines())
+
+
+def test_a_header_with_a_line_break_is_refused(weeks: dict[str, WeekFacts]) -> None:
+    written = mail.letter(weeks["2026-W02"], least=0.01)
+    for broken in ("a@example.com\r\nBcc: b@example.com", "a@example.com, b@example.com", "a@exa mple.com"):
+        with pytest.raises(ValueError, match=r"."):
+            mail.message(written, sender="prices@example.com", to=broken, at=NOON)
+    with pytest.raises(ValueError, match=r"."):
+        mail.message(
+            replace(written, subject="news\nBcc: b@example.com"), sender="a@example.com", to="b@example.com", at=NOON
+        )  # fmt: skip
+
+
+def test_the_html_part_loads_nothing_and_keeps_its_styles(weeks: dict[str, WeekFacts]) -> None:
+    """One column, styles inlined and for dark mode, both colours named, links to the site alone."""
+    text = part(sent(weeks["2026-W03"]), "html")
+
+    assert not re.search(r"<(?:img|svg|script|link|iframe)\b|url\(|@import", text)
+    assert set(re.findall(r'href="([^"]+)"', text)) == {"https://prices.example.com/weekly/x.html"}
+    assert "prefers-color-scheme: dark" in text
+    assert re.search(r'<body style="[^"]*background-color: #ffffff[^"]*color: #1a1c20', text)
+    assert re.search(r'class="page"[^>]*style="[^"]*max-width: 600px', text)
+
+
+def test_a_number_is_never_cut() -> None:
+    """What does not fit is left out word by word, and counted."""
+    text = mail_text.fitted("MOVED", ["H100 PCIe RunPod secure 2.39 to 2.89, +20.9 % " * 3, "another"], lines=1)
+
+    assert len(text) <= 72
+    assert text == "MOVED  H100 PCIe RunPod secure 2.39 to 2.89, +20.9... 1 more below" or text.endswith(
+        "... 1 more below"
+    )
+    assert set(re.findall(r"\d+\.\d+", text)) <= {"2.39", "2.89", "20.9"}
