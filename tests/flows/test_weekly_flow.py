@@ -1,0 +1,66 @@
+"""The weekly flow without a server: the page, the mail once, a failure that shows; and its deployment."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from weekly_file import publish_weeks
+
+from flows.mail import Outcome
+from warehouse.errors import ChipledgerError
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def weekly_file(prefect_home: None, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return flows/weekly.py as Prefect loads it: by path."""
+    from prefect.flows import load_flow_from_entrypoint
+
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return sys.modules[load_flow_from_entrypoint("flows/weekly.py:weekly").__module__]
+
+
+def test_the_flow_writes_the_page_and_says_what_was_sent(
+    weekly_file: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without [mail] the page alone; with it what became of the mail; a failure fails the run, addresses unnamed."""
+    from prefect.logging import disable_run_logger
+
+    publish_weeks(tmp_path)
+    settings = tmp_path / "chipledger.toml"
+    settings.write_text("")
+    monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
+    artifacts: list[str] = []
+    monkeypatch.setattr(weekly_file, "create_markdown_artifact", lambda **told: artifacts.append(told["markdown"]))
+
+    def run() -> Any:
+        with disable_run_logger():
+            return weekly_file.weekly.fn(week="2026-W03", data_dir=str(tmp_path))
+
+    assert run().message == "2026-W03: 0 sent"
+    assert (tmp_path / "reports/weekly/2026-W03.html").is_file()
+    assert "no [mail] in the settings" in artifacts[-1]
+
+    settings.write_text('[mail]\nfrom = "p@example.com"\n')
+    outcome = Outcome(week="2026-W03", sent=["a@example.com"], failed={"b@example.com": "no"})
+    monkeypatch.setattr(weekly_file.mail_steps, "send", lambda *args, **others: outcome)
+    with pytest.raises(ChipledgerError, match="1 of the week's mails"):
+        run()
+
+    assert "sent: 1, had it already: 0, failed: 1" in artifacts[-1]
+    assert "example.com" not in artifacts[-1]
+
+
+def test_the_deployment_names_the_flow_and_runs_after_the_daily_one(weekly_file: ModuleType) -> None:
+    told = yaml.safe_load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))
+    daily, weekly = ({each["name"]: each for each in told["deployments"]}[name] for name in ("daily", "weekly"))
+
+    assert weekly["entrypoint"] == "flows/weekly.py:weekly"
+    assert set(weekly["parameters"]) <= set(weekly_file.weekly.parameters.properties)
+    assert weekly["work_pool"] == daily["work_pool"]
+    assert (daily["schedules"][0]["cron"], weekly["schedules"][0]["cron"]) == ("10 6 * * *", "10 8 * * 1,2")

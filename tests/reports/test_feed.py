@@ -1,0 +1,88 @@
+"""The feeds: Atom that parses, JSON that its schema describes, and words from outside that are text in both."""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+from weekly_file import HOSTILE, publish_weeks
+
+from reports import feed, weekly
+from reports.weekly_calendar import Week
+
+ATOM = {"a": feed.ATOM}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a reports folder with one week's page and the feeds."""
+    file = publish_weeks(tmp_path_factory.mktemp("weeks"))
+    folder = tmp_path_factory.mktemp("reports")
+    weekly.write(weekly.read(file, Week(2026, 3)), folder)
+    feed.write(file, folder)
+    return folder
+
+
+def entries(folder: Path) -> list[ElementTree.Element]:
+    root = ElementTree.fromstring((folder / "feed.atom").read_bytes())  # noqa: S314 (our own)
+    return root.findall("a:entry", ATOM)
+
+
+def test_an_entry_is_a_change_with_its_prices(folder: Path) -> None:
+    """AWS's cut is there once, with an id of its own, its moment, and the page of its week; corrections are not."""
+    titles = [entry.findtext("a:title", "", ATOM) for entry in entries(folder)]
+    (cut,) = [entry for entry in entries(folder) if "p5.48xlarge" in entry.findtext("a:title", "", ATOM)]
+
+    assert cut.findtext("a:title", "", ATOM) == "AWS p5.48xlarge on-demand: 80.00 to 60.00 USD, \N{MINUS SIGN}25.0 %"
+    assert cut.findtext("a:updated", "", ATOM) == "2026-01-14T00:00:00Z"
+    assert [link.get("href") for link in cut.findall("a:link", ATOM)] == ["weekly/2026-W03.html"]
+    assert not [title for title in titles if "H200" in title]
+    assert any(title == "Beta H100 SXM on-demand: gone, 3.00 USD" for title in titles)
+
+
+def test_ids_are_unique_and_stay(folder: Path, tmp_path: Path) -> None:
+    """The same history published again gives the same ids, so that no reader sees old news as new."""
+    feed.write(publish_weeks(tmp_path), tmp_path)
+    ids = [entry.findtext("a:id", "", ATOM) for entry in entries(folder)]
+
+    assert len(ids) == len(set(ids)) > 0
+    assert all(each.startswith("urn:uuid:") for each in ids)
+    assert [entry.findtext("a:id", "", ATOM) for entry in entries(tmp_path)] == ids
+
+
+def test_latest_is_what_its_schema_says(folder: Path) -> None:
+    schema = json.loads((folder / "latest.schema.json").read_text(encoding="utf-8"))
+    latest = json.loads((folder / "latest.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    checker = jsonschema.Draft202012Validator(schema)
+    checker.validate(latest)
+
+    assert latest["prices"]
+    assert {each["state"] for each in latest["sources"]} == {"stale"}
+    assert not checker.is_valid(latest | {"more": 1})
+    assert not checker.is_valid(latest | {"prices": [latest["prices"][0] | {"cheapest_price_usd": "2"}]})
+
+
+def test_amounts_keep_their_digits(folder: Path) -> None:
+    latest = json.loads((folder / "latest.json").read_text(encoding="utf-8"), parse_float=Decimal)
+    (raised, _) = sorted(
+        (each for each in latest["changes"] if each["service_provider_name"] == "RunPod"),
+        key=lambda each: each["observed_at"],
+    )
+
+    assert (raised["unit_price_before"], raised["unit_price_after"]) == (Decimal("2.39"), Decimal("2.89"))
+
+
+def test_words_from_outside_are_text(folder: Path) -> None:
+    """In the feed on one line and escaped; in JSON as they are."""
+    text = (folder / "feed.atom").read_text(encoding="utf-8")
+    titles = [entry.findtext("a:title", "", ATOM) for entry in entries(folder)]
+    latest = json.loads((folder / "latest.json").read_text(encoding="utf-8"))
+
+    assert "<script" not in text
+    assert any(
+        title.startswith('<script>alert(1)</script>"><img src=x onerror=alert(1)>=cmd() Bcc:') for title in titles
+    )
+    assert HOSTILE in {each["service_provider_name"] for each in latest["changes"]}
