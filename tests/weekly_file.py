@@ -17,6 +17,9 @@ from warehouse.load import load
 
 HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(1)>=cmd()\r\nBcc: victim@example.com'
 BUILT_DAY = 42.5
+LATE = ((6, "5"), (9, "6"))
+LATE_DAY = 20
+"""What an archive tells of W02, and when it was read: in W04."""
 
 
 def chip(provider: str, price: str, label: str, **others: object) -> Row:
@@ -56,6 +59,7 @@ def publish_weeks(folder: Path) -> Path:
         first(13, pcie="2.89", p5="60", gone=True),
         first(16, pcie="2.89", p5="60", h200="5", gone=True), second(16, pcie="2.89"),
         first(19, pcie="2.89", p5="60", gone=True), second(19, pcie="2.89"),
+        *(seen(at, "offline_archive", chip("Late", price, "NVIDIA L40S"), scope="late") for at, price in LATE),
         first(27, pcie="2.89", p5="60", gone=True), second(27, pcie="2.89"),
     ]  # fmt: skip
     with db.writer(folder) as con:
@@ -65,7 +69,7 @@ def publish_weeks(folder: Path) -> Path:
                 "'https://x.test/' as url, ?::timestamp as fetched_at, 100 as size_bytes, ?::timestamp as recorded_at",
                 [each.document_sha256, each.source, each.scope, naive(each.observed_at), naive(each.observed_at)],
             )
-            load(con, [each], recorded_at=each.observed_at)
+            load(con, [each], recorded_at=day(LATE_DAY) if each.scope == "late" else each.observed_at)
         return publish.publish(
             con, folder, marts=MARTS, macros=MACROS, formulas=create_formulas, sources=SOURCES,
             built_at=day(BUILT_DAY), version="test",

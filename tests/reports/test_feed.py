@@ -60,7 +60,7 @@ def test_latest_is_what_its_schema_says(folder: Path) -> None:
     checker.validate(latest)
 
     assert latest["prices"]
-    assert {each["state"] for each in latest["sources"]} == {"stale"}
+    assert {each["state"] for each in latest["sources"]} == {"stale", "archived"}
     assert not checker.is_valid(latest | {"more": 1})
     assert not checker.is_valid(latest | {"prices": [latest["prices"][0] | {"cheapest_price_usd": "2"}]})
 

@@ -101,6 +101,15 @@ def test_known_then_leaves_out_what_was_learnt_later(told) -> None:
     assert [each["source"] for each in move["windows"]] == ["aws_spot_feed"]
 
 
+def test_what_an_archive_tells_later_is_known_now_and_was_not_then(told) -> None:
+    """A rise of W02 that an archive told in W04: news of W02, not known then, and counted in W04."""
+    assert len(of_provider(told("2026-W02"), "Late")) == 1
+    assert of_provider(told("2026-W02", known_then=True), "Late") == []
+    assert "Late" not in set(told("2026-W02", known_then=True).provider_prices["service_provider_name"])
+    assert told("2026-W04").late == (1, datetime.fromisoformat("2026-01-10T00:00"))
+    assert told("2026-W03").late[0] == 0
+
+
 def test_hindsight_tells_a_correction_from_a_move(told) -> None:
     """H200 rose on 17 January and was back three days later: then a list price, now a correction."""
     then = {m["accelerator_name"]: m["change_kind"] for m in of_provider(told("2026-W03", known_then=True), "RunPod")}
@@ -192,8 +201,8 @@ def test_small_moves_are_counted_not_told(told) -> None:
     """With a threshold above it, a move is no news, and does not make the week quiet either."""
     found = told("2026-W02")
 
-    assert weekly_news.subject(found, least=0.5).startswith("1 small list move in 2026-W02")
-    assert "1 smaller list move" in weekly_news.also(found, least=0.5)
+    assert weekly_news.subject(found, least=0.5).startswith("2 small list moves in 2026-W02")
+    assert "2 smaller list moves" in weekly_news.also(found, least=0.5)
     assert not found.is_quiet
 
 
@@ -206,7 +215,7 @@ def test_who_was_not_seen_is_a_gap(told) -> None:
     gaps = weekly_news.gaps(told("2026-W06"))
 
     assert gaps[0] == "2 scopes stale (aws_price_list us-east-1 and aws_spot_feed second)"
-    assert gaps[1].startswith("4 providers not seen (AWS, ")
+    assert gaps[1].startswith("5 providers not seen (AWS, ")
     assert weekly_news.headline(told("2026-W06")).startswith("Nothing was checked in 2026-W06")
 
 
