@@ -7,9 +7,10 @@ from pathlib import Path
 
 import duckdb
 import polars as pl
+from few_marts import FEW_MACROS, FEW_MARTS
 from looks import ParsedLook, Row, day, look, row
 
-from transform.models import MACROS, MARTS, create_formulas
+from transform.models import create_formulas
 from warehouse import db, publish
 from warehouse.load import load
 
@@ -41,9 +42,9 @@ def putting(data_dir: Path) -> Iterator[Put]:
             return publish.publish(
                 con,
                 data_dir,
-                marts=MARTS,
+                marts=FEW_MARTS,
                 formulas=create_formulas,
-                macros=MACROS,
+                macros=FEW_MACROS,
                 sources=SOURCES,
                 built_at=day(at),
                 version="test",

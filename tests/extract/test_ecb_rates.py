@@ -14,13 +14,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from few_marts import FEW_MARTS
 from looks import ParsedLook, look, row
 from published import query
 
 from extract.base import Context
 from extract.ecb_rates import ARCHIVE_URL, SOURCE, URL
 from extract.web import Response
-from transform.models import MARTS, create_formulas
+from transform.models import create_formulas
 from warehouse import db, publish
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged, SettingsError
@@ -270,7 +271,7 @@ def published(folder: Path, body: bytes, **prices: tuple[date, dict[str, object]
             load(con, [each], recorded_at=each.observed_at)
         built_at = max(each.observed_at for each in looks) + timedelta(hours=1)
         return publish.publish(
-            con, folder, marts=MARTS, formulas=create_formulas, sources=sources, built_at=built_at, version="test"
+            con, folder, marts=FEW_MARTS, formulas=create_formulas, sources=sources, built_at=built_at, version="test"
         )
 
 

@@ -154,7 +154,9 @@ def test_a_harmless_edit_changes_nothing(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "path"), [(case, path) for case in CASES for path in case.samples], ids=lambda item: item if isinstance(item, str) else of(item)
+    ("case", "path"),
+    [(case, path) for case in CASES for path in case.samples],
+    ids=lambda item: item if isinstance(item, str) else of(item),
 )
 def test_a_captured_sample_gives_its_rows(case: Case, path: str, shared: Path) -> None:
     """What was captured from the provider, where somebody wrote down what stands in it."""

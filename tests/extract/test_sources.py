@@ -11,7 +11,8 @@ from extract import SOURCES, base, source_named
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("extract", "extract.neoclouds")
 NOT_SOURCES = {
-    "__init__", "base", "http", "http_body", "web", "polite", "observations", "archive", "aws_client", "aws_places", "aws_bulk",
+    "__init__", "base", "http", "http_body", "web", "polite", "observations", "archive", "aws_client", "aws_places",
+    "aws_bulk",
     "neoclouds", "benchmarks", "answers", "fetching", "offers", "pages", "words",
 }  # fmt: skip
 

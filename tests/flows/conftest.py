@@ -7,10 +7,19 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from few_marts import FEW_MACROS, FEW_MARTS
 
 from flows import launch
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def few_marts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Publish without the marts of cost, drift and audit, which take longer than all else that a small run does."""
+    monkeypatch.setattr("flows.steps.MARTS", FEW_MARTS)
+    monkeypatch.setattr("flows.steps.MACROS", FEW_MACROS)
+    monkeypatch.setattr("flows.steps.audit_tables.TABLES", ())
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,8 @@ from flows.cli import main
 from warehouse.errors import ChipledgerError
 from warehouse.landing import Landing
 
+pytestmark = pytest.mark.usefixtures("few_marts")
+
 WORDS = ("--set", "accelerator=H100 SXM", "--set", "accelerator_count=8", "--set", "precision=fp8")
 RUN = {
     "date": "20260102-030405", "backend": "vllm", "model_id": "meta-llama/Llama-3.1-8B-Instruct", "num_prompts": 100,

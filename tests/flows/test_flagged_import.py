@@ -3,10 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from published import query
 
 from flows import steps
 from flows.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("few_marts")
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 HEADER = "observed_at_utc,provider,region,pricing,usd_per_hour,gpu,gpu_count,source,flags\n"

@@ -24,6 +24,8 @@ from flows.settings import Settings
 from flows.summary import Summary
 from warehouse.landing import Landing
 
+pytestmark = pytest.mark.usefixtures("few_marts")
+
 CASES = cases()
 LATER = MOMENT + timedelta(days=4)
 DOWN, SLOW, CHANGED, FORBIDS = "crusoe", "nebius", "lambda", "verda"

@@ -8,6 +8,8 @@ from types import ModuleType
 import pytest
 from standin import aws
 
+pytestmark = pytest.mark.usefixtures("few_marts")
+
 ROOT = Path(__file__).parents[2]
 
 

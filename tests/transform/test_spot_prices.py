@@ -283,7 +283,7 @@ SERIES = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(SERIES)
 def test_means_lie_between_the_least_and_the_highest_price(tmp_path_factory: pytest.TempPathFactory, series) -> None:
     """Whatever the prices: every mean and quantile lies between the least and the highest price shown, and the

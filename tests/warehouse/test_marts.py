@@ -5,10 +5,11 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from few_marts import FEW_MARTS
 from looks import ParsedLook, Row, day, look, row
 from published import query
 
-from transform.models import MARTS, create_formulas
+from transform.models import create_formulas
 from warehouse import db, publish
 from warehouse.load import load
 
@@ -35,7 +36,7 @@ def put(con: duckdb.DuckDBPyConnection, tmp_path: Path):
             con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
             load(con, [each], recorded_at=each.observed_at)
         return publish.publish(
-            con, tmp_path, marts=MARTS, formulas=create_formulas, sources=SOURCES, built_at=day(at), version="test"
+            con, tmp_path, marts=FEW_MARTS, formulas=create_formulas, sources=SOURCES, built_at=day(at), version="test"
         )
 
     return loaded
