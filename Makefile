@@ -38,7 +38,7 @@ run: setup  ## run the daily flow once over the offline archive; it prints where
 test: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
 test: lint  ## lint and run every test but the long proofs
 	@mkdir -p "$$PREFECT_HOME"
-	$(UV_RUN) pytest -n 2
+	$(UV_RUN) pytest -n 2 --dist worksteal
 
 lint: setup  ## check format, rules, types and SQL; change nothing
 	$(UV_RUN) ruff format --check .

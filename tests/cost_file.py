@@ -65,7 +65,7 @@ def cost_file(folder: Path, *runs: tuple[object, ...]) -> Iterator[Path]:
     if runs:
         with db.writer(folder) as con:
             throughput.append(con, runs)
-    with putting(folder) as put:
+    with putting(folder, all_marts=True) as put:
         yield put_prices(put)
 
 

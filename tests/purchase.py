@@ -10,7 +10,7 @@ import polars as pl
 from few_marts import FEW_MACROS, FEW_MARTS
 from looks import ParsedLook, Row, day, look, row
 
-from transform.models import create_formulas
+from transform.models import MACROS, MARTS, create_formulas
 from warehouse import db, publish
 from warehouse.load import load
 
@@ -31,7 +31,7 @@ Put = Callable[..., Path]
 
 
 @contextmanager
-def putting(data_dir: Path) -> Iterator[Put]:
+def putting(data_dir: Path, *, all_marts: bool = False) -> Iterator[Put]:
     """Give a function that loads looks in turn, publishes at a day, and returns the file."""
     with db.writer(data_dir) as con:
 
@@ -42,9 +42,9 @@ def putting(data_dir: Path) -> Iterator[Put]:
             return publish.publish(
                 con,
                 data_dir,
-                marts=FEW_MARTS,
+                marts=MARTS if all_marts else FEW_MARTS,
                 formulas=create_formulas,
-                macros=FEW_MACROS,
+                macros=MACROS if all_marts else FEW_MACROS,
                 sources=SOURCES,
                 built_at=day(at),
                 version="test",

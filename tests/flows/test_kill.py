@@ -133,12 +133,7 @@ def check(data_dir: Path, old: Path, undisturbed: Content, end: Callable[[], obj
     assert not file.with_name("prices.duckdb.wal").exists()
 
 
-SHORT = (
-    "after writing the journal",
-    "inside the load's transaction",
-    "in the middle of the part file",
-    "in the report",
-)
+SHORT = ("inside the load's transaction", "in the middle of the part file")
 """The points at which every run of the tests kills; all of them are for the long proofs."""
 
 

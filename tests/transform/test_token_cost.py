@@ -8,7 +8,7 @@ from statistics import median
 import duckdb
 import pytest
 from cost_file import P5, P5EN, P6, cost_file, lines, put_prices, run, values
-from purchase import Put
+from purchase import putting
 
 IMPOSSIBLE = run(output_rate=Decimal(1500), scenario="impossible")
 SLOW, FAST, BEATEN = (
@@ -226,12 +226,13 @@ def test_what_has_no_cost_is_counted(file: Path) -> None:
     assert own == 2  # of units of one chip and of eight with a network: the beaten run is part of neither
 
 
-def test_one_price_moves_exactly_what_depends_on_it(put: Put) -> None:
+def test_one_price_moves_exactly_what_depends_on_it(tmp_path: Path) -> None:
     """With another price of p5en.48xlarge its own rows change, and no other row."""
     columns = "columns(* exclude (is_current, age_days, last_observed_at, price_document_sha256, cost_rank))"
     every = f"select {columns} from mart.token_cost order by all"
-    before = {repr(line) for line in values(put_prices(put, 0), every)}
-    after = {repr(line) for line in values(put_prices(put, 1, p5en="60"), every)}
+    with putting(tmp_path, all_marts=True) as put:
+        before = {repr(line) for line in values(put_prices(put, 0), every)}
+        after = {repr(line) for line in values(put_prices(put, 1, p5en="60"), every)}
 
     assert before != after
     moved = [line for line in before ^ after if P5EN not in line]
