@@ -1,10 +1,12 @@
 """What all tests share: no network but loopback, the folder of reference data, and the stand-in for AWS."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+import duckdb
 import pytest
 import urllib3
 from standin import aws, world
@@ -74,3 +76,16 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     monkeypatch.setattr("extract.http.STREAM_RETRIES", soon)
     monkeypatch.setattr("extract.http.HttpWeb", lambda: HttpWeb(retries=soon))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Let DuckDB work with one thread: the tests' files are small, and the workers share the cores already."""
+    connect = duckdb.connect
+
+    def narrow(*given: Any, config: Mapping[str, Any] = MappingProxyType({}), **named: Any) -> Any:
+        return connect(*given, config={"threads": 1, **config}, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("duckdb.connect", narrow)
+        yield
