@@ -60,7 +60,9 @@ def load(con: duckdb.DuckDBPyConnection, panel: Panel, *, shuffled: int | None =
     )
     columns = "offer_id, valid_from, last_observed_at, unit_price"
     insert_rows(con, f"mart.price_history ({columns})", spells)
-    con.execute("update mart.price_history set source = 'live', last_source = 'live'")
+    con.execute(
+        "update mart.price_history set source = 'live', last_source = 'live', effective_hourly_price = unit_price"
+    )
     days = max(len(prices) for prices in panel.values())
     con.execute("insert into meta.build by name select ?::timestamp as built_at", [day(days - 0.5)])
 
@@ -114,8 +116,8 @@ def _tables(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(f"create view core.usd_rate as {sql('usd_rate.sql')}")
     con.execute(
         "create table mart.price_history (offer_id bigint, valid_from timestamp, valid_to timestamp, "
-        "last_observed_at timestamp, unit_price double, upfront_price double, source varchar, last_source varchar, "
-        "document_sha256 varchar)"
+        "last_observed_at timestamp, unit_price double, upfront_price double, effective_hourly_price double, "
+        "source varchar, last_source varchar, document_sha256 varchar)"
     )
 
 

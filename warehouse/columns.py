@@ -195,6 +195,8 @@ _COLUMNS = (
     Column("unit_price_after", MONEY, "Recurring price after the change; NULL: not offered", "pricing currency per hour"),
     Column("upfront_price_before", MONEY, "Upfront price before the change", "pricing currency"),
     Column("upfront_price_after", MONEY, "Upfront price after the change", "pricing currency"),
+    Column("effective_hourly_price_before", "DOUBLE", "effective_hourly_price before the change; NULL: not offered", "pricing currency per hour"),
+    Column("effective_hourly_price_after", "DOUBLE", "effective_hourly_price after the change; NULL: not offered", "pricing currency per hour"),
     Column("change_ratio", "DOUBLE", "Effective hourly price after / before, minus 1; NULL for new and gone offers", "ratio"),
     Column("effective_at", "TIMESTAMP", "When the provider says it took effect; NULL: it does not say", "UTC"),
     Column("last_observed_before_at", "TIMESTAMP", "Start of the observation window: last time the old price was seen", "UTC"),

@@ -8,8 +8,7 @@ with move as (
         c.*,
         u.form_factor,
         u.accelerator_count > 0 as is_per_chip,
-        case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE
-        * u.hours_per_pricing_unit as unit_hours,
+        case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as units,
         coalesce(c.instance_type, c.accelerator_name, o.accelerator_label) as offered,
         coalesce(c.instance_type, o.accelerator_label) as told,
         c.last_observed_before_at as seen_from
@@ -22,8 +21,8 @@ with move as (
 priced as (
     select
         *,
-        (unit_price_before + coalesce(upfront_price_before / commitment_term_hours, 0)) / unit_hours as price_before,
-        (unit_price_after + coalesce(upfront_price_after / commitment_term_hours, 0)) / unit_hours as price_after
+        effective_hourly_price_before / units as price_before,
+        effective_hourly_price_after / units as price_after
     from move
 ),
 

@@ -10,12 +10,9 @@ select
     min(
         case
             when u.accelerator_count > 0 and c.pricing_currency = 'USD'
-                then (
-                    coalesce(c.unit_price_after, c.unit_price_before)
-                    + coalesce(
-                        coalesce(c.upfront_price_after, c.upfront_price_before) / c.commitment_term_hours, 0
-                    )
-                ) / u.accelerator_count::DOUBLE / u.hours_per_pricing_unit
+                then
+                    coalesce(c.effective_hourly_price_after, c.effective_hourly_price_before)
+                    / u.accelerator_count::DOUBLE
         end
     ) as least_price_usd,
     min(c.last_observed_before_at) as event_from,

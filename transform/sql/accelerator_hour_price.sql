@@ -1,7 +1,6 @@
 -- The last known price of each offer, per instance, per chip and per NeuronCore, with its age.
--- What a unit is, and the hours that its price buys, are in core.offer_unit. An upfront fee is spread over its term:
--- unit_price + upfront_price / commitment_term_hours (AWS's own convention of 8760 hours a year). US dollars come by
--- the last reference rate of the ten days up to the day on which the price was last confirmed; without one: NULL.
+-- What a unit is stands in core.offer_unit, its price per hour in mart.price_history. US dollars come by the last
+-- reference rate of the ten days up to the day on which the price was last confirmed; without one they are NULL.
 with known as (
     select
         o.*,
@@ -18,8 +17,7 @@ with known as (
         u.accelerator_count as chips,
         u.neuron_cores_per_accelerator,
         u.capacity_class,
-        h.unit_price::DOUBLE / u.hours_per_pricing_unit
-        + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end as hourly
+        h.effective_hourly_price
     from mart.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
@@ -70,10 +68,10 @@ select
     k.contract_id,
     k.unit_price,
     k.upfront_price,
-    k.hourly as effective_hourly_price,
-    k.hourly / k.chips::DOUBLE as price_per_accelerator_hour,
-    k.hourly / k.chips::DOUBLE / k.neuron_cores_per_accelerator as price_per_neuron_core_hour,
-    k.hourly / k.chips::DOUBLE * k.usd_per_currency_unit as price_per_accelerator_hour_usd,
+    k.effective_hourly_price,
+    k.effective_hourly_price / k.chips::DOUBLE as price_per_accelerator_hour,
+    k.effective_hourly_price / k.chips::DOUBLE / k.neuron_cores_per_accelerator as price_per_neuron_core_hour,
+    k.effective_hourly_price / k.chips::DOUBLE * k.usd_per_currency_unit as price_per_accelerator_hour_usd,
     k.usd_per_currency_unit,
     k.fx_rate_date,
     k.source,

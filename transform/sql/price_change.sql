@@ -31,10 +31,12 @@ with step as (
         h.valid_from as observed_at,
         h.unit_price as unit_price_after,
         h.upfront_price as upfront_price_after,
+        h.effective_hourly_price as hourly_after,
         h.source,
         h.document_sha256,
         lag(h.unit_price) over w as unit_price_before,
         lag(h.upfront_price) over w as upfront_price_before,
+        lag(h.effective_hourly_price) over w as hourly_before,
         lag(h.last_observed_at) over w as last_observed_before_at,
         lag(h.last_source) over w as source_before,
         lag(h.unit_price, 2) over w as unit_price_two_before,
@@ -81,10 +83,6 @@ effective as materialized (
     select
         s.*,
         o.purchase_option,
-        s.unit_price_before::DOUBLE
-        + coalesce(s.upfront_price_before::DOUBLE / o.commitment_term_hours, 0) as hourly_before,
-        s.unit_price_after::DOUBLE
-        + coalesce(s.upfront_price_after::DOUBLE / o.commitment_term_hours, 0) as hourly_after,
         ln(nullif(s.unit_price_two_before, 0)::DOUBLE) as ln_two_before,
         ln(nullif(s.unit_price_before, 0)::DOUBLE) as ln_before,
         ln(nullif(s.unit_price_after, 0)::DOUBLE) as ln_after,
@@ -295,6 +293,8 @@ select
     e.unit_price_after,
     e.upfront_price_before,
     e.upfront_price_after,
+    e.hourly_before as effective_hourly_price_before,
+    e.hourly_after as effective_hourly_price_after,
     e.hourly_after / e.hourly_before - 1 as change_ratio,
     null::TIMESTAMP as effective_at,
     e.last_observed_before_at,

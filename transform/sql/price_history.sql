@@ -1,6 +1,8 @@
 -- The history of each offer, spliced from all sources that speak of it.
 -- At any moment the source of the lowest precedence number that was then confirmed is believed; where none was, the
 -- last price is held. So the earliest source dates a change, unless a better one still confirmed the old price then.
+-- effective_hourly_price is the one price per hour of each: unit_price over the hours that it buys, and an upfront fee
+-- spread over the term, unit_price + upfront_price / commitment_term_hours (AWS's own convention of 8760 hours a year).
 -- Amounts of two sources within a ten-thousandth of each other are one amount, differently rounded.
 with followed as (
     select
@@ -174,16 +176,21 @@ spell as (
 )
 
 select
-    offer_id,
-    valid_from,
-    lead(valid_from) over w as valid_to,
+    s.offer_id,
+    s.valid_from,
+    lead(s.valid_from) over w as valid_to,
     -- a source that is no longer believed may have gone on telling the old price
-    case when last_observed_at >= lead(valid_from) over w then last_told_at else last_observed_at end
+    case when s.last_observed_at >= lead(s.valid_from) over w then s.last_told_at else s.last_observed_at end
         as last_observed_at,
-    unit_price,
-    upfront_price,
-    source,
-    last_source,
-    document_sha256
-from spell
-window w as (partition by offer_id order by valid_from)
+    s.unit_price,
+    s.upfront_price,
+    s.unit_price::DOUBLE / u.hours_per_pricing_unit
+    + case when s.upfront_price > 0 then s.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+        as effective_hourly_price,
+    s.source,
+    s.last_source,
+    s.document_sha256
+from spell as s
+inner join core.offer as o on s.offer_id = o.offer_id
+inner join core.offer_unit as u on s.offer_id = u.offer_id
+window w as (partition by s.offer_id order by s.valid_from)

@@ -21,11 +21,9 @@ with item as (
         o.service_provider_name,
         o.purchase_option,
         o.pricing_currency,
-        o.commitment_term_hours,
         o.purchase_option = 'spot' and (o.statistic <> 'price' or o.tier ilike '%marketplace%') as is_market,
         u.accelerator_name,
-        u.accelerator_count::DOUBLE as chips,
-        u.hours_per_pricing_unit
+        u.accelerator_count::DOUBLE as chips
     from core.offer as o
     inner join core.offer_unit as u on o.offer_id = u.offer_id
     anti join core.current_instance_type as t
@@ -65,10 +63,7 @@ told as (
         h.last_observed_at,
         h.source,
         h.last_source,
-        nullif(
-            h.unit_price::DOUBLE / i.hours_per_pricing_unit
-            + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / i.commitment_term_hours else 0 end, 0
-        ) / i.chips as price
+        nullif(h.effective_hourly_price, 0) / i.chips as price
     from mart.price_history as h
     inner join item as i on h.offer_id = i.offer_id
 ),
