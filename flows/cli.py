@@ -273,7 +273,7 @@ def sources(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
                 "source": source.name,
                 "provider": source.provider,
                 "kind": source.kind,
-                "enabled": chosen.source(source.name).get("enabled", not source.off_because),
+                "enabled": chosen.is_on(source),
                 "max_age_hours": int(source.max_age.total_seconds() // 3600) if source.max_age else None,
                 "title": source.title,
                 "url": source.url,

@@ -7,13 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flows import mail_settings
+from flows import mail_settings, settings_table
 from warehouse.errors import ChipledgerError, SettingsError
+
+if TYPE_CHECKING:
+    from extract.base import Source
 
 FILE_NAME = "chipledger.toml"
 PREFIX = "CHIPLEDGER_"
+TABLES = ("mail", "costs", "alerts", "private", "decision")
 DOORS = ("auto", "api", "bulk")
 
 
@@ -23,7 +27,8 @@ class Settings:
 
     `data_dir`: where everything is kept. `workers`: scopes that are fetched side by side. `wait_seconds`: how long to
     wait for another run that is writing. `heartbeat_url`: called after each good run. `sources`: one table for each
-    source, with `enabled` and the source's own settings. `mail`: the table of flows.mail_settings, read where mail is.
+    source, with `enabled` and the source's own settings. `mail`, `costs`, `alerts`, `private`, `decision`: tables that
+    are read where they are used, each by its own module.
     """
 
     data_dir: Path = Path("data")
@@ -32,6 +37,10 @@ class Settings:
     heartbeat_url: str = ""
     sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     mail: Mapping[str, Any] = field(default_factory=dict)
+    costs: Mapping[str, Any] = field(default_factory=dict)
+    alerts: Mapping[str, Any] = field(default_factory=dict)
+    private: Mapping[str, Any] = field(default_factory=dict)
+    decision: Mapping[str, Any] = field(default_factory=dict)
 
     def published(self) -> Path:
         """Return the published file. Raises ChipledgerError where there is none yet."""
@@ -43,6 +52,10 @@ class Settings:
                 hint="`chipledger run` makes one; `chipledger run --offline` works without a network",
             )
         return file
+
+    def is_on(self, source: "Source") -> bool:
+        """Return whether runs collect from a source where none is named."""
+        return bool(self.source(source.name).get("enabled", not source.off_because))
 
     def source(self, name: str) -> Mapping[str, Any]:
         """Return the settings of one source; empty where none are given."""
@@ -61,7 +74,7 @@ def read(
     values = _from_file(named or Path(FILE_NAME), must_exist=named is not None)
     for item in fields(Settings):
         text = environ.get(f"{PREFIX}{item.name.upper()}")
-        if text and item.name not in ("sources", "mail"):
+        if text and item.name not in ("sources", *TABLES):
             values[item.name] = text
     if data_dir is not None:
         values["data_dir"] = data_dir
@@ -71,6 +84,7 @@ def read(
         wait_seconds=_number(values, "wait_seconds", 0, least=0, most=86400),
         heartbeat_url=_text(values, "heartbeat_url", ""),
         sources=_sources(values.get("sources", {})),
+        **{name: settings_table.table(values.get(name, {}), name=name) for name in TABLES if name != "mail"},
         mail=mail_settings.check_names(values.get("mail", {})),
     )
 

@@ -77,9 +77,7 @@ class Run:
 
     def sources(self, names: Iterable[str] = (), *, offline: bool = False) -> tuple[Source, ...]:
         """Return the sources of this run: those named, or all that are enabled and fit (offline: the archive)."""
-        wanted = [source_named(name) for name in names] or [
-            source for source in SOURCES if self.settings.source(source.name).get("enabled", not source.off_because)
-        ]
+        wanted = [source_named(name) for name in names] or [source for source in SOURCES if self.settings.is_on(source)]
         return tuple(source for source in wanted if (source.kind == "archive") == offline)
 
     def plan(self, sources: Iterable[Source], scopes: Iterable[str] = ()) -> list[tuple[Source, str]]:

@@ -1,9 +1,9 @@
 """The daily page: from the published file to `index.html`, the newest, and `daily/<date>.html`, the one that stays."""
 
-import os
 from pathlib import Path
 
 from reports import wording
+from reports.files import put
 
 
 def write(file: Path, folder: Path) -> Path:
@@ -19,20 +19,6 @@ def write(file: Path, folder: Path) -> Path:
     text = page.render(found)
     newest = folder / "index.html"
     for target in (folder / "daily" / f"{wording.day(found.built_at)}.html", newest):
-        _put(target, text)
+        put(target, text)
     feed.write(file, folder)
     return newest
-
-
-def _put(target: Path, text: str) -> None:
-    """Write beside the target, flush, and rename into place."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)

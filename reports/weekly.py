@@ -3,10 +3,10 @@
 A week is Monday to Sunday, UTC, written as ISO 8601 has it: 2025-W26.
 """
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reports.files import put
 from reports.weekly_calendar import KNOWN_THEN, Week
 
 if TYPE_CHECKING:
@@ -48,17 +48,3 @@ def write(found: "WeekFacts", folder: Path) -> Path:
     put(target, text)
     put(target.with_name("index.html"), weekly_archive.index(target.parent))
     return target
-
-
-def put(target: Path, text: str) -> None:
-    """Write beside the target, flush, and rename into place."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)

@@ -2,10 +2,11 @@
 
 import duckdb
 
-from transform import physics
+from transform.models import MACROS, create_formulas
 from warehouse import accelerator_facts, models
 from warehouse.db import insert_rows
 
+FIT = next(macro for macro in MACROS if macro.name == "fit")
 TEXTS = ("model_name", "aliases", "modality", "note", "source_url", "accessed_on")
 
 
@@ -19,6 +20,6 @@ def physics_file() -> duckdb.DuckDBPyConnection:
     con.execute(f"create table core.model ({shape})")
     insert_rows(con, "core.accelerator", accelerator_facts.wide(accelerator_facts.read_table()))
     insert_rows(con, "core.model", list(models.core_rows(models.read_table())))
-    physics.create(con)
-    physics.create_fit(con)
+    create_formulas(con)
+    con.execute(f"create macro mart.fit({', '.join(FIT.parameters)}) as table {FIT.sql}")
     return con

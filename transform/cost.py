@@ -1,33 +1,11 @@
-"""The formulas of cost as SQL macros in the schema `cost`: each stands once, in `transform/sql/cost/`.
+"""The formulas of cost as SQL macros in the schema `cost`: each stands once, in `transform/sql/cost/`."""
 
-They are made like those of physics, and refuse what is out of a parameter's domain in the same way.
-"""
+from functools import partial
 
-from importlib.resources import files
+from transform import formula
+from transform.formula import Domain, Parameter
 
-import duckdb
-
-from transform import physics
-from transform.physics import Domain, Formula, Parameter
-from warehouse.db import quote
-
-SCHEMA = "cost"
-SQL = files("transform") / "sql" / "cost"
-
-
-class CostFormula(Formula):
-    """A scalar macro whose file and schema are those of cost."""
-
-    @property
-    def sql(self) -> str:
-        """Return the text of the formula's file."""
-        return (SQL / f"{self.name}.sql").read_text()
-
-    @property
-    def definition(self) -> str:
-        """Return the statement that creates the macro, in the schema of cost."""
-        return super().definition.replace(f"macro {physics.SCHEMA}.", f"macro {SCHEMA}.", 1)
-
+Formula = partial(formula.Formula, "cost")
 
 NOT_NEGATIVE = Domain.NOT_NEGATIVE
 PAID = Parameter("paid_rate_usd", "USD a running chip-hour")
@@ -48,9 +26,9 @@ def _any(*names: str) -> tuple[Parameter, ...]:
     return tuple(Parameter(name, name.replace("_", " "), Domain.ANY) for name in names)
 
 
-FORMULAS: tuple[CostFormula, ...] = (
-    CostFormula("working_share", "Share of the chips paid that work", (CHIPS, UNIT)),
-    CostFormula(
+FORMULAS = (
+    Formula("working_share", "Share of the chips paid that work", (CHIPS, UNIT)),
+    Formula(
         "paid_rate",
         "USD a running chip-hour, idle time charged",
         (
@@ -58,12 +36,12 @@ FORMULAS: tuple[CostFormula, ...] = (
             Parameter("running_share", "share of the paid hours that run", Domain.SHARE),
         ),
     ),
-    CostFormula(
+    Formula(
         "interruptions_per_hour",
         "Interruptions of one machine an hour, from a monthly share",
         (Parameter("monthly_share", "share of machines interrupted in a month", Domain.SHARE),),
     ),
-    CostFormula(
+    Formula(
         "spot_loss_share",
         "Share of spot hours that a job loses",
         (
@@ -74,7 +52,7 @@ FORMULAS: tuple[CostFormula, ...] = (
             Parameter("checkpoint_hours", "time that writing one checkpoint stops the work", NOT_NEGATIVE),
         ),
     ),
-    CostFormula(
+    Formula(
         "serving_loss_share",
         "Share of spot hours that a serving machine loses",
         (
@@ -83,13 +61,13 @@ FORMULAS: tuple[CostFormula, ...] = (
             Parameter("warm_up_hours", "time until its successor serves", NOT_NEGATIVE),
         ),
     ),
-    CostFormula(
+    Formula(
         "running_share_after_loss",
         "Share of paid hours that run; NULL where all are lost",
         (Parameter("loss_share", "share of paid hours that are lost", NOT_NEGATIVE),),
     ),
-    CostFormula("usd_per_million_tokens", "USD a million tokens, all of the machine charged", (PAID, CHIPS, RATE, USE)),
-    CostFormula(
+    Formula("usd_per_million_tokens", "USD a million tokens, all of the machine charged", (PAID, CHIPS, RATE, USE)),
+    Formula(
         "output_equivalent_rate",
         "Output and input as one rate of output tokens",
         (
@@ -100,7 +78,7 @@ FORMULAS: tuple[CostFormula, ...] = (
             Parameter("cached_input_weight", "the same for a cached one", NOT_NEGATIVE),
         ),
     ),
-    CostFormula(
+    Formula(
         "measured_input_weight",
         "What an input token costs in output tokens, where each has chips of its own",
         (
@@ -110,9 +88,9 @@ FORMULAS: tuple[CostFormula, ...] = (
             Parameter("output_rate", "output tokens per second of them"),
         ),
     ),
-    CostFormula("interpolated", "Value on a straight line between two points", _any("x", "x0", "y0", "x1", "y1")),
-    CostFormula("monthly", "A month of an hourly amount", _any("hourly_amount")),
-    CostFormula(
+    Formula("interpolated", "Value on a straight line between two points", _any("x", "x0", "y0", "x1", "y1")),
+    Formula("monthly", "A month of an hourly amount", _any("hourly_amount")),
+    Formula(
         "blended",
         "One price of a million tokens at a ratio of input to output",
         (
@@ -121,18 +99,18 @@ FORMULAS: tuple[CostFormula, ...] = (
             Parameter("input_per_output", "input tokens that come with each output token", NOT_NEGATIVE),
         ),
     ),
-    CostFormula("price_to_beat", "USD a running chip-hour at which the target is met", (TARGET, CHIPS, RATE, USE)),
-    CostFormula("rate_to_beat", "Tokens per second at which the target is met", (PAID, CHIPS, TARGET, USE)),
-    CostFormula(
+    Formula("price_to_beat", "USD a running chip-hour at which the target is met", (TARGET, CHIPS, RATE, USE)),
+    Formula("rate_to_beat", "Tokens per second at which the target is met", (PAID, CHIPS, TARGET, USE)),
+    Formula(
         "training_usd_per_million", "USD to train on a million tokens", (PAID, CHIP_RATE, OVERHEAD, GOODPUT)
     ),
-    CostFormula("training_hours", "Hours to train on so many tokens", (TOKENS, CHIPS, CHIP_RATE, OVERHEAD, GOODPUT)),
-    CostFormula(
+    Formula("training_hours", "Hours to train on so many tokens", (TOKENS, CHIPS, CHIP_RATE, OVERHEAD, GOODPUT)),
+    Formula(
         "accelerators_for_load",
         "Chips to pay for a daily load, in whole units",
         (Parameter("tokens_per_day", "output tokens a day"), UNIT, CHIP_RATE, USE),
     ),
-    CostFormula(
+    Formula(
         "serving_costs",
         "Every cost of serving at one operating point on one option, as a STRUCT",
         _any(
@@ -141,7 +119,7 @@ FORMULAS: tuple[CostFormula, ...] = (
             "unit_accelerators", "utilisation", "running_share",
         ),
     ),
-    CostFormula(
+    Formula(
         "training_costs",
         "Every cost of a training on one option, as a STRUCT",
         _any(
@@ -151,11 +129,3 @@ FORMULAS: tuple[CostFormula, ...] = (
     ),
 )  # fmt: skip
 """Every macro of cost, a formula after those that it needs."""
-
-
-def create(con: duckdb.DuckDBPyConnection) -> None:
-    """Make the schema `cost` with every macro, each with a comment, in the database in use."""
-    con.execute(f"create schema if not exists {SCHEMA}")
-    for formula in FORMULAS:
-        con.execute(formula.definition)
-        con.execute(f"comment on macro {SCHEMA}.{formula.name} is {quote(formula.meaning)}")

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import duckdb
 
-from transform import cost, physics
+from transform import cost, formula, physics
 
 SQL = files("transform") / "sql"
 
@@ -92,7 +92,7 @@ MARTS = (
     Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
 )
 
-MACROS: tuple[MartMacro | physics.TableMacro, ...] = (
+MACROS = (
     MartMacro(
         "best_option",
         "The cheapest way to have machines of one AWS type for a time, and the runner-up",
@@ -135,12 +135,18 @@ MACROS: tuple[MartMacro | physics.TableMacro, ...] = (
         "Like-for-like drift of one series from one day to another, with the change of its level",
         {"since": "'2026-01-01'", "until": "'2026-01-08'"},
     ),
-    physics.FIT,
+    MartMacro(
+        "fit",
+        "One chip: how many hold a model, and how fast that many can generate at most",
+        {"model": "'llama-3.1-8b'", "precision_name": "'bf16'", "context_tokens": "8192", "batch": "1"},
+    ),
 )
 """Table macros over the marts, for questions with numbers of one's own."""
+
+FORMULAS = (*physics.FORMULAS, *cost.FORMULAS)
+"""Scalar macros, each after those that it needs."""
 
 
 def create_formulas(con: duckdb.DuckDBPyConnection) -> None:
     """Make the scalar macros that marts and macros use, in the database in use."""
-    physics.create(con)
-    cost.create(con)
+    formula.create(con, FORMULAS)

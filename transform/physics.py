@@ -1,84 +1,11 @@
-"""The formulas of physics as SQL macros: each stands once, in `transform/sql/physics/`, and is called from everywhere.
+"""The formulas of physics as SQL macros in the schema `physics`: each stands once, in `transform/sql/physics/`."""
 
-A file is a comment (formula, symbols, units, source) and one SELECT in which the parameters stand as names. `create`
-makes scalar macros of them in the schema `physics`, in the published file or in any DuckDB. A macro gives NULL where an
-input is NULL, and an error that names macro and parameter where one is outside of what it may be.
-"""
+from functools import partial
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
-from importlib.resources import files
+from transform import formula
+from transform.formula import Domain, Parameter
 
-import duckdb
-
-from warehouse.db import quote
-
-SCHEMA = "physics"
-SQL = files("transform") / "sql" / "physics"
-SELECT = re.compile(r"^select\s+(?P<expression>.+?)\s+as\s+(?P<result>\w+)\s*$", re.DOTALL | re.MULTILINE)
-
-
-class Domain(Enum):
-    """What a parameter may be: the condition after its name, and the same in words."""
-
-    POSITIVE = "> 0", "above 0"
-    NOT_NEGATIVE = ">= 0", "0 or more"
-    SHARE = "between 0 and 1", "from 0 to 1"
-    ANY = "", "anything"
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a formula: its name, what it is and in which unit, what it may be, and its default if any."""
-
-    name: str
-    meaning: str
-    domain: Domain = Domain.POSITIVE
-    default: str | None = None
-
-    @property
-    def declaration(self) -> str:
-        """Return the parameter as it stands in CREATE MACRO."""
-        return self.name if self.default is None else f"{self.name} := {self.default}"
-
-
-@dataclass(frozen=True)
-class Formula:
-    """One scalar macro: its name, what it gives and in which unit, and its parameters."""
-
-    name: str
-    meaning: str
-    parameters: tuple[Parameter, ...]
-
-    @property
-    def sql(self) -> str:
-        """Return the text of the formula's file."""
-        return (SQL / f"{self.name}.sql").read_text()
-
-    @property
-    def expression(self) -> str:
-        """Return the formula itself, without comment and SELECT. Raises ValueError where the file has another form."""
-        match = SELECT.search(self.sql)
-        if match is None:
-            raise ValueError(f"{self.name}.sql is not one SELECT of one named expression")
-        return match["expression"]
-
-    @property
-    def definition(self) -> str:
-        """Return the statement that creates the macro, which refuses what is out of a parameter's domain."""
-        refusals = "".join(
-            f"when not ({parameter.name} {parameter.domain.value[0]}) "
-            f"then error({quote(f'{self.name}: {parameter.name} must be {parameter.domain.value[1]}, not ')} "
-            f"|| {parameter.name}) "
-            for parameter in self.parameters
-            if parameter.domain is not Domain.ANY
-        )
-        body = f"case {refusals}else {self.expression} end" if refusals else self.expression
-        parameters = ", ".join(parameter.declaration for parameter in self.parameters)
-        return f"create or replace macro {SCHEMA}.{self.name}({parameters}) as {body}"
-
+Formula = partial(formula.Formula, "physics")
 
 P = {
     name: Parameter(name, meaning)
@@ -235,39 +162,3 @@ FORMULAS = (
     ),
 )  # fmt: skip
 """Every scalar macro, a formula after those that it needs."""
-
-
-@dataclass(frozen=True)
-class TableMacro:
-    """One table macro: its name, what a row of it is, and its parameters, each with an example."""
-
-    name: str
-    row: str
-    parameters: Mapping[str, str]
-
-    @property
-    def sql(self) -> str:
-        """Return the macro's SELECT, in which the parameters stand as names."""
-        return (SQL / f"{self.name}.sql").read_text()
-
-
-FIT = TableMacro(
-    "fit",
-    "One chip: how many hold a model, and how fast that many can generate at most",
-    {"model": "'llama-3.1-8b'", "precision_name": "'bf16'", "context_tokens": "8192", "batch": "1"},
-)
-"""The table macro over core.accelerator and core.model."""
-
-
-def create(con: duckdb.DuckDBPyConnection) -> None:
-    """Make the schema `physics` with every scalar macro, each with a comment, in the database in use."""
-    con.execute(f"create schema if not exists {SCHEMA}")
-    for formula in FORMULAS:
-        con.execute(formula.definition)
-        con.execute(f"comment on macro {SCHEMA}.{formula.name} is {quote(formula.meaning)}")
-
-
-def create_fit(con: duckdb.DuckDBPyConnection) -> None:
-    """Make the table macro `mart.fit`; core.accelerator, core.model and the scalar macros stand already."""
-    con.execute(f"create or replace macro mart.{FIT.name}({', '.join(FIT.parameters)}) as table {FIT.sql}")
-    con.execute(f"comment on macro table mart.{FIT.name} is {quote(FIT.row)}")

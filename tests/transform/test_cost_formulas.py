@@ -7,12 +7,14 @@ import duckdb
 import pytest
 
 from transform import cost
+from transform.formula import SQL
+from transform.models import create_formulas
 
 
 @pytest.fixture(scope="module")
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
-        cost.create(connection)
+        create_formulas(connection)
         yield connection
 
 
@@ -88,6 +90,6 @@ def test_every_file_is_a_macro_with_a_comment(con: duckdb.DuckDBPyConnection) ->
     """No formula lies unused in the folder, and each says what it is, in SQL and in its file."""
     made = con.execute("select function_name, comment from duckdb_functions() where schema_name = 'cost'").fetchall()
 
-    assert {name for name, _ in made} == {path.name.removesuffix(".sql") for path in cost.SQL.iterdir()}
+    assert {name for name, _ in made} == {path.name.removesuffix(".sql") for path in (SQL / "cost").iterdir()}
     assert all(comment for _, comment in made)
     assert all(formula.sql.startswith("-- ") for formula in cost.FORMULAS)

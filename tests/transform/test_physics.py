@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from physics_file import physics_file
 
-from transform import physics
-from transform.physics import FIT, FORMULAS, Domain, Formula
+from transform import formula
+from transform.formula import SQL, Domain, Formula, Parameter
+from transform.physics import FORMULAS
 
 CON = physics_file()
 """A DuckDB with core.accelerator, core.model and the macros; nothing writes to it."""
@@ -113,9 +114,9 @@ def test_attention_of_a_long_sequence() -> None:
 
 def test_every_file_is_listed() -> None:
     """Each file of a formula is a macro, and each macro has its file; the comment says what it is and whence."""
-    names = {path.name for path in physics.SQL.iterdir()}
+    names = {path.name for path in (SQL / "physics").iterdir()}
 
-    assert names == {f"{formula.name}.sql" for formula in FORMULAS} | {f"{FIT.name}.sql"}
+    assert names == {f"{formula.name}.sql" for formula in FORMULAS}
     assert [f.name for f in FORMULAS if not f.sql.startswith("-- ")] == []
 
 
@@ -150,7 +151,7 @@ IDS = [f"{formula.name}-{parameter.name}" for formula, parameter in PARAMETERS]
 
 
 @pytest.mark.parametrize(("formula", "parameter"), PARAMETERS, ids=IDS)
-def test_null_in_null_out(formula: Formula, parameter: physics.Parameter) -> None:
+def test_null_in_null_out(formula: Formula, parameter: Parameter) -> None:
     """An unknown input gives an unknown result; only the fastest of several peaks is of those that are known."""
     known = value(call(formula))
     unknown = value(call(formula, **{parameter.name: "null"}))
@@ -173,7 +174,7 @@ OUTSIDE = {Domain.POSITIVE: ("0", "-1"), Domain.NOT_NEGATIVE: ("-1",), Domain.SH
 
 
 @pytest.mark.parametrize(("formula", "parameter"), PARAMETERS, ids=IDS)
-def test_nonsense_is_refused(formula: Formula, parameter: physics.Parameter) -> None:
+def test_nonsense_is_refused(formula: Formula, parameter: Parameter) -> None:
     """A value that a parameter cannot have is an error with the names of both, over a column as for a constant."""
     for wrong in OUTSIDE[parameter.domain]:
         for argument in (wrong, "x"):
@@ -354,8 +355,9 @@ def test_fit_knows_aliases(con: duckdb.DuckDBPyConnection) -> None:
 @pytest.mark.parametrize("text", ["-- x\nselect 1", "select a as b, c as d from t", "create table x as y"])
 def test_a_file_of_another_form_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> None:
     """A formula's file is one SELECT of one named expression."""
-    (tmp_path / "odd.sql").write_text(text)
-    monkeypatch.setattr(physics, "SQL", tmp_path)
+    (tmp_path / "physics").mkdir()
+    (tmp_path / "physics" / "odd.sql").write_text(text)
+    monkeypatch.setattr(formula, "SQL", tmp_path)
 
     with pytest.raises(ValueError, match=r"odd\.sql is not one SELECT"):
-        _ = Formula("odd", "", ()).expression
+        _ = Formula("physics", "odd", "", ()).expression
