@@ -18,7 +18,8 @@ import simplejson
 
 from reports import weekly_news, wording
 from reports.facts import SQL
-from reports.weekly import FOLDER, page_name, put
+from reports.files import put
+from reports.weekly import FOLDER, page_name
 from reports.weekly_calendar import Week
 
 ATOM = "http://www.w3.org/2005/Atom"
