@@ -16,9 +16,8 @@ def write(file: Path, folder: Path) -> Path:
     from reports import facts, feed, page
 
     found = facts.read(file)
-    text = page.render(found)
-    newest = folder / "index.html"
-    for target in (folder / "daily" / f"{wording.day(found.built_at)}.html", newest):
-        put(target, text)
+    newest = "index.html"
+    for place in (f"daily/{wording.day(found.built_at)}.html", newest):
+        put(folder / place, page.render(found, place))
     feed.write(file, folder)
-    return newest
+    return folder / newest

@@ -1,17 +1,19 @@
 """The page around the tables: its parts in their order, as one HTML text that needs nothing else to be read."""
 
-from collections.abc import Iterable
 from html import escape
-from importlib.resources import files
 
 import polars as pl
 
 from reports import change_tables, facts, gap_tables, news, price_tables, provider_tables, source_tables, wording
 from reports.facts import Facts
+from reports.frame import frame, section
 from reports.tables import Sheet, small, to_html
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""The page asks nobody for anything and runs nothing, even if text from outside should slip through."""
+PARTS = (
+    ("basis", "What it rests on"), ("changes", "What changed"), ("prices", "Where things stand"),
+    ("gaps", "What we do not know"), ("sources", "Sources"), ("method", "How it is computed"),
+)  # fmt: skip
+"""The parts of the page in their order: anchor, words."""
 
 ORDER = "List prices first, on demand before other options, then by size."
 
@@ -28,51 +30,20 @@ FORMULAS = (
 )
 
 
-def render(found: Facts) -> str:
-    """Return the page; the same facts give the same bytes."""
+def render(found: Facts, place: str) -> str:
+    """Return the page as it stands in a place below the reports; the same facts give the same bytes."""
     headline = news.headline(found)
-    style = (files("reports") / "page.css").read_text(encoding="utf-8")
-    return "\n".join(
-        (
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<meta name="description" content="{escape(headline)}">',
-            f"<title>Accelerator prices, {wording.day(found.built_at)} \N{MIDDLE DOT} chipledger</title>",
-            '<link rel="icon" href="data:,">',
-            f"<style>\n{style}</style>",
-            "</head>",
-            "<body>",
-            _header(found, headline),
-            "<main>",
-            _basis(found),
-            _changes(found),
-            _prices(found),
-            _gaps(found),
-            _sources(found),
-            _method(found),
-            "</main>",
-            _footer(found),
-            "</body>",
-            "</html>",
-            "",
-        )
-    )
-
-
-def _header(found: Facts, headline: str) -> str:
-    links = (
-        ("basis", "What it rests on"), ("changes", "What changed"), ("prices", "Where things stand"),
-        ("gaps", "What we do not know"), ("sources", "Sources"), ("method", "How it is computed"),
-    )  # fmt: skip
-    nav = " ".join(f'<a href="#{anchor}">{words}</a>' for anchor, words in links)
-    return (
-        f'<header>\n<p><span class="title">chipledger</span> daily report, as of '
-        f'<time datetime="{found.built_at:%Y-%m-%dT%H:%M:%SZ}">{wording.minute(found.built_at)}</time></p>\n'
-        f'<h1>{escape(headline)}</h1>\n<nav aria-label="Parts of this page">{nav}</nav>\n</header>'
+    day = wording.day(found.built_at)
+    return frame(
+        title=f"Accelerator prices, {day}",
+        headline=headline,
+        place=place,
+        built_at=found.built_at,
+        version=found.version,
+        nav=PARTS,
+        main="\n".join((_basis(found), _changes(found), _prices(found), _gaps(found), _sources(found), _method(found))),
+        kind="Daily report",
+        footer=f"This page stays at <code>daily/{day}.html</code>.",
     )
 
 
@@ -101,7 +72,7 @@ def _basis(found: Facts) -> str:
         ("Last run", wording.day(run["recorded_at"]) if run else "none", _run_note(found)),
     ]
     cards = "".join(f"<div><dt>{name}</dt><dd>{n}<small>{note}</small></dd></div>" for name, n, note in tiles)
-    return _section("basis", "What this rests on", (_warning(found), f'<dl class="tiles">{cards}</dl>'))
+    return section("basis", "What this rests on", (_warning(found), f'<dl class="tiles">{cards}</dl>'))
 
 
 def _run_note(found: Facts) -> str:
@@ -169,7 +140,7 @@ def _changes(found: Facts) -> str:
         parts.append(f"<p>No {other}change{' known' if dated else ''}, {checked} checked{dated}.</p>")
     if not since.height and not earlier.height:
         parts += _last_known(found)
-    return _section("changes", "What changed", parts)
+    return section("changes", "What changed", parts)
 
 
 def _last_known(found: Facts) -> list[str]:
@@ -200,7 +171,7 @@ def _prices(found: Facts) -> str:
     parts += _some(cores)
     for option in provider_tables.options_shown(found.provider_prices):
         parts.append(to_html(provider_tables.by_provider(found.provider_prices, option)))
-    return _section("prices", "Where things stand", parts or ["<p>No price is known.</p>"])
+    return section("prices", "Where things stand", parts or ["<p>No price is known.</p>"])
 
 
 def _gaps(found: Facts) -> str:
@@ -217,7 +188,7 @@ def _gaps(found: Facts) -> str:
         parts.append("<p>Every priced machine has a known accelerator.</p>")
     if found.gaps.height:
         parts.append(to_html(gap_tables.gaps(found.gaps)))
-    return _section("gaps", "What we do not know", parts)
+    return section("gaps", "What we do not know", parts)
 
 
 def _options_known(found: Facts) -> set[str]:
@@ -232,7 +203,7 @@ def _sources(found: Facts) -> str:
         parts.append(to_html(source_tables.refusals(found.refused)))
     else:
         parts.append("<p>No refused row waits for a decision.</p>")
-    return _section("sources", "Sources", parts)
+    return section("sources", "Sources", parts)
 
 
 def _method(found: Facts) -> str:
@@ -252,21 +223,8 @@ def _method(found: Facts) -> str:
         "<h3>Documents</h3>",
         to_html(source_tables.documents(found.documents)) if found.documents.height else "<p>None.</p>",
     ]
-    return _section("method", "How it is computed", parts)
-
-
-def _footer(found: Facts) -> str:
-    day = wording.day(found.built_at)
-    return (
-        f"<footer>chipledger {escape(found.version)}. Times are UTC. This page stays at <code>daily/{day}.html</code>; "
-        "<code>index.html</code> is the newest one.</footer>"
-    )
+    return section("method", "How it is computed", parts)
 
 
 def _some(made: Sheet | None) -> list[str]:
     return [to_html(made)] if made else []
-
-
-def _section(anchor: str, title: str, parts: Iterable[str]) -> str:
-    body = "\n".join(part for part in parts if part)
-    return f'<section aria-labelledby="{anchor}">\n<h2 id="{anchor}">{title}</h2>\n{body}\n</section>'

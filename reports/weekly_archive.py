@@ -7,16 +7,16 @@ is told otherwise later, the page told first is kept as `<week>.edition-1.html`,
 import re
 from dataclasses import dataclass
 from html import escape, unescape
-from importlib.resources import files
+from importlib.metadata import version
 from pathlib import Path
 
+from reports.frame import frame
 from reports.weekly_calendar import KNOWN_THEN
 
 CONTENT = re.compile(r'<meta name="chipledger:content" content="([0-9a-f]+)">')
 PROVISIONAL = '<meta name="chipledger:provisional" content="true">'
 HEADLINE = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
 MADE = re.compile(r'<time datetime="([^"]+)">')
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 @dataclass(frozen=True)
@@ -75,17 +75,14 @@ def index(folder: Path) -> str:
         f'<li><a href="../daily/{escape(path.name)}">{escape(path.stem)}</a></li>'
         for path in sorted((folder.parent / "daily").glob("????-??-??.html"), reverse=True)
     ]
-    style = (files("reports") / "page.css").read_text(encoding="utf-8")
-    feed = '<link rel="alternate" type="application/atom+xml" title="Price changes" href="../feed.atom">'
     listed = f"<h2>Days</h2>\n<ul>\n{chr(10).join(days)}\n</ul>" if days else ""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Accelerator prices by week \N{MIDDLE DOT} chipledger</title>\n"
-        f'<link rel="icon" href="data:,">\n{feed}\n'
-        f'<style>\n{style}</style>\n</head>\n<body>\n<header><p><span class="title">chipledger</span></p>\n'
-        f"<h1>Weeks</h1></header>\n<main>\n<ul>\n{chr(10).join(rows)}\n</ul>\n{listed}\n</main>\n</body>\n</html>\n"
+    return frame(
+        title="Accelerator prices by week",
+        headline="Weeks",
+        place=f"{folder.name}/index.html",
+        built_at=None,
+        version=version("chipledger"),
+        main=f"<ul>\n{chr(10).join(rows)}\n</ul>\n{listed}",
     )
 
 

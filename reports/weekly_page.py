@@ -1,12 +1,13 @@
 """The weekly page around its tables: the same frame as the daily one, as one HTML text that needs nothing else."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 
-from reports import page, provider_tables, source_tables, weekly_news, weekly_tables, wording
+from reports import provider_tables, source_tables, weekly_news, weekly_tables, wording
+from reports.frame import frame, section
 from reports.tables import to_html
+from reports.weekly import FOLDER, page_name
 from reports.weekly_archive import PROVISIONAL, Edition
 from reports.weekly_facts import WeekFacts
 
@@ -24,53 +25,34 @@ def render(found: WeekFacts, earlier: Sequence[Edition] = ()) -> str:
         (_basis(found), _moved(found), _offers(found), _stand(found), _token(found), _checked(found), _method(found))
     )
     content = hashlib.sha256(f"{headline}\n{main}".encode()).hexdigest()[:32]
-    style = (files("reports") / "page.css").read_text(encoding="utf-8")
     marks = [f'<meta name="chipledger:content" content="{content}">', *([] if found.is_over else [PROVISIONAL])]
-    return "\n".join(
-        (
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{page.POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<meta name="description" content="{escape(headline)}">',
-            *marks,
-            f"<title>Accelerator prices, week {found.week} \N{MIDDLE DOT} chipledger</title>",
-            '<link rel="icon" href="data:,">',
-            '<link rel="alternate" type="application/atom+xml" title="Price changes" href="../feed.atom">',
-            f"<style>\n{style}</style>",
-            "</head>",
-            "<body>",
-            _header(found, headline, earlier),
-            f"<main>\n{main}\n</main>",
-            _footer(found),
-            "</body>",
-            "</html>",
-            "",
-        )
+    state = "" if found.is_over else f", so far: the week is over on {wording.day(found.week.until)}"
+    known = "from what was known when it ended" if found.known_then else "from what is known now"
+    return frame(
+        title=f"Accelerator prices, week {found.week}",
+        headline=headline,
+        place=f"{FOLDER}/{page_name(found.week, known_then=found.known_then)}",
+        built_at=found.built_at,
+        version=found.version,
+        header=_header(found, earlier),
+        nav=LINKS,
+        main=main,
+        kind=f"Week {found.week}{state}, {known}",
+        head=marks,
+        footer="This page stays at its address; where it is told otherwise later, the earlier edition stays beside it.",
     )
 
 
-def _header(found: WeekFacts, headline: str, earlier: Sequence[Edition]) -> str:
-    nav = " ".join(f'<a href="#{anchor}">{words}</a>' for anchor, words in LINKS)
-    state = "" if found.is_over else f", so far: the week is over on {wording.day(found.week.until)}"
-    known = "from what was known when it ended" if found.known_then else "from what is known now"
-    editions = ""
-    if earlier:
-        told = "; ".join(
-            f'<a href="{escape(each.name)}">edition {each.number}</a> said: {escape(each.headline)}' for each in earlier
-        )
-        editions = (
-            f"<p>This is edition {earlier[-1].number + 1}, which says more or something else than before: {told}</p>\n"
-        )
-    return (
-        f'<header>\n<p><span class="title">chipledger</span> week {found.week}{state}, {known}; file of '
-        f'<time datetime="{found.built_at:%Y-%m-%dT%H:%M:%SZ}">{wording.minute(found.built_at)}</time>; '
-        f'<a href="index.html">all weeks</a></p>\n{editions}'
-        f'<h1>{escape(headline)}</h1>\n<p>{escape(weekly_news.also(found))}</p>\n'
-        f'<nav aria-label="Parts of this page">{nav}</nav>\n</header>'
-    )  # fmt: skip
+def _header(found: WeekFacts, earlier: Sequence[Edition]) -> str:
+    """Return what stands below the headline: the second fact, and what earlier editions said."""
+    also = f"<p>{escape(weekly_news.also(found))}</p>"
+    if not earlier:
+        return also
+    told = "; ".join(
+        f'<a href="{escape(each.name)}">edition {each.number}</a> said: {escape(each.headline)}' for each in earlier
+    )
+    now = f"This is edition {earlier[-1].number + 1}, which says more or something else than before"
+    return f"{also}\n<p>{now}: {told}</p>"
 
 
 def _basis(found: WeekFacts) -> str:
@@ -91,7 +73,7 @@ def _basis(found: WeekFacts) -> str:
         ("Refused rows", f"{found.refused.height:,}", "of this week, open, in no number"),
     ]
     cards = "".join(f"<div><dt>{name}</dt><dd>{n}<small>{note}</small></dd></div>" for name, n, note in tiles)
-    return _section("basis", "What this rests on", (warning, f'<dl class="tiles">{cards}</dl>'))
+    return section("basis", "What this rests on", (warning, f'<dl class="tiles">{cards}</dl>'))
 
 
 def _moved(found: WeekFacts) -> str:
@@ -117,12 +99,12 @@ def _moved(found: WeekFacts) -> str:
         parts.append(f"<p>Spot and market prices, which move by themselves: {escape(told)}.</p>")
     if found.drift is not None and found.drift.height:
         parts.append(to_html(weekly_tables.drift(found.drift, found)))
-    return _section("moved", "What moved", parts)
+    return section("moved", "What moved", parts)
 
 
 def _offers(found: WeekFacts) -> str:
     parts = [to_html(weekly_tables.offers(found))] if found.offers.height else ["<p>Nothing came and nothing went.</p>"]
-    return _section("offers-part", "New and gone", parts)
+    return section("offers-part", "New and gone", parts)
 
 
 def _stand(found: WeekFacts) -> str:
@@ -133,11 +115,11 @@ def _stand(found: WeekFacts) -> str:
     ]
     if tables:
         parts.append(f"<details><summary>Providers beside AWS, by purchase option</summary>{''.join(tables)}</details>")
-    return _section("stand-part", "Where things stood when the week ended", parts or ["<p>No price was known.</p>"])
+    return section("stand-part", "Where things stood when the week ended", parts or ["<p>No price was known.</p>"])
 
 
 def _token(found: WeekFacts) -> str:
-    return _section("token", "What a token costs", [f"<p>{escape(weekly_news.token(found))}.</p>"])
+    return section("token", "What a token costs", [f"<p>{escape(weekly_news.token(found))}.</p>"])
 
 
 def _checked(found: WeekFacts) -> str:
@@ -146,7 +128,7 @@ def _checked(found: WeekFacts) -> str:
         parts.append(to_html(weekly_tables.sources(found)))
     if found.refused.height:
         parts.append(to_html(source_tables.refusals(found.refused)))
-    return _section("checked-part", "What was checked", parts)
+    return section("checked-part", "What was checked", parts)
 
 
 def _method(found: WeekFacts) -> str:
@@ -159,19 +141,8 @@ def _method(found: WeekFacts) -> str:
     documents = to_html(source_tables.documents(found.documents)) if found.documents.height else "<p>None.</p>"
     parts = [
         f"<p>Monday 00:00 to Sunday 24:00, UTC, from {known}. The log is cut at that moment and the marts are made of "
-        "it again by the SELECTs of <code>meta.model</code>. Formulas and SQL stand on the daily page.</p>",
+        "it again by the SELECTs of <code>meta.model</code>. "
+        '<a href="../methods.html">Methods</a> has formulas and SQL.</p>',
         f"<h3>Documents</h3>\n{documents}",
     ]
-    return _section("method", "How it is computed", parts)
-
-
-def _footer(found: WeekFacts) -> str:
-    return (
-        f"<footer>chipledger {escape(found.version)}. Times are UTC. This page stays at its address; where it is told "
-        "otherwise later, the earlier edition stays beside it.</footer>"
-    )
-
-
-def _section(anchor: str, title: str, parts: Iterable[str]) -> str:
-    body = "\n".join(part for part in parts if part)
-    return f'<section aria-labelledby="{anchor}">\n<h2 id="{anchor}">{title}</h2>\n{body}\n</section>'
+    return section("method", "How it is computed", parts)
