@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import duckdb
+import kept
 import pytest
 import urllib3
 from standin import aws, world
@@ -14,6 +16,7 @@ from standin.catalogue import Catalogue
 from standin.reading import pricing_client
 
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
+OFFLINE_AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -31,6 +34,19 @@ def shared() -> Path:
         message = f"no folder {SHARED}"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def offline_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the data directory of one run over the offline archive, with all marts and pages; read it, or copy it."""
+    from flows.settings import Settings
+    from flows.steps import run
+
+    return kept.once(
+        tmp_path_factory,
+        "offline",
+        lambda folder: run(Settings(data_dir=folder), offline=True, clock=lambda: OFFLINE_AT),
+    )
 
 
 @pytest.fixture(scope="session")

@@ -9,15 +9,9 @@ from flows.cli import main
 
 
 @pytest.fixture(scope="module")
-def call(tmp_path_factory):
+def call(offline_run):
     """Return a function that runs a command on the data of one offline run."""
-    folder = str(tmp_path_factory.mktemp("data"))
-
-    def run(*words):
-        return CliRunner().invoke(main, ["--data-dir", folder, *words])
-
-    assert run("run", "--offline").exit_code == 0
-    return run
+    return lambda *words: CliRunner().invoke(main, ["--data-dir", str(offline_run), *words])
 
 
 def test_chips_compares_facts_ratios_prices_and_sources(call):

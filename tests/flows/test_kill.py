@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
+import kept
 import pytest
 from published import Content, content
 
@@ -95,17 +96,19 @@ def run(data_dir: Path, at: datetime = NOW + timedelta(hours=1), scopes: tuple[s
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data directory with a published file of one region."""
-    data_dir = tmp_path_factory.mktemp("old")
-    run(data_dir, NOW - timedelta(days=1), ("us-gov-east-1",))
-    return data_dir
+    return kept.once(tmp_path_factory, "old", lambda folder: run(folder, NOW - timedelta(days=1), ("us-gov-east-1",)))
 
 
 @pytest.fixture(scope="module")
 def undisturbed(old: Path, tmp_path_factory: pytest.TempPathFactory) -> Content:
     """Return what core and mart hold after a whole run that nobody kills."""
-    data_dir = tmp_path_factory.mktemp("undisturbed") / "data"
-    shutil.copytree(old, data_dir)
-    return content(run(data_dir), without=TOLD_BY_THE_CLOCK)
+
+    def make(folder: Path) -> None:
+        shutil.copytree(old, folder, dirs_exist_ok=True)
+        run(folder)
+
+    file = kept.once(tmp_path_factory, "undisturbed", make) / "prices.duckdb"
+    return content(file, without=TOLD_BY_THE_CLOCK)
 
 
 def start(point: str, data_dir: Path) -> subprocess.Popen[str]:

@@ -1,5 +1,6 @@
 """A run from the sources to the published file: what it does again, what it does alone, what it leaves alone."""
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -59,11 +60,9 @@ def test_an_offline_run_twice_adds_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "landing/journal.jsonl").read_bytes() == journal
 
 
-def test_the_archive_is_never_current(tmp_path: Path) -> None:
+def test_the_archive_is_never_current(offline_run: Path) -> None:
     """What comes from the package is dated, and passes for no present price."""
-    steps.run(Settings(data_dir=tmp_path), offline=True, clock=lambda: NOW)
-
-    file = tmp_path / "prices.duckdb"
+    file = offline_run / "prices.duckdb"
     assert query(file, "select count(*) from core.current_price") == [(0,)]
     assert query(file, "select distinct is_current from mart.accelerator_hour_price") == [(False,)]
     assert query(file, "select distinct is_current from mart.source_health") == [(False,)]
@@ -84,9 +83,9 @@ def alone(**settings: dict[str, object]) -> dict[str, dict[str, object]]:
 
 
 @pytest.mark.usefixtures("quick")
-def test_without_network_the_last_file_stands(tmp_path: Path) -> None:
+def test_without_network_the_last_file_stands(offline_run: Path, tmp_path: Path) -> None:
     """Every source that cannot be reached is named; nothing is published, and nothing passes for fresh."""
-    steps.run(Settings(data_dir=tmp_path), offline=True, clock=lambda: NOW)
+    shutil.copytree(offline_run, tmp_path, dirs_exist_ok=True)
     before = (tmp_path / "prices.duckdb").stat()
     cut_off = alone(aws_price_list={"door": "bulk", "bulk_url": "http://127.0.0.1:9"})
 
@@ -226,13 +225,13 @@ def test_an_import_twice_is_an_import_once(shared: Path, tmp_path: Path) -> None
     )
 
 
-def test_an_import_beside_the_archive_changes_no_change(shared: Path, tmp_path: Path) -> None:
+def test_an_import_beside_the_archive_changes_no_change(shared: Path, offline_run: Path, tmp_path: Path) -> None:
     """Two sources of the same facts, in either order: still four list changes, dated by the earliest source."""
     file = shared / "data/aws_on_demand_observations.csv"
     before, after = tmp_path / "import-first", tmp_path / "archive-first"
     import_files(before, file)
     steps.run(Settings(data_dir=before), offline=True, clock=lambda: NOW)
-    steps.run(Settings(data_dir=after), offline=True, clock=lambda: NOW)
+    shutil.copytree(offline_run, after)
     import_files(after, file)
 
     for folder in (before, after):

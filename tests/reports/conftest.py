@@ -1,11 +1,11 @@
 """Published files for the tests of pages: the offline archive alone, and four days of a live source with failures."""
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import kept
 import pytest
 from standin import aws, faults, world
 from standin.catalogue import Product
@@ -32,10 +32,9 @@ def learn(settings: Settings, at: datetime, *, offline: bool = False) -> None:
 
 
 @pytest.fixture(scope="session")
-def offline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def offline(offline_run: Path) -> Path:
     """Return the published file of a first run over the offline archive."""
-    folder = tmp_path_factory.mktemp("offline")
-    return run(Settings(data_dir=folder), offline=True, clock=lambda: TODAY).file
+    return offline_run / "prices.duckdb"
 
 
 def what_moved(product: Product) -> Product | None:
@@ -52,9 +51,13 @@ def what_moved(product: Product) -> Product | None:
 
 
 @pytest.fixture(scope="session")
-def live_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def live_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data directory after the archive and three live runs: prices moved, two regions failed, rows refused."""
-    folder = tmp_path_factory.mktemp("live")
+    return kept.once(tmp_path_factory, "live", make_live)
+
+
+def make_live(folder: Path) -> None:
+    """Do those runs."""
     with pytest.MonkeyPatch.context() as patch, aws.StandIn(world.aws(), world.china()) as standin:
         for name in [name for name in os.environ if name.startswith("AWS_")]:
             patch.delenv(name)
@@ -71,7 +74,6 @@ def live_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         standin.fault("api:GetProducts:eu-west-1", faults.ApiError("AccessDeniedException", HOSTILE))
         standin.fault("api:GetProducts:us-east-1", faults.amount("g4dn.xlarge", HOSTILE))
         run(settings, clock=lambda: TODAY)
-    yield folder
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from types import ModuleType
 
+import kept
 import pytest
 from published import query
 
@@ -28,10 +29,12 @@ def bench() -> ModuleType:
 @pytest.fixture(scope="module")
 def file(bench: ModuleType, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the published file of the list's changes."""
-    folder = tmp_path_factory.mktemp("aws")
-    east = bench.of_region(shared / "data" / bench.AWS, "us-east-1", folder / "us_east_1.csv")
-    built: Path = bench.build([east], folder / "warehouse")
-    return built
+
+    def make(folder: Path) -> None:
+        east = bench.of_region(shared / "data" / bench.AWS, "us-east-1", folder / "us_east_1.csv")
+        bench.build([east], folder / "warehouse")
+
+    return kept.once(tmp_path_factory, "aws", make) / "warehouse" / "prices.duckdb"
 
 
 def test_one_move_in_four_years(bench: ModuleType, file: Path) -> None:

@@ -1,10 +1,12 @@
 """The neoclouds' history imported, and what became of 46 moves in it that people labelled by hand."""
 
 import importlib.util
+import pickle
 import sys
 from pathlib import Path
 from types import ModuleType
 
+import kept
 import pytest
 from published import query
 
@@ -26,7 +28,12 @@ def bench() -> ModuleType:
 @pytest.fixture(scope="module")
 def made(bench: ModuleType, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> object:
     """Return the import, made once."""
-    return bench.run(shared, tmp_path_factory.mktemp("history"))
+    folder = kept.once(
+        tmp_path_factory,
+        "history",
+        lambda folder: (folder / "made.pickle").write_bytes(pickle.dumps(bench.run(shared, folder))),
+    )
+    return pickle.loads((folder / "made.pickle").read_bytes())  # noqa: S301 (written above)
 
 
 def test_the_history_of_the_neoclouds_imports(made) -> None:

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import duckdb
+import kept
 import pytest
 
 BENCH = Path(__file__).parents[2] / "bench" / "real_options.py"
@@ -33,8 +34,8 @@ def bench() -> ModuleType:
 @pytest.fixture(scope="module")
 def file(bench: ModuleType, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the published file of all the data."""
-    built: Path = bench.build(shared, tmp_path_factory.mktemp("real"))
-    return built
+    folder = kept.once(tmp_path_factory, "real", lambda folder: bench.build(shared, folder))
+    return next(folder.rglob("prices.duckdb"))
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
+import kept
 import pytest
 
 from flows import steps
@@ -23,12 +24,15 @@ Ask = Callable[..., dict[str, Judged]]
 @pytest.fixture(scope="session")
 def audited(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
     """Return a file published with the archive and an import of past prices."""
-    settings = Settings(data_dir=tmp_path_factory.mktemp("audit"))
-    with steps.open_run(settings, clock=lambda: NOW) as one:
-        one.fetch_all(one.plan(one.sources(offline=True)))
-        one.land_import(shared / "data/aws_on_demand_observations.csv")
-        one.load()
-        return one.publish()
+
+    def make(folder: Path) -> None:
+        with steps.open_run(Settings(data_dir=folder), clock=lambda: NOW) as one:
+            one.fetch_all(one.plan(one.sources(offline=True)))
+            one.land_import(shared / "data/aws_on_demand_observations.csv")
+            one.load()
+            one.publish()
+
+    return kept.once(tmp_path_factory, "audited", make) / "prices.duckdb"
 
 
 @pytest.fixture
