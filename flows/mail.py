@@ -6,12 +6,9 @@ reached the server, is sent again by the next call. A message whose fate is not 
 was handed over or the process was killed, may have arrived: it is not sent again unless a person says so.
 """
 
-import fcntl
-import json
-import os
 import smtplib
 import ssl
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,9 +17,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from flows.mail_settings import MailSettings
+from flows.record import Lines, locked
 from reports import mail as letters
 from reports.mail import Letter
-from warehouse.errors import ChipledgerError, WriterBusy
 
 RECORD = "mail.jsonl"
 LONGEST_ERROR = 300
@@ -69,63 +66,22 @@ class Record:
     """The record of sendings of one data directory; use within `opened`."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.lines = Lines(path=path, needed=("kind", "week", "to"))
 
     def last(self, week: str) -> dict[str, str]:
         """Return the last thing that happened to a week's mail, by address in small letters."""
-        states: dict[str, str] = {}
-        for entry in self._entries():
-            if entry["week"] == week:
-                states[entry["to"].lower()] = entry["kind"]
-        return states
+        return {entry["to"].lower(): entry["kind"] for entry in self.lines.entries() if entry["week"] == week}
 
     def add(self, kind: str, *, week: str, to: str, message_id: str, at: datetime, error: str = "") -> None:
-        """Append one line and flush it to disk; what a crash left of a line is closed first."""
+        """Append one line and flush it to disk."""
         entry = {"kind": kind, "at": at.astimezone(UTC).isoformat(), "week": week, "to": to, "message_id": message_id}
-        line = json.dumps(entry | ({"error": error} if error else {}), ensure_ascii=False).encode() + b"\n"
-        with self.path.open("ab+") as file:
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                torn = file.read(1) != b"\n"
-                line = b"\n" * torn + line
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _entries(self) -> Iterator[Mapping[str, Any]]:
-        if not self.path.exists():
-            return
-        lines = self.path.read_bytes().split(b"\n")
-        for number, line in enumerate(lines, start=1):
-            try:
-                entry = json.loads(line) if line.strip() else None
-            except ValueError:
-                # A line cut short by a crash was being written before or after a message; its line before stands.
-                continue
-            if entry is None:
-                continue
-            if not isinstance(entry, dict) or not {"kind", "week", "to"} <= entry.keys():
-                raise ChipledgerError(
-                    "the record of sendings has an unreadable line",
-                    source=str(self.path),
-                    field="line",
-                    value=str(number),
-                    hint="Mend it by hand: without it a week might be sent twice",
-                )
-            yield entry
+        self.lines.add(entry | ({"error": error} if error else {}))
 
 
 @contextmanager
 def opened(data_dir: Path) -> Iterator[Record]:
     """Hold the lock of sending and yield the record. Raises WriterBusy where another process sends."""
-    data_dir.mkdir(parents=True, exist_ok=True)
-    with (data_dir / "mail.lock").open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise WriterBusy(
-                "another process sends mail", source=str(data_dir / "mail.lock"), hint="Wait for it to end"
-            ) from None
+    with locked(data_dir / "mail.lock", who="sends mail"):
         yield Record(data_dir / RECORD)
 
 
