@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import duckdb
 
-from transform import cost, formula, physics
+from transform import cost, decision, formula, physics
 
 SQL = files("transform") / "sql"
 
@@ -140,10 +140,33 @@ MACROS = (
         "One chip: how many hold a model, and how fast that many can generate at most",
         {"model": "'llama-3.1-8b'", "precision_name": "'bf16'", "context_tokens": "8192", "batch": "1"},
     ),
+    MartMacro(
+        "break_even",
+        "Whether a move from one cost per token to another pays: when, at which spend, and over a horizon",
+        {
+            "from_usd": "0.61",
+            "to_usd": "0.28",
+            "tokens_a_day": "1e9",
+            "weeks": "3",
+            "engineers": "2",
+            "engineer_hour": "150",
+            "upkeep": "0",
+            "dual_weeks": "0",
+            "stranded": "0",
+            "late_weeks": "0",
+            "late_usd": "0",
+            "horizon": "12",
+        },
+    ),
+    MartMacro(
+        "make_or_buy",
+        "One stretch of loads in which whole units of one's own are cheaper than a hosted model",
+        {"unit_month": "10000", "unit_load": "1e9", "hosted_usd": "0.9"},
+    ),
 )
 """Table macros over the marts, for questions with numbers of one's own."""
 
-FORMULAS = (*physics.FORMULAS, *cost.FORMULAS)
+FORMULAS = (*physics.FORMULAS, *cost.FORMULAS, *decision.FORMULAS)
 """Scalar macros, each after those that it needs."""
 
 

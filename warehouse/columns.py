@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from warehouse.accelerator_facts import FACTS
 from warehouse.audit_columns import AUDIT
 from warehouse.cost_columns import COST
+from warehouse.decision_columns import DECISION
 from warehouse.index_columns import INDEX
 
 PURCHASE_OPTIONS = ("on_demand", "reserved", "savings_plan", "spot", "capacity_block")
@@ -290,6 +291,8 @@ _COLUMNS = (
     Column("evidence_grade", "VARCHAR", "A official and linked, B a vendor's document with configuration, C others with configuration, D without it, X breaks a bound of physics"),
     # cost
     *(Column(*each) for each in COST),
+    # decisions
+    *(Column(*each) for each in DECISION),
     # claims
     *(Column(*each) for each in AUDIT),
     # what a purchase option promises; NULL: the provider's pages do not say, or there is no such notion

@@ -1,0 +1,5 @@
+-- What moving costs over a horizon: once, then the old side until the new one serves, then the new one and its upkeep.
+select
+    one_off_usd::DOUBLE
+    + least(wait_months, horizon_months) * from_usd_per_month
+    + greatest(horizon_months - wait_months, 0) * (to_usd_per_month + upkeep_usd_per_month) as usd

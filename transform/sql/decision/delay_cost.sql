@@ -1,0 +1,3 @@
+-- What weeks of delay cost beside the saving that is not had in them, such as revenue; that saving is counted in
+-- decision.cost_of_moving, where the old side is paid until the new one serves.
+select delay_weeks::DOUBLE * delay_usd_per_week as usd

@@ -1,0 +1,17 @@
+-- Monthly spend on the old side from which a move pays within a horizon.
+-- M x ((from - to) x R - to x D) = F + upkeep x R, solved for M, times from; letters as in decision.to_cost_to_pay.
+-- NULL where no spend is enough: nothing is saved, both running costs more than that, or the horizon is too short.
+select
+    case
+        when
+            horizon_months > wait_months
+            and (from_usd_per_million - to_usd_per_million) * (horizon_months - wait_months)
+            > to_usd_per_million * decision.months_of_weeks(dual_running_weeks)
+            then
+                from_usd_per_million::DOUBLE
+                * (fixed_usd + upkeep_usd_per_month * (horizon_months - wait_months))
+                / (
+                    (from_usd_per_million - to_usd_per_million) * (horizon_months - wait_months)
+                    - to_usd_per_million * decision.months_of_weeks(dual_running_weeks)
+                )
+    end as usd_per_month
