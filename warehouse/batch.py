@@ -31,6 +31,12 @@ UNIT_FACTORS = (2, 4, 8, 16, 24, 60, 72, 100, 720, 730, 744, 1000)
 LEAST_MOVED, LEAST_MOVED_TOGETHER = 3, 5
 """Prices that must have moved by their own chip counts, or by one unit's factor, before it is no coincidence."""
 
+LAST_RATES = (
+    f"select pricing_currency, arg_max(usd_per_currency_unit, rate_date) from ({sql('usd_rate.sql')}) "
+    "where pricing_currency in ('EUR', 'GBP', 'CNY') group by pricing_currency"
+)
+"""The last reference rates of the currencies that a price could be in by mistake."""
+
 RATE_TOLERANCE = 0.004
 """How near a common move must be to a reference rate: the rates of a few days differ by that much."""
 
@@ -230,7 +236,7 @@ def _constant_factor(con: duckdb.DuckDBPyConnection, number: int) -> str | None:
         larger = factor if factor >= 1 else 1 / factor if factor else 0.0
         if n_moved >= LEAST_MOVED_TOGETHER and any(abs(larger / unit - 1) < 0.02 for unit in UNIT_FACTORS):
             return f"{n_moved} of {n_all} prices moved by one factor, {factor:g}"
-        for currency, rate in con.execute(sql("load/reference_rate.sql")).fetchall() if n_moved == n_all else ():
+        for currency, rate in con.execute(LAST_RATES).fetchall() if n_moved == n_all else ():
             if any(abs(factor / by - 1) < RATE_TOLERANCE for by in (rate, 1 / rate)):
                 return f"all {n_all} prices moved by {factor:g}, the rate between {currency} and USD"
     return None
