@@ -189,7 +189,8 @@ def test_prices_that_moved_by_an_exchange_rate_are_refused(factor: str, status: 
     """Euros kept as dollars, or the reverse, move all prices by that day's rate; a raise of 30 % is a raise."""
     with memory() as con:
         con.execute(
-            "insert into core.fx_rate (pricing_currency, rate_date, units_per_eur) values ('USD', '2026-01-01', 1.1611)"
+            "insert into core.fx_rate (pricing_currency, rate_date, units_per_eur, recorded_at) "
+            "values ('USD', '2026-01-01', 1.1611, '2026-01-02')"
         )
         load(con, [look(0, *rows(LISTED))], recorded_at=day(0))
         (result,) = load(con, [look(1, *rows(times(factor)))], recorded_at=day(1))
