@@ -25,17 +25,24 @@ def neocloud(label: str, price: str, count: str | None = None, **others: object)
     """Return the price of chips that another provider sells; without a count, of a purchase of unknown size."""
     return row(
         None, price, service_provider_name="Toy", accelerator_label=label, accelerator_count=count or "1",
-        capacity_unit="instance" if count else "GPU", region_id=None, **others,
+        capacity_unit="instance" if count else "GPU", **{"region_id": None, **others},
     )  # fmt: skip
 
 
 def put_prices(put: Put, at: float = 0, **changed: str) -> Path:
-    """Publish the prices, some of them changed, two commitments of a year, and four of another provider."""
+    """Publish the prices, some of them changed, two commitments of a year, and those of another provider.
+
+    The latter has MI300X at three prices, and a marketplace with quartile and median, or the median alone.
+    """
     prices = LIST | {{"p5en": P5EN, "p5": P5}[name]: price for name, price in changed.items()}
     return put(
         seen(at, "aws_price_list", *(row(name, price) for name, price in prices.items()),
              neocloud("H100 SXM", "2.5"), neocloud("H200 SXM", "24", "8"), neocloud("H100", "2"),
-             neocloud("H200 SXM", "8", "8", statistic="floor"), term(P5, "38", "No", "0")),
+             neocloud("H200 SXM", "8", "8", statistic="floor"), term(P5, "38", "No", "0"),
+             *(neocloud("MI300X", price, "8", region_id=f"{price} east") for price in ("16", "20", "32")),
+             *(neocloud("H100 SXM", price, tier="market", statistic=kind)
+               for price, kind in (("2.25", "p25"), ("2.75", "median"))),
+             neocloud("H200 SXM", "4", tier="market", statistic="median")),
         seen(at, "aws_savings_plans", plan(P5, "40")),
         seen(at, "aws_capacity_block_rates", *(block(name, rate, None) for name, rate in BLOCKS.items())),
         seen(at, "aws_spot", spot(P5, "use1-az1", "20")),

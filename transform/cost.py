@@ -89,6 +89,20 @@ FORMULAS = (
         ),
     ),
     Formula("interpolated", "Value on a straight line between two points", _any("x", "x0", "y0", "x1", "y1")),
+    Formula("usual_speeds", "Speeds for a user at which frontiers are read, in tokens per second", ()),
+    Formula(
+        "rates_at_speed",
+        "Rates of a point at one speed for a user, and how they are known, as a STRUCT",
+        _any(
+            "speed", "speed_from", "speed_to", "below_slowest", "high_output", "median_output", "low_output",
+            "high_input", "median_input", "low_input",
+        ),
+    ),
+    Formula(
+        "split_output_usd",
+        "USD a million output tokens where input pays its part of the machine",
+        _any("paid_rate_usd", "output_rate", "input_rate", "input_weight", "utilisation"),
+    ),
     Formula("monthly", "A month of an hourly amount", _any("hourly_amount")),
     Formula(
         "blended",
@@ -114,7 +128,7 @@ FORMULAS = (
         "serving_costs",
         "Every cost of serving at one operating point on one option, as a STRUCT",
         _any(
-            "low_price", "median_price", "high_output_rate", "median_output_rate", "low_output_rate",
+            "low_price", "median_price", "high_price", "high_output_rate", "median_output_rate", "low_output_rate",
             "high_input_rate", "median_input_rate", "low_input_rate", "measured_weight", "output_tokens",
             "unit_accelerators", "utilisation", "running_share",
         ),
@@ -123,7 +137,7 @@ FORMULAS = (
         "training_costs",
         "Every cost of a training on one option, as a STRUCT",
         _any(
-            "low_price", "median_price", "high_rate", "median_rate", "low_rate", "chips", "share_working",
+            "low_price", "median_price", "high_price", "high_rate", "median_rate", "low_rate", "chips", "share_working",
             "trained_tokens", "overhead", "goodput", "running_share",
         ),
     ),

@@ -50,11 +50,19 @@ COST = (
         "",
     ),
     (
-        "low_price_usd",
+        "dearest_price_usd",
         "DOUBLE",
-        "Cheapest price, of a marketplace the 25th percentile; the median where that alone is known",
+        "Dearest price of the standing offers; NULL where one of them is no plain price, as of a marketplace",
         "USD per chip-hour",
     ),
+    (
+        "low_price_usd",
+        "DOUBLE",
+        "Cheapest price, of a marketplace the 25th percentile; NULL where the median alone is known",
+        "USD per chip-hour",
+    ),
+    ("high_price_usd", "DOUBLE", "Dearest price; NULL where it is not known", "USD per chip-hour"),
+    ("price_range_basis", "VARCHAR", "What low_price_usd and high_price_usd are, or why there is none", ""),
     ("price_source", "VARCHAR", "Source of the price, as in core.source", ""),
     ("price_document_sha256", "VARCHAR", "Document of the price, as in core.document", ""),
     # how fast a point runs on it
@@ -112,13 +120,13 @@ COST = (
     (
         "all_in_output_usd_high",
         "DOUBLE",
-        "All of the machine over output tokens, at median_price_usd and low_output_rate",
+        "All of the machine over output tokens, at high_price_usd and low_output_rate",
         USD_M,
     ),
     (
         "total_usd_low",
         "DOUBLE",
-        "All of the machine over input and output tokens, at low price and high rates; NULL: input not told",
+        "Machine over input and output tokens, at low price and high rates; NULL: input or price not told",
         USD_M,
     ),
     (
@@ -130,12 +138,16 @@ COST = (
     (
         "total_usd_high",
         "DOUBLE",
-        "All of the machine over input and output tokens, at median price and low rates; NULL: input not told",
+        "Machine over input and output tokens, at high price and low rates; NULL: input or price not told",
         USD_M,
     ),
     ("input_weight_basis", "VARCHAR", "Whether input_weight was measured or assumed (0.25, as InferenceX does)", ""),
     ("output_usd", "DOUBLE", "Output's part of the machine; with input_usd it pays the machine once", USD_M),
     ("input_usd", "DOUBLE", "Input's part of the machine, input_weight x output_usd", USD_M),
+    ("output_usd_at_0_1", "DOUBLE", "output_usd if an input token counted as 0.1 output tokens", USD_M),
+    ("input_usd_at_0_1", "DOUBLE", "input_usd if an input token counted as 0.1 output tokens", USD_M),
+    ("output_usd_at_0_5", "DOUBLE", "output_usd if an input token counted as 0.5 output tokens", USD_M),
+    ("input_usd_at_0_5", "DOUBLE", "input_usd if an input token counted as 0.5 output tokens", USD_M),
     (
         "usd_per_request",
         "DOUBLE",
@@ -170,12 +182,12 @@ COST = (
     ("goodput_share", "DOUBLE", "Share of running time that makes progress", "share"),
     ("usd_per_million_tokens_low", "DOUBLE", "At low_price_usd and high_rate", USD_M),
     ("usd_per_million_tokens_median", "DOUBLE", "At median price and rate", USD_M),
-    ("usd_per_million_tokens_high", "DOUBLE", "At median_price_usd and low_rate", USD_M),
+    ("usd_per_million_tokens_high", "DOUBLE", "At high_price_usd and low_rate", USD_M),
     ("training_usd_low", "DOUBLE", "All tokens at usd_per_million_tokens_low", "USD"),
     ("training_usd_median", "DOUBLE", "All tokens at usd_per_million_tokens_median", "USD"),
     ("training_usd_high", "DOUBLE", "All tokens at usd_per_million_tokens_high", "USD"),
     ("training_days", "DOUBLE", "Time that it takes on accelerator_count chips", "days"),
     # what has no cost
-    ("left_out_kind", "VARCHAR", "run or price", ""),
+    ("left_out_kind", "VARCHAR", "run, price, or end of range: a cost without its low or high", ""),
     ("n_left_out", "BIGINT", "Rows that are left out", "rows"),
 )

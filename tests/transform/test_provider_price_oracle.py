@@ -96,14 +96,16 @@ def oracle(offers: Iterable[dict[str, object]]) -> dict[tuple[object, ...], tupl
         }
         pool = by["p25"] or by["price"] + by["floor"] or by["median"]
         middle = by["median"] or by["price"]
+        dearest = max(each["price"] for each in by["price"]) if len(by["price"]) == len(standing) else None
         best = min(pool, key=lambda each: each["price"])
         if [each["price"] for each in pool].count(best["price"]) > 1:
             raise AssertionError("a tie, which the oracle does not know how to break")
         n_current = sum(each["at"] == NOW for each in all_of)
-        chosen[key] = best, median(each["price"] for each in middle) if middle else None, len(all_of), n_current
+        usual = median(each["price"] for each in middle) if middle else None
+        chosen[key] = best, usual, dearest, len(all_of), n_current
 
     expected = {}
-    for key, (best, middle, n, n_current) in chosen.items():
+    for key, (best, middle, dearest, n, n_current) in chosen.items():
         name, form, provider, _, commitment, capacity, *_ = key
         of_aws = [
             other for (chip_, _, seller, _, term_, size, *_), (other, *_) in chosen.items()
@@ -114,7 +116,9 @@ def oracle(offers: Iterable[dict[str, object]]) -> dict[tuple[object, ...], tupl
         cheapest = None if best["statistic"] == "median" else best["price"]
         near = aws is not None and abs(best["at"] - aws["at"]) <= 30
         ratio = cheapest / aws["price"] - 1 if near and cheapest is not None else None
-        expected[key] = cheapest, middle, best["statistic"], NOW - best["at"], n, n_current, aws and aws["price"], ratio
+        expected[key] = (
+            cheapest, middle, dearest, best["statistic"], NOW - best["at"], n, n_current, aws and aws["price"], ratio
+        )  # fmt: skip
     return expected
 
 
@@ -134,8 +138,8 @@ def test_every_row_is_what_plain_python_makes_of_the_same_offers(put: Put) -> No
         "capacity_class", "tier", "is_floor",
     )  # fmt: skip
     facts = (
-        "cheapest_price_usd", "median_price_usd", "statistic", "age_days", "n_offers", "n_current", "aws_price_usd",
-        "distance_to_aws",
+        "cheapest_price_usd", "median_price_usd", "dearest_price_usd", "statistic", "age_days", "n_offers", "n_current",
+        "aws_price_usd", "distance_to_aws",
     )  # fmt: skip
     lines = records(file, "from mart.provider_price")
     found = {tuple(line[key] for key in keys): tuple(line[fact] for fact in facts) for line in lines}
@@ -146,5 +150,13 @@ def test_every_row_is_what_plain_python_makes_of_the_same_offers(put: Put) -> No
     # What the draw has to hold for the comparison to mean anything.
     assert sum(line["distance_to_aws"] is not None for line in lines) > 10
     assert sum(line["cheapest_price_usd"] is None for line in lines) > 3
+    assert (
+        sum(
+            (line["dearest_price_usd"] or 0) > line["cheapest_price_usd"]
+            for line in lines
+            if line["cheapest_price_usd"]
+        )
+        > 10
+    )
     assert {line["commitment_class"] for line in lines} > {None, "none", "interruptible", "one_year"}
     assert any(line["aws_price_usd"] is not None and line["distance_to_aws"] is None for line in lines)

@@ -62,16 +62,46 @@ def test_every_cost_follows_from_its_own_row(file: Path) -> None:
         million = 3600 * line["utilisation"] / 1e6
         expected = line["median_price_usd"] / line["running_share"] / (line["median_output_rate"] * million)
         assert line["all_in_output_usd_median"] == pytest.approx(expected)
-        assert line["all_in_output_usd_low"] == pytest.approx(
-            line["low_price_usd"] / (line["high_output_rate"] * million)
-        )
-        assert line["all_in_output_usd_high"] == pytest.approx(
-            line["median_price_usd"] / (line["low_output_rate"] * million)
-        )
+        for end, other in (("low", "high"), ("high", "low")):
+            price, rate = line[f"{end}_price_usd"], line[f"{other}_output_rate"]
+            assert line[f"all_in_output_usd_{end}"] == pytest.approx(price and price / (rate * million))
         assert line["usd_per_month_per_unit"] == pytest.approx(
             line["median_price_usd"] * line["unit_accelerators"] * 730
         )
         assert line["offer_id"] and line["price_document_sha256"] and line["source_url"]
+
+
+@pytest.mark.parametrize(
+    ("chip", "tier", "prices", "basis"),
+    [
+        ("MI300X", "list", (2, 2.5, 4), "from the cheapest to the dearest offer"),
+        ("H200", "list", (3, 3, 3), "one price"),
+        ("H100", "market", (2.25, 2.75, None), "from the 25th percentile; the dearest is not told"),
+        ("H200", "market", (None, 4, None), "the median alone is told"),
+    ],
+)
+def test_the_range_goes_from_the_cheapest_to_the_dearest_price(
+    file: Path, chip: str, tier: str, prices: tuple[float | None, ...], basis: str
+) -> None:
+    """Low is the cheapest at the fastest run, high the dearest at the slowest; an end that nobody tells is NULL."""
+    found = lines(
+        file,
+        f"from mart.token_cost where service_provider_name = 'Toy' and accelerator_name = '{chip}' "
+        f"and coalesce(tier, 'list') = '{tier}' and reach <> 'unreachable'",
+    )
+
+    assert found
+    for line in found:
+        assert (line["low_price_usd"], line["median_price_usd"], line["high_price_usd"]) == prices
+        assert line["price_range_basis"] == basis
+        costs = [line[f"all_in_output_usd_{name}"] for name in ("low", "median", "high")]
+        assert [cost is None for cost in costs] == [price is None for price in prices]
+        known = [cost for cost in costs if cost is not None]
+        assert known == sorted(known)
+    counted = dict(
+        values(file, "select reason, n_left_out from mart.cost_left_out where left_out_kind = 'end of range'")
+    )
+    assert counted == {"no cheapest price, only a median": 1, "no dearest price is told": 2}
 
 
 def test_input_and_output_pay_for_the_machine_once(file: Path) -> None:
@@ -85,6 +115,11 @@ def test_input_and_output_pay_for_the_machine_once(file: Path) -> None:
         paid = line["output_usd"] * line["median_output_rate"] + line["input_usd"] * line["median_input_rate"]
         assert paid * served == pytest.approx(line["paid_rate_usd"])
         assert line["input_usd"] == pytest.approx(line["input_weight"] * line["output_usd"])
+        for end, weight in (("0_1", 0.1), ("0_5", 0.5)):
+            output, given = line[f"output_usd_at_{end}"], line[f"input_usd_at_{end}"]
+            assert given == pytest.approx(weight * output)
+            both = output * line["median_output_rate"] + given * line["median_input_rate"]
+            assert both * served == pytest.approx(line["paid_rate_usd"])
     assert {line["input_weight_basis"] for line in split} == {"measured", "assumed"}
     assert all(line["output_usd"] is None for line in found if line["benchmark_family"] == "mlperf_inference")
 
@@ -149,7 +184,7 @@ def test_a_run_prices_only_units_of_as_many_chips(file: Path) -> None:
     fits = "from mart.token_cost where utilisation = 1 and is_ranked and reach <> 'unreachable'"
     toy = lines(file, f"{fits} and service_provider_name = 'Toy'")
 
-    assert {(line["form_factor"], line["unit_accelerators"]) for line in toy} == {("SXM", 1), ("SXM", 8)}
+    assert {(line["form_factor"], line["unit_accelerators"]) for line in toy} == {("SXM", 1), ("SXM", 8), (None, 8)}
     assert max(line["most_accelerators"] for line in toy if line["accelerator_name"] == "H100") == 1
     assert max(line["most_accelerators"] for line in toy if line["accelerator_name"] == "H200") == 8
     assert all("size of a purchase not stated" in line["price_basis"] for line in toy if line["unit_accelerators"] == 1)

@@ -1,6 +1,7 @@
 -- What has no cost, and why: runs of mart.throughput and rows of mart.provider_price, counted by the first reason.
 -- Offers without a price in US dollars, or for a chip that nobody can name, are no part of mart.provider_price to begin
 -- with: mart.accelerator_hour_price and mart.unknown_accelerator have them.
+-- end of range: prices of mart.cost_price whose costs have no low or no high, as nobody tells that price.
 with run as (
     select
         t.throughput_id,
@@ -76,6 +77,15 @@ price as (
         end as reason
     from mart.provider_price as p
     left join mart.cost_price as c on p.offer_id = c.offer_id
+),
+
+untold as (
+    select
+        unnest([
+            case when low_price_usd is null then 'no cheapest price, only a median' end,
+            case when high_price_usd is null then 'no dearest price is told' end
+        ]) as reason
+    from mart.cost_price
 )
 
 select
@@ -83,6 +93,14 @@ select
     reason,
     count(*) as n_left_out
 from run
+where reason is not null
+group by reason
+union all
+select
+    'end of range' as left_out_kind,
+    reason,
+    count(*) as n_left_out
+from untold
 where reason is not null
 group by reason
 union all

@@ -6,7 +6,9 @@
 --   network            what joins machines of it for work on more chips than one has: rack (an UltraServer or
 --                      NVL72 and its fellows), cluster (sold as one, or AWS machines of 8 chips or more with EFA: p4d,
 --                      p4de, p5, p5e, p5en, p6-b200, p6-b300, trn1, trn1n, trn2); NULL: nothing is said
---   low_price_usd      the cheapest, of a marketplace the 25th percentile; the median where that alone is known
+--   low_price_usd      the cheapest, of a marketplace the 25th percentile; NULL where the median alone is known
+--   high_price_usd     the dearest on these terms; NULL of a marketplace, which tells none
+--   price_range_basis  what these two are, or why there is none
 -- Source of the last: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
 with sized as (
     select
@@ -46,8 +48,16 @@ select
             and regexp_matches(instance_type, '^(p4d|p4de|p5|p5e|p5en|p6-b200|p6-b300|trn1|trn1n|trn2)[.]')
             then 'cluster'
     end as network,
-    coalesce(cheapest_price_usd, median_price_usd) as low_price_usd,
+    cheapest_price_usd as low_price_usd,
     median_price_usd,
+    dearest_price_usd as high_price_usd,
+    case
+        when cheapest_price_usd is null then 'the median alone is told'
+        when statistic = 'p25' then 'from the 25th percentile; the dearest is not told'
+        when dearest_price_usd is null then 'from the cheapest offer; the dearest is not told'
+        when dearest_price_usd = cheapest_price_usd then 'one price'
+        else 'from the cheapest to the dearest offer'
+    end as price_range_basis,
     concat_ws(
         '; ',
         case

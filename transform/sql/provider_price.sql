@@ -6,8 +6,9 @@
 --   commitment_class  none (on demand), interruptible (spot), under_a_year (shorter terms and Capacity Blocks),
 --                     one_year, two_years, three_years, longer; NULL where the length is not stated
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
--- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median. Where only the
--- median is known (statistic median) there is no cheapest price and no distance; the other columns are the median's.
+-- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median, and the dearest is
+-- not told. Where only the median is known (statistic median) there is no cheapest price and no distance; the other
+-- columns are the median's. The dearest price is the highest of the standing offers where each of them is a price.
 -- AWS's price is its cheapest at the same chip, commitment class and capacity class, whatever the purchase option of
 -- the commitment, current if it can be. Left out of it are SageMaker, partitions that need an account of their own
 -- (China, GovCloud and the like), and the public spot feed where zones have prices. There is no AWS price where the
@@ -101,6 +102,7 @@ chosen as (
             median(price_per_accelerator_hour_usd) filter (where statistic = 'median'),
             median(price_per_accelerator_hour_usd) filter (where statistic = 'price')
         ) as median_price_usd,
+        case when bool_and(statistic = 'price') then max(price_per_accelerator_hour_usd) end as dearest_price_usd,
         arg_min(
             {
                 'price': price_per_accelerator_hour_usd,
@@ -202,6 +204,7 @@ select
     t.stock_status,
     case when c.cheapest.statistic <> 'median' then c.cheapest.price end as cheapest_price_usd,
     c.median_price_usd,
+    c.dearest_price_usd,
     c.cheapest.statistic,
     c.cheapest.native as price_per_accelerator_hour,
     c.cheapest.currency as pricing_currency,

@@ -29,10 +29,7 @@ question as (
 ),
 
 pace as (
-    select
-        unnest(
-            case when least_speed is null then [20e0, 30e0, 50e0, 75e0, 100e0] else [least_speed] end
-        ) as speed
+    select unnest(case when least_speed is null then cost.usual_speeds() else [least_speed] end) as speed
     from question
 ),
 
@@ -47,20 +44,18 @@ asked as (
             when o.purchase_option = 'spot' then q.spot_share
             else q.committed_share
         end::DOUBLE as running_share,
-        case when i.speed = o.interactivity_to then o.low_output_rate else o.high_output_rate end as high_rate,
-        coalesce(
+        cost.rates_at_speed(
+            i.speed,
+            o.interactivity_from,
+            o.interactivity_to,
+            o.is_clamped,
+            o.high_output_rate,
             o.median_output_rate,
-            cost.interpolated(
-                i.speed, o.interactivity_from, o.high_output_rate, o.interactivity_to, o.low_output_rate
-            )
-        ) as median_rate,
-        o.low_output_rate as low_rate,
-        case when i.speed = o.interactivity_to then o.low_input_rate else o.high_input_rate end as high_input,
-        coalesce(
+            o.low_output_rate,
+            o.high_input_rate,
             o.median_input_rate,
-            cost.interpolated(i.speed, o.interactivity_from, o.high_input_rate, o.interactivity_to, o.low_input_rate)
-        ) as median_input,
-        o.low_input_rate as low_input
+            o.low_input_rate
+        ) as rates
     from mart.serving_offer as o
     inner join question as q on o.model_name = q.wanted
     left join pace as i
@@ -70,119 +65,53 @@ asked as (
         or (o.interactivity_from is null and (q.least_speed is null or o.interactivity_limit >= q.least_speed))
 ),
 
+rated as (
+    select
+        * exclude (
+            interactivity_limit, interactivity_from, interactivity_to, is_clamped, high_output_rate,
+            median_output_rate, low_output_rate, high_input_rate, median_input_rate, low_input_rate, chip_form_factor,
+            network, rates
+        ),
+        unnest(rates) as rates
+    from asked
+),
+
 counted as (
     select
-        *,
-        case
-            when interactivity_from is null then 'measured'
-            when low_output_rate is null then 'unreachable'
-            when is_clamped then 'at the slowest run'
-            when interactivity = interactivity_to then 'measured'
-            else 'between two runs'
-        end as reach,
+        * exclude (measured_weight),
         cost.serving_costs(
             low_price_usd,
             median_price_usd,
-            high_rate,
-            median_rate,
-            low_rate,
-            high_input,
-            median_input,
-            low_input,
+            high_price_usd,
+            high_output_rate,
+            median_output_rate,
+            low_output_rate,
+            high_input_rate,
+            median_input_rate,
+            low_input_rate,
             measured_weight,
             output_length,
             unit_accelerators,
             used_share,
             running_share
         ) as amounts,
-        cost.accelerators_for_load(tokens_per_day, unit_accelerators, median_rate, used_share)
+        cost.accelerators_for_load(tokens_per_day, unit_accelerators, median_output_rate, used_share)
             as paid_accelerators
-    from asked
+    from rated
+),
+
+costed as (
+    select
+        * exclude (amounts),
+        unnest(amounts) as amounts
+    from counted
 )
 
 select
-    counted.model_name,
-    counted.task,
-    counted.scenario,
-    counted.benchmark_family,
-    counted.benchmark,
-    counted.precision,
-    counted.input_length,
-    counted.output_length,
-    counted.decoding,
-    counted.interactivity,
-    counted.interactivity_statistic,
-    counted.ttft_ms,
-    counted.ttft_statistic,
-    counted.reach,
-    counted.accelerator_name,
-    counted.form_factor,
-    counted.service_provider_name,
-    counted.host_provider_name,
-    counted.purchase_option,
-    counted.commitment_class,
-    counted.capacity_class,
-    counted.fabric,
-    counted.tier,
-    counted.region_id,
-    counted.instance_type,
-    counted.unit_accelerators,
-    counted.used_share as utilisation,
-    counted.running_share,
-    counted.price_basis,
-    counted.low_price_usd,
-    counted.median_price_usd,
-    counted.high_rate as high_output_rate,
-    counted.median_rate as median_output_rate,
-    counted.low_rate as low_output_rate,
-    counted.high_input as high_input_rate,
-    counted.median_input as median_input_rate,
-    counted.low_input as low_input_rate,
-    counted.amounts.paid_rate_usd,
-    counted.amounts.all_in_output_usd_low,
-    counted.amounts.all_in_output_usd_median,
-    counted.amounts.all_in_output_usd_high,
-    counted.amounts.total_usd_low,
-    counted.amounts.total_usd_median,
-    counted.amounts.total_usd_high,
-    counted.amounts.input_weight,
-    counted.amounts.input_weight_basis,
-    counted.amounts.output_usd,
-    counted.amounts.input_usd,
-    counted.amounts.usd_per_request,
-    counted.amounts.usd_per_1000_requests,
-    counted.amounts.usd_per_month_per_accelerator,
-    counted.amounts.usd_per_month_per_unit,
-    counted.amounts.output_rate_per_unit,
-    counted.tokens_per_day,
-    counted.paid_accelerators,
-    counted.paid_accelerators * cost.monthly(amounts.paid_rate_usd) as usd_per_month_at_load,
-    counted.paid_accelerators
-    * cost.monthly(amounts.paid_rate_usd)
-    / (counted.tokens_per_day * 730 / 24 / 1e6) as usd_per_million_at_load,
-    counted.scaling_efficiency,
-    counted.rate_bound_per_accelerator,
-    counted.binding_bound,
-    counted.share_of_bound,
-    counted.evidence_grade,
-    counted.is_ranked,
-    counted.n_runs,
-    counted.fewest_accelerators,
-    counted.most_accelerators,
-    counted.software,
-    counted.measured_by,
-    counted.measured_from,
-    counted.measured_on,
-    counted.throughput_id,
-    counted.source_url,
-    counted.slower_throughput_id,
-    counted.slower_source_url,
-    counted.n_offers,
-    counted.is_current,
-    counted.age_days,
-    counted.valid_from,
-    counted.last_observed_at,
-    counted.price_source,
-    counted.price_document_sha256,
-    counted.offer_id
-from counted
+    * exclude (used_share), -- noqa: AM04
+    used_share as utilisation,
+    paid_accelerators * cost.monthly(paid_rate_usd) as usd_per_month_at_load,
+    paid_accelerators
+    * cost.monthly(paid_rate_usd)
+    / (tokens_per_day * 730 / 24 / 1e6) as usd_per_million_at_load
+from costed

@@ -1,90 +1,41 @@
 -- What training on 10^12 tokens costs: each measured training on each provider's terms, as it was measured.
 -- No overhead and a goodput of 1: evaluation pauses are in the rates of MLPerf already, checkpoints and failures in
 -- none. mart.training_run_cost takes numbers of one's own, and an assumed utilisation where nothing was measured.
--- low, median and high are over the price (cheapest, median) and the submitters of equal runs. Commitments count as
--- used in every hour, spot as never interrupted (price_basis).
+-- low, median and high are over the price (cheapest, median, dearest) and the submitters of equal runs; NULL where the
+-- price is not known (price_range_basis). Commitments count as used in every hour, spot as never interrupted
+-- (price_basis).
 -- Not included: egress, storage, support, tax, cost of capital.
-with counted as (
+with asked as (
     select
-        *,
+        * exclude (task, chip_form_factor, network),
         1e12 as tokens,
         0e0 as overhead_share,
         1e0 as goodput_share,
-        1e0 as running_share,
+        1e0 as running_share
+    from mart.training_offer
+),
+
+counted as (
+    select
+        *,
         cost.training_costs(
             low_price_usd,
             median_price_usd,
+            high_price_usd,
             high_rate,
             median_rate,
             low_rate,
             accelerator_count,
             working_share,
-            1e12,
-            0,
-            1,
-            1
+            tokens,
+            overhead_share,
+            goodput_share,
+            running_share
         ) as amounts
-    from mart.training_offer
+    from asked
 )
 
 select
-    counted.model_name,
-    counted.scenario,
-    counted.benchmark_family,
-    counted.benchmark,
-    counted.precision,
-    counted.input_length,
-    counted.accelerator_count,
-    counted.accelerator_name,
-    counted.form_factor,
-    counted.service_provider_name,
-    counted.host_provider_name,
-    counted.purchase_option,
-    counted.commitment_class,
-    counted.capacity_class,
-    counted.fabric,
-    counted.tier,
-    counted.region_id,
-    counted.instance_type,
-    counted.unit_accelerators,
-    counted.working_share,
-    counted.tokens,
-    counted.overhead_share,
-    counted.goodput_share,
-    counted.running_share,
-    counted.price_basis,
-    counted.low_price_usd,
-    counted.median_price_usd,
-    counted.high_rate,
-    counted.median_rate,
-    counted.low_rate,
-    counted.amounts.paid_rate_usd,
-    counted.amounts.usd_per_million_tokens_low,
-    counted.amounts.usd_per_million_tokens_median,
-    counted.amounts.usd_per_million_tokens_high,
-    counted.amounts.training_usd_low,
-    counted.amounts.training_usd_median,
-    counted.amounts.training_usd_high,
-    counted.amounts.training_days,
-    counted.scaling_efficiency,
-    counted.rate_bound_per_accelerator,
-    counted.binding_bound,
-    counted.share_of_bound,
-    counted.evidence_grade,
-    counted.is_ranked,
-    counted.n_runs,
-    counted.software,
-    counted.measured_by,
-    counted.measured_from,
-    counted.measured_on,
-    counted.throughput_id,
-    counted.source_url,
-    counted.n_offers,
-    counted.is_current,
-    counted.age_days,
-    counted.valid_from,
-    counted.last_observed_at,
-    counted.price_source,
-    counted.price_document_sha256,
-    counted.offer_id
+    * exclude (amounts), -- noqa: AM04
+    unnest(amounts) as amounts
 from counted

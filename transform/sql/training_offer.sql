@@ -1,55 +1,12 @@
 -- Each measured training on each offer that can run it: mart.training_rate and the prices of units of that size.
+-- form_factor is the offer's.
 select
-    r.model_name,
-    r.task,
-    r.scenario,
-    r.benchmark_family,
-    r.benchmark,
-    r.precision,
-    r.input_length,
-    r.evidence_grade,
-    r.accelerator_count,
-    r.high_rate,
-    r.median_rate,
-    r.low_rate,
-    r.n_runs,
-    r.rate_bound_per_accelerator,
-    r.binding_bound,
-    r.share_of_bound,
-    r.is_ranked,
-    r.measured_by,
-    r.measured_from,
-    r.measured_on,
-    r.throughput_id,
-    r.source_url,
-    r.software,
-    r.working_share,
-    r.scaling_efficiency,
-    p.accelerator_name,
-    p.form_factor,
-    p.chip_form_factor,
-    p.service_provider_name,
-    p.host_provider_name,
-    p.purchase_option,
-    p.commitment_class,
-    p.capacity_class,
-    p.fabric,
-    p.tier,
-    p.region_id,
-    p.instance_type,
-    p.unit_accelerators,
-    p.network,
-    p.low_price_usd,
-    p.median_price_usd,
-    p.price_basis,
-    p.n_offers,
-    p.is_current,
-    p.age_days,
-    p.valid_from,
-    p.last_observed_at,
+    r.* exclude (r.form_factor), -- noqa: AM04
+    p.* exclude (
+        p.accelerator_name, p.chip_form_factor, p.unit_accelerators, p.network, p.source, p.document_sha256
+    ),
     p.source as price_source,
-    p.document_sha256 as price_document_sha256,
-    p.offer_id
+    p.document_sha256 as price_document_sha256
 from mart.training_rate as r
 inner join mart.cost_price as p
     on

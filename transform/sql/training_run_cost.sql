@@ -70,7 +70,9 @@ sized as (
 
 assumed as (
     select
-        * exclude (source, document_sha256),
+        * exclude (
+            source, document_sha256, mfu, peak_precision, peak_tflops, best_dense_tflops, flop_per_token, chips_needed
+        ),
         source as price_source,
         document_sha256 as price_document_sha256,
         'assumed' as scenario,
@@ -100,9 +102,9 @@ every as (
     from assumed
 ),
 
-shared as (
+asked as (
     select
-        *,
+        * exclude (task, chip_form_factor, network),
         training_tokens::DOUBLE as tokens,
         overhead::DOUBLE as overhead_share,
         goodput::DOUBLE as goodput_share,
@@ -120,6 +122,7 @@ counted as (
         cost.training_costs(
             low_price_usd,
             median_price_usd,
+            high_price_usd,
             high_rate,
             median_rate,
             low_rate,
@@ -130,67 +133,10 @@ counted as (
             goodput_share,
             running_share
         ) as amounts
-    from shared
+    from asked
 )
 
 select
-    counted.model_name,
-    counted.scenario,
-    counted.benchmark_family,
-    counted.benchmark,
-    counted.precision,
-    counted.input_length,
-    counted.accelerator_count,
-    counted.accelerator_name,
-    counted.form_factor,
-    counted.service_provider_name,
-    counted.host_provider_name,
-    counted.purchase_option,
-    counted.commitment_class,
-    counted.capacity_class,
-    counted.fabric,
-    counted.tier,
-    counted.region_id,
-    counted.instance_type,
-    counted.unit_accelerators,
-    counted.working_share,
-    counted.tokens,
-    counted.overhead_share,
-    counted.goodput_share,
-    counted.running_share,
-    counted.price_basis,
-    counted.low_price_usd,
-    counted.median_price_usd,
-    counted.high_rate,
-    counted.median_rate,
-    counted.low_rate,
-    counted.amounts.paid_rate_usd,
-    counted.amounts.usd_per_million_tokens_low,
-    counted.amounts.usd_per_million_tokens_median,
-    counted.amounts.usd_per_million_tokens_high,
-    counted.amounts.training_usd_low,
-    counted.amounts.training_usd_median,
-    counted.amounts.training_usd_high,
-    counted.amounts.training_days,
-    counted.scaling_efficiency,
-    counted.rate_bound_per_accelerator,
-    counted.binding_bound,
-    counted.share_of_bound,
-    counted.evidence_grade,
-    counted.is_ranked,
-    counted.n_runs,
-    counted.software,
-    counted.measured_by,
-    counted.measured_from,
-    counted.measured_on,
-    counted.throughput_id,
-    counted.source_url,
-    counted.n_offers,
-    counted.is_current,
-    counted.age_days,
-    counted.valid_from,
-    counted.last_observed_at,
-    counted.price_source,
-    counted.price_document_sha256,
-    counted.offer_id
+    * exclude (amounts), -- noqa: AM04
+    unnest(amounts) as amounts
 from counted

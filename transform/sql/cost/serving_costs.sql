@@ -1,9 +1,11 @@
 -- What tokens cost on one option at one operating point, at its low, median and high price and rate; rates are of one
--- paid chip. low: low price and high rate; high: median price and low rate, as the dearest price is nobody's need.
+-- paid chip. low: cheapest price and high rate; high: dearest price and low rate; either is NULL where its price is not
+-- known.
 -- output_usd and input_usd share one machine between both kinds of token, at the median price and rate, and NULL where
 -- no input rate is known: output_usd x output + input_usd x input of an hour = paid_rate_usd. Never add input_usd to
 -- all_in_output_usd, which carries the whole machine already.
--- The input weight is the measured one, else 0.25; all input counts alike, cached or not.
+-- The input weight is the measured one, else 0.25; ..._at_0_1 and ..._at_0_5 are both prices at the ends of what it may
+-- be. All input counts alike, cached or not.
 select
     {
         'paid_rate_usd': cost.paid_rate(median_price, running_share),
@@ -14,7 +16,7 @@ select
             cost.paid_rate(median_price, running_share), 1, median_output_rate, utilisation
         ),
         'all_in_output_usd_high': cost.usd_per_million_tokens(
-            cost.paid_rate(median_price, running_share), 1, low_output_rate, utilisation
+            cost.paid_rate(high_price, running_share), 1, low_output_rate, utilisation
         ),
         'total_usd_low': cost.usd_per_million_tokens(
             cost.paid_rate(low_price, running_share), 1, high_output_rate + high_input_rate, utilisation
@@ -23,7 +25,7 @@ select
             cost.paid_rate(median_price, running_share), 1, median_output_rate + median_input_rate, utilisation
         ),
         'total_usd_high': cost.usd_per_million_tokens(
-            cost.paid_rate(median_price, running_share), 1, low_output_rate + low_input_rate, utilisation
+            cost.paid_rate(high_price, running_share), 1, low_output_rate + low_input_rate, utilisation
         ),
         'input_weight': case when median_input_rate is not null then coalesce(measured_weight, 0.25e0) end,
         'input_weight_basis': case
@@ -31,21 +33,31 @@ select
             when measured_weight is null then 'assumed'
             else 'measured'
         end,
-        'output_usd': cost.usd_per_million_tokens(
+        'output_usd': cost.split_output_usd(
             cost.paid_rate(median_price, running_share),
-            1,
-            cost.output_equivalent_rate(
-                median_output_rate, median_input_rate, 0, coalesce(measured_weight, 0.25e0), 0
-            ),
+            median_output_rate,
+            median_input_rate,
+            coalesce(measured_weight, 0.25e0),
             utilisation
         ),
-        'input_usd': coalesce(measured_weight, 0.25e0) * cost.usd_per_million_tokens(
+        'input_usd': coalesce(measured_weight, 0.25e0) * cost.split_output_usd(
             cost.paid_rate(median_price, running_share),
-            1,
-            cost.output_equivalent_rate(
-                median_output_rate, median_input_rate, 0, coalesce(measured_weight, 0.25e0), 0
-            ),
+            median_output_rate,
+            median_input_rate,
+            coalesce(measured_weight, 0.25e0),
             utilisation
+        ),
+        'output_usd_at_0_1': cost.split_output_usd(
+            cost.paid_rate(median_price, running_share), median_output_rate, median_input_rate, 0.1e0, utilisation
+        ),
+        'input_usd_at_0_1': 0.1e0 * cost.split_output_usd(
+            cost.paid_rate(median_price, running_share), median_output_rate, median_input_rate, 0.1e0, utilisation
+        ),
+        'output_usd_at_0_5': cost.split_output_usd(
+            cost.paid_rate(median_price, running_share), median_output_rate, median_input_rate, 0.5e0, utilisation
+        ),
+        'input_usd_at_0_5': 0.5e0 * cost.split_output_usd(
+            cost.paid_rate(median_price, running_share), median_output_rate, median_input_rate, 0.5e0, utilisation
         ),
         'usd_per_request': output_tokens * cost.usd_per_million_tokens(
             cost.paid_rate(median_price, running_share), 1, median_output_rate, utilisation

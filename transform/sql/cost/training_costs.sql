@@ -1,6 +1,6 @@
 -- What training on so many tokens costs on one option at its low, median and high price and rate; rates are of one
--- working chip, of whose units a share works (working_share). low: low price and high rate; high: median price and low
--- rate.
+-- working chip, of whose units a share works (working_share). low: cheapest price and high rate; high: dearest price
+-- and low rate; either is NULL where its price is not known.
 select
     {
         'paid_rate_usd': cost.paid_rate(median_price, running_share),
@@ -11,7 +11,7 @@ select
             cost.paid_rate(median_price, running_share) / share_working, median_rate, overhead, goodput
         ),
         'usd_per_million_tokens_high': cost.training_usd_per_million(
-            cost.paid_rate(median_price, running_share) / share_working, low_rate, overhead, goodput
+            cost.paid_rate(high_price, running_share) / share_working, low_rate, overhead, goodput
         ),
         'training_usd_low': trained_tokens / 1e6 * cost.training_usd_per_million(
             cost.paid_rate(low_price, running_share) / share_working, high_rate, overhead, goodput
@@ -20,7 +20,7 @@ select
             cost.paid_rate(median_price, running_share) / share_working, median_rate, overhead, goodput
         ),
         'training_usd_high': trained_tokens / 1e6 * cost.training_usd_per_million(
-            cost.paid_rate(median_price, running_share) / share_working, low_rate, overhead, goodput
+            cost.paid_rate(high_price, running_share) / share_working, low_rate, overhead, goodput
         ),
         'training_days': cost.training_hours(trained_tokens, chips, median_rate, overhead, goodput)
         / 24
