@@ -13,7 +13,7 @@ from typing import Protocol
 import duckdb
 
 from warehouse import accelerator_facts, accelerators, claims, models, purchase_terms, throughput
-from warehouse.columns import COLUMNS, FOCUS_COLUMNS
+from warehouse.columns import COLUMNS, FOCUS_COLUMNS, Column
 from warehouse.db import create_macros, insert_rows, quote, sql
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
@@ -93,10 +93,8 @@ def publish(
     all that stands there then.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
     """
-    target = data_dir / FILE_NAME
-    part = data_dir / f"{FILE_NAME}.{os.getpid()}.part"
-    _remove_parts(data_dir)
-    try:
+
+    def build(part: Path) -> None:
         _build(
             con,
             part,
@@ -108,8 +106,23 @@ def publish(
             built_at=built_at,
             version=version,
         )
-        _verify(part)
-        _put_in_place(part, target)
+
+    return make_whole(data_dir / FILE_NAME, build=build, verify=_verify)
+
+
+def make_whole(
+    target: Path, *, build: Callable[[Path], None], verify: Callable[[Path], None], mode: int = 0o444
+) -> Path:
+    """Build a file beside its place, verify it, flush it and rename it, so that it appears whole or not at all.
+
+    The caller holds the writer's lock. Whatever is raised leaves the old file as it was.
+    """
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    _remove_parts(target)
+    try:
+        build(part)
+        verify(part)
+        _put_in_place(part, target, mode)
     finally:
         part.unlink(missing_ok=True)
     return target
@@ -252,10 +265,27 @@ def _describe(con: duckdb.DuckDBPyConnection, marts: Sequence[Model | ComputedTa
             f"describe select * from mart.{macro.name}({', '.join(macro.parameters.values())})"
         ).fetchall()
     ]
-    dictionary = []
-    comments = ["comment on table mart.data_dictionary is 'Every column of core and mart: its type, meaning and unit'"]
-    for schema, table, name, data_type, is_view in described:
-        column = COLUMNS.get(name) or FOCUS_COLUMNS.get(name)
+    comments, dictionary = dictionary_of(described, rows, COLUMNS | FOCUS_COLUMNS)
+    comments += [f"comment on macro table mart.{macro.name} is {quote(macro.row)}" for macro in macros]
+    write_dictionary(con, "mart", comments, dictionary)
+
+
+ColumnMade = tuple[str, str, str, str, bool | None]
+"""A column that was made: schema, table, name, DuckDB type, and whether of a view (None: of a macro)."""
+
+
+def dictionary_of(
+    made: Iterable[ColumnMade], rows: Mapping[str, str], columns: Mapping[str, Column]
+) -> tuple[list[str], list[tuple[object, ...]]]:
+    """Return the COMMENT statements for columns and their tables, and the rows of their data dictionary.
+
+    `rows` says by qualified name what a row of each table is. Raises ChipledgerError for a column without an entry.
+    """
+    left = dict(rows)
+    comments = []
+    dictionary: list[tuple[object, ...]] = []
+    for schema, table, name, data_type, is_view in made:
+        column = columns.get(name)
         if column is None:
             raise ChipledgerError(
                 "a column without an entry in warehouse/schemas.py",
@@ -265,17 +295,23 @@ def _describe(con: duckdb.DuckDBPyConnection, marts: Sequence[Model | ComputedTa
             )
         if is_view is not None:  # DuckDB has no comments on the columns of a macro
             comments.append(f'comment on column {schema}.{table}."{name}" is {quote(column.comment)}')
-        row = rows.pop(f"{schema}.{table}", None)
+        row = left.pop(f"{schema}.{table}", None)
         if row:
             comments.append(f"comment on {'view' if is_view else 'table'} {schema}.{table} is {quote(row)}")
         dictionary.append((schema, table, name, data_type, column.meaning, column.unit or None))
-    con.execute(f"create table mart.data_dictionary ({', '.join(f'{name} VARCHAR' for name in DICTIONARY)})")
-    comments += [
-        f"comment on column mart.data_dictionary.{name} is {quote(meaning)}" for name, meaning in DICTIONARY.items()
-    ]
-    comments += [f"comment on macro table mart.{macro.name} is {quote(macro.row)}" for macro in macros]
-    con.execute(";".join(comments))
-    insert_rows(con, "mart.data_dictionary", dictionary)
+    return comments, dictionary
+
+
+def write_dictionary(
+    con: duckdb.DuckDBPyConnection, schema: str, comments: list[str], dictionary: list[tuple[object, ...]]
+) -> None:
+    """Make the table data_dictionary in a schema, and put all comments in place."""
+    table = f"{schema}.data_dictionary"
+    con.execute(f"create table {table} ({', '.join(f'{name} VARCHAR' for name in DICTIONARY)})")
+    own = [f"comment on table {table} is 'Every column of this file: its type, meaning and unit'"]
+    own += [f"comment on column {table}.{name} is {quote(meaning)}" for name, meaning in DICTIONARY.items()]
+    con.execute(";".join((*own, *comments)))
+    insert_rows(con, table, dictionary)
 
 
 CHECKS = (
@@ -336,8 +372,8 @@ def _verify(part: Path) -> None:
             con.execute(f"select * from mart.{name} limit 1").fetchall()
 
 
-def _put_in_place(part: Path, target: Path) -> None:
-    part.chmod(0o444)
+def _put_in_place(part: Path, target: Path, mode: int) -> None:
+    part.chmod(mode)
     _flush(part)
     # A .wal left beside the target would be replayed into the new file.
     target.with_name(target.name + ".wal").unlink(missing_ok=True)
@@ -353,7 +389,7 @@ def _flush(path: Path) -> None:
         os.close(handle)
 
 
-def _remove_parts(data_dir: Path) -> None:
+def _remove_parts(target: Path) -> None:
     """Remove what killed runs left; the caller holds the writer's lock, so nobody is writing them."""
-    for left in data_dir.glob(f"{FILE_NAME}.*.part*"):
+    for left in target.parent.glob(f"{target.name}.*.part*"):
         left.unlink(missing_ok=True)
