@@ -59,6 +59,8 @@ MARTS = (
         "What one provider asks for one chip at one kind of terms, beside AWS at the same terms",
         is_table=True,
     ),
+    Mart("commitment_option", "One commitment beside the on-demand price of the same machine in the same place"),
+    Mart("list_price_move", "How one provider's on-demand list prices of one chip have moved", is_table=True),
     Mart("chip_price", "What a unit of one chip's power costs under one purchase option"),
     Mart("throughput", "One run of one benchmark per chip, with what physics allows it", is_table=True),
     Mart(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from warehouse.accelerator_facts import FACTS
 from warehouse.audit_columns import AUDIT
+from warehouse.commitment_columns import COMMITMENT
 from warehouse.cost_columns import COST
 from warehouse.decision_columns import DECISION
 from warehouse.index_columns import INDEX
@@ -291,6 +292,8 @@ _COLUMNS = (
     Column("evidence_grade", "VARCHAR", "A official and linked, B a vendor's document with configuration, C others with configuration, D without it, X breaks a bound of physics"),
     # cost
     *(Column(*each) for each in COST),
+    # commitments
+    *(Column(*each) for each in COMMITMENT),
     # decisions
     *(Column(*each) for each in DECISION),
     # claims

@@ -1,0 +1,70 @@
+-- Each commitment that a provider sells beside the on-demand price of the same machine in the same place, in US dollars
+-- per chip-hour. An upfront fee is spread over the term. List prices only; of several on-demand prices of one machine
+-- the cheapest without conditions, current before others. A commitment whose machine has no such price has no row, as
+-- there is nothing that it saves; nor has one without a stated term.
+with listed as (
+    select
+        *,
+        {
+            'provider': service_provider_name,
+            'host': host_provider_name,
+            'region': region_id,
+            'instance_type': instance_type,
+            'label': accelerator_label,
+            'count': accelerator_count,
+            'unit': capacity_unit,
+            'fabric': fabric,
+            'tier': tier
+        } as machine
+    from mart.accelerator_hour_price
+    where
+        unit_price_type = 'List'
+        and statistic = 'price'
+        and restriction is null
+        and conditions is null
+        and price_per_accelerator_hour_usd > 0
+),
+
+on_demand as (
+    select *
+    from listed
+    where purchase_option = 'on_demand'
+    qualify
+        row_number() over (
+            partition by machine
+            order by is_current desc, price_per_accelerator_hour_usd asc, offer_id asc
+        ) = 1
+)
+
+select
+    c.service_provider_name,
+    c.host_provider_name,
+    c.region_id,
+    c.instance_type,
+    c.accelerator_name,
+    c.form_factor,
+    c.accelerator_count,
+    c.capacity_unit,
+    c.fabric,
+    c.tier,
+    c.purchase_option,
+    c.commitment_discount_type,
+    c.commitment_term_hours,
+    c.purchase_payment_model,
+    c.offering_class,
+    c.pricing_currency,
+    c.unit_price,
+    c.upfront_price,
+    c.price_per_accelerator_hour_usd,
+    d.price_per_accelerator_hour_usd as on_demand_price_usd,
+    c.price_per_accelerator_hour_usd / d.price_per_accelerator_hour_usd as breakeven_share_on_demand,
+    c.last_observed_at,
+    c.is_current,
+    d.last_observed_at as on_demand_last_observed_at,
+    d.is_current as on_demand_is_current,
+    c.document_sha256,
+    d.offer_id as on_demand_offer_id,
+    c.offer_id
+from listed as c
+inner join on_demand as d on c.machine is not distinct from d.machine
+where c.purchase_option in ('reserved', 'savings_plan') and c.commitment_term_hours is not null
