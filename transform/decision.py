@@ -31,6 +31,11 @@ HOSTED = Parameter("hosted_usd_per_million", "USD a million output tokens and th
 UNIT_LOAD = Parameter("unit_tokens_per_day", "output tokens a day that one unit serves")
 
 FORMULAS = (
+    Formula(
+        "precision_class",
+        "Bits of a number, for what may be compared; NULL: unknown",
+        (Parameter("precision_name", "precision, such as fp8", Domain.ANY),),
+    ),
     Formula("engineering_cost", "USD for the work of a move", (WEEKS, ENGINEERS, RATE)),
     Formula("months_of_weeks", "Weeks as months of 730 hours", (WEEKS,)),
     Formula("million_tokens_per_month", "Millions of tokens a month of 730 hours", (LOAD,)),
