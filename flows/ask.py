@@ -5,7 +5,7 @@ import io
 import shutil
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +73,10 @@ def _box(relation: duckdb.DuckDBPyRelation) -> str:
     return text.getvalue().rstrip("\n")
 
 
-def rows(con: duckdb.DuckDBPyConnection, sql: str, values: Sequence[object] = ()) -> list[dict[str, Any]]:
-    """Return the rows of one question as dicts by column."""
-    cursor = con.execute(sql, list(values))
+def rows(
+    con: duckdb.DuckDBPyConnection, sql: str, values: Sequence[object] | Mapping[str, object] = ()
+) -> list[dict[str, Any]]:
+    """Return the rows of one question as dicts by column; values are bound in order to `?`, or by name to `$name`."""
+    cursor = con.execute(sql, dict(values) if isinstance(values, Mapping) else list(values))
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -12,6 +12,7 @@ from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
     from flows.cost import Terms
+    from flows.cost_added import Added
 
 SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 SHARE = click.FloatRange(min=0, max=1, min_open=True)
@@ -89,7 +90,8 @@ class Count(click.ParamType[float]):
     "additions",
     multiple=True,
     metavar="NAME=AMOUNT",
-    help="A cost beside the chips: egress, storage, support, tax or capital, as USD a month or 10%.",
+    help="A cost beside the chips, over that of the settings: egress, storage, support, tax or capital, "
+    "as USD a month or 10%.",
 )
 @click.option("--all", "everything", is_flag=True, help="Every offer, not the cheapest of each chip and option.")
 @click.option("--html", "in_html", is_flag=True, help="Print the result as a page.")
@@ -109,7 +111,7 @@ def cost(
 
         terms = asking.Terms(
             commitment_use=asked["commitment_use"], spot_running_share=1 - asked["spot_loss"], beat=asked["beat"],
-            added=tuple(_added(text) for text in asked["additions"]),
+            added=_added(read(), asked["additions"]),
         )  # fmt: skip
         if asked["throughput"] or asked["price"]:
             question = asking.Sum(
@@ -166,19 +168,24 @@ def _from_file(
     return found, cost_page.shown(found, everything=everything)
 
 
-def _added(text: str) -> Any:
-    """Return one cost beside the chips from NAME=AMOUNT."""
-    from flows import cost as asking
+def _added(settings: Settings, additions: Sequence[str]) -> "tuple[Added, ...]":
+    """Return the costs beside the chips: those of the settings, and over them those of NAME=AMOUNT."""
+    from flows.cost_added import ADDABLE, Added
 
-    match = re.fullmatch(r"([a-z]+)=(\d+(?:\.\d+)?)(%?)", text)
-    if match is None or match[1] not in asking.ADDABLE:
-        raise SettingsError(
-            "not NAME=AMOUNT", field="--add", value=text,
-            hint=f"NAME is one of {', '.join(asking.ADDABLE)}; AMOUNT is USD a month, or a share such as 10%",
-        )  # fmt: skip
-    if match[3]:
-        return asking.Added(name=match[1], share=float(match[2]) / 100)
-    return asking.Added(name=match[1], usd_per_month=float(match[2]))
+    found: dict[str, Added] = {}
+    if settings.costs:
+        from flows import cost_settings
+
+        found = {each.name: each for each in cost_settings.added(settings.costs)}
+    for text in additions:
+        name, _, amount = text.partition("=")
+        try:
+            if name not in ADDABLE:
+                raise ValueError(f"NAME is one of {', '.join(ADDABLE)}")
+            found[name] = Added.read(name, amount)
+        except ValueError as error:
+            raise SettingsError("not NAME=AMOUNT", field="--add", value=text, hint=str(error)) from error
+    return tuple(found[name] for name in ADDABLE if name in found)
 
 
 def _print(found: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> None:

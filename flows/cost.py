@@ -4,22 +4,19 @@ Every figure comes from the macros of `transform/sql/cost/` and `transform/sql/p
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from flows import cost_added
 from flows.ask import rows
+from flows.cost_added import NOT_INCLUDED, Added, addable
 from warehouse import accelerators, models
 from warehouse.errors import ChipledgerError, SettingsError
 
 UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
-ADDABLE = ("egress", "storage", "support", "tax", "capital")
-"""What no cost includes, and what may be added to it: a month's USD, or a share of the bill for chips."""
-NOT_INCLUDED = {
-    "egress": "egress", "storage": "storage", "support": "support", "tax": "tax", "capital": "cost of capital",
-}  # fmt: skip
 ASSUMED_MFU = 0.4
 """The middle of what Llama 3's makers report in BF16 on up to 16,384 H100, 38 to 43 % (arXiv 2407.21783, table 4)."""
 DEMAND_LOG = {"bandwidth": 0.6, "compute": 0.5}
@@ -31,15 +28,6 @@ SAME_POINT = (
     "form_factor", "purchase_option", "commitment_class",
 )  # fmt: skip
 """What rows share of which a table for people shows the cheapest one."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Added:
-    """One cost beside the chips: its name, and USD a month or a share of the bill for chips."""
-
-    name: str
-    usd_per_month: float | None = None
-    share: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +78,8 @@ def bare(asked: Sum, terms: Terms, file: Path | None) -> dict[str, Any]:
             },
         )  # fmt: skip
     found |= _bound(asked, found["rate_to_beat"], file)
-    found |= _with_added(found["usd_per_million_tokens"], found["million_tokens_per_month"], terms.added)
+    terms = replace(terms, added=addable(terms.added, has_month=found["million_tokens_per_month"] is not None))
+    found |= cost_added.lines(found["usd_per_million_tokens"], found["million_tokens_per_month"], terms.added)
     return _answer(
         {**asdict(asked), "beat": terms.beat},
         "price x 10^6 / (3600 x throughput x utilisation)",
@@ -104,6 +93,7 @@ def serving(
 ) -> dict[str, Any]:
     """Return what serving a model costs on every offer with evidence, at each utilisation. Raises ChipledgerError."""
     name = _model(model)
+    terms = replace(terms, added=addable(terms.added, has_month=tokens_per_day is not None))
     with duckdb.connect(str(file), read_only=True) as con:
         found = [
             row
@@ -135,7 +125,7 @@ def serving(
     monthly = tokens_per_day * 730 / 24 / 1e6 if tokens_per_day else None
     for row in found:
         base = row["usd_per_million_at_load"] if tokens_per_day else row["all_in_output_usd_median"]
-        row |= _with_added(base, monthly, terms.added)
+        row |= cost_added.lines(base, monthly, terms.added)
     asked = {"model": name, "task": "serving", "interactivity": interactivity, "tokens_per_day": tokens_per_day}
     return _answer(asked, "paid rate x 10^6 / (3600 x output rate x utilisation)", _trim(found), terms, left_out)
 
@@ -165,7 +155,7 @@ def training(
         left_out = _left_out(con)
     for row in found:
         months = row["training_days"] * 24 / 730 if row["training_days"] else None
-        row |= _with_added(row["training_usd_median"], 1 / months if months else None, terms.added)
+        row |= cost_added.lines(row["training_usd_median"], 1 / months if months else None, terms.added)
     asked = {
         "model": name, "task": "training", "tokens": tokens, "overhead": overhead, "goodput": goodput,
         "assumed_mfu": mfu, "precision_of_peak": precision,
@@ -289,29 +279,6 @@ from bounds
 """The loosest bound of the given: as in transform/sql/throughput.sql, for numbers that no run stands for."""
 
 
-def _with_added(base: float | None, quantity: float | None, added: Sequence[Added]) -> dict[str, Any]:
-    """Return a line for each added cost and the sum, in the unit of `base`; `quantity` of it is a month's."""
-    if not added:
-        return {}
-    lines: dict[str, float | None] = {}
-    for each in added:
-        if each.share is not None:
-            lines[f"added_{each.name}_usd"] = None if base is None else base * each.share
-        elif quantity is None and base is not None:
-            raise SettingsError(
-                "a month's amount needs --tokens-per-day to be shared out", field="--add", value=each.name,
-                hint="Give a share instead, such as 10%",
-            )  # fmt: skip
-        else:
-            lines[f"added_{each.name}_usd"] = (
-                None
-                if base is None or quantity is None or each.usd_per_month is None
-                else each.usd_per_month / quantity
-            )
-    known = [line for line in lines.values() if line is not None]
-    return lines | {"usd_with_added": base + sum(known) if base is not None and len(known) == len(lines) else None}
-
-
 def _answer(
     asked: Mapping[str, Any],
     formula: str,
@@ -320,10 +287,12 @@ def _answer(
     left_out: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     names = {each.name for each in terms.added}
+    said = asdict(terms)
     return {
-        "inputs": {**asked, **asdict(terms)},
+        "inputs": {**asked, **{name: value for name, value in said.items() if name != "added"}},
         "formula": formula,
         "not_included": [words for name, words in NOT_INCLUDED.items() if name not in names],
+        "added": [each | {"words": one.words} for each, one in zip(said["added"], terms.added, strict=True)],
         "left_out": list(left_out),
         "rows": found,
     }
@@ -352,7 +321,7 @@ def _model(text: str) -> str:
 def _rows(con: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object]) -> list[dict[str, Any]]:
     """Return the rows of one question. Raises ChipledgerError for what a macro refuses."""
     try:
-        cursor = con.execute(sql, dict(values))
+        return rows(con, sql, values)
     except duckdb.InvalidInputException as error:
         if "no model is named" in str(error):
             raise models.unknown(str(values["model"])) from error
@@ -361,5 +330,3 @@ def _rows(con: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object]
         raise ChipledgerError(
             "the published file has no costs yet", source="prices.duckdb", hint="`chipledger build` makes it anew"
         ) from error
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, line, strict=True)) for line in cursor.fetchall()]

@@ -101,7 +101,7 @@ def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
 def head(found: Mapping[str, Any]) -> list[str]:
     """Return what stands before the table: what was asked, the unit, the formula."""
     asked = {name: value for name, value in found["inputs"].items() if value not in (None, (), [], "")}
-    words = ", ".join(f"{name} {_word(value)}" for name, value in asked.items() if name != "added")
+    words = ", ".join(f"{name} {_word(value)}" for name, value in asked.items())
     unit = {
         "training": "USD of the whole training; low, median, high over price and submitters",
         "serving": "USD per million output tokens, all of the machine charged to them, at full load",
@@ -125,6 +125,8 @@ def nothing(found: Mapping[str, Any]) -> str:
 def foot(found: Mapping[str, Any], n_shown: int) -> list[str]:
     """Return what stands after the table: what is not included, what is not shown and what is left out."""
     lines = [f"Not included: {', '.join(found['not_included'])}."] if found["not_included"] else []
+    if found["added"]:
+        lines.append(f"Added: {'; '.join(each['words'] for each in found['added'])}.")
     if len(found["rows"]) > 1:
         lines.append(f"{n_shown} rows of {len(found['rows'])} in all (--all, --json). Compare only equal scenarios.")
         lines.append("Grades: A official, B a vendor's document, C others, D without configuration or assumed.")

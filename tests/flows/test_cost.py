@@ -22,8 +22,9 @@ def call(tmp_path_factory: pytest.TempPathFactory) -> Call:
     with cost_file(folder):
         pass
 
-    def run(*words: str, data: Path = folder) -> Result:
-        return CliRunner().invoke(main, ["--data-dir", str(data), "cost", *words])
+    def run(*words: str, data: Path = folder, settings: Path | None = None) -> Result:
+        named = ["--settings", str(settings)] if settings else []
+        return CliRunner().invoke(main, [*named, "--data-dir", str(data), "cost", *words])
 
     return run
 
@@ -157,6 +158,55 @@ def test_added_costs_are_lines_of_their_own(call: Call) -> None:
         )
 
 
+SETTINGS = """
+[costs]
+egress = 5000
+support = "10%"
+"""
+
+
+def settled(call: Call, folder: Path, *words: str) -> dict[str, Any]:
+    """Return the answer on Llama-2-70B where the settings have a month of egress and a share of support."""
+    file = folder / "chipledger.toml"
+    file.write_text(SETTINGS)
+    return dict(json.loads(call("--model", "llama-2-70b", "--json", *words, settings=file).stdout))
+
+
+def test_costs_of_the_settings_are_added_and_may_be_overridden(call: Call, tmp_path: Path) -> None:
+    """Each is a line with who says it; `--add` comes before the settings, and the rest stays excluded."""
+    found = settled(call, tmp_path, "--tokens-per-day", "1B", "--add", "support=20%")
+
+    assert [(each["name"], each["origin"]) for each in found["added"]] == [("egress", "settings"), ("support", "--add")]
+    assert found["not_included"] == ["storage", "tax", "cost of capital"]
+    reached = [row for row in found["rows"] if row["reach"] != "unreachable"]
+    assert len(reached) > 20
+    for row in reached:
+        base = row["usd_per_million_at_load"]
+        assert row["usd_with_added"] == pytest.approx(base * 1.2 + 5000 * 24 / 730 / 1000)
+
+
+def test_a_month_of_the_settings_stays_excluded_where_no_load_is_asked(call: Call, tmp_path: Path) -> None:
+    """Nobody can share 5,000 USD a month out over tokens whose number is unknown: it is named as excluded."""
+    found = settled(call, tmp_path)
+    text = call("--model", "llama-2-70b", settings=tmp_path / "chipledger.toml").stdout
+
+    assert [each["name"] for each in found["added"]] == ["support"]
+    assert found["not_included"] == ["egress", "storage", "tax", "cost of capital"]
+    assert all("added_egress_usd" not in row for row in found["rows"])
+    assert "Not included: egress, storage, tax, cost of capital." in text
+    assert "Added: support, 10 % of the bill for chips (settings)." in text
+
+
+@pytest.mark.parametrize("line", ["lunch = 3", "tax = -1", 'tax = "ten%"', "tax = true", "tax = nan", "tax = inf"])
+def test_wrong_costs_in_the_settings_are_named(call: Call, tmp_path: Path, line: str) -> None:
+    file = tmp_path / "chipledger.toml"
+    file.write_text(f"[costs]\n{line}\n")
+    result = call("--price", "1", "--throughput", "1", settings=file)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"costs.{line.split(' ')[0]}" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -193,8 +243,8 @@ def test_the_page_needs_nothing_else_and_escapes(call: Call, tmp_path: Path) -> 
 
     page = call("--model", "llama-2-70b", "--html").stdout
     made = cost_page.render(
-        {"inputs": {"task": "serving", "model": "<script>"}, "formula": "", "not_included": [], "left_out": [],
-         "rows": []},
+        {"inputs": {"task": "serving", "model": "<script>"}, "formula": "", "not_included": [], "added": [],
+         "left_out": [], "rows": []},
         [{"<b>": "<i>"}],
     )  # fmt: skip
 
