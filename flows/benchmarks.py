@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from flows import ask
 from warehouse import accelerators, models, throughput
 from warehouse.documents import Document, Look
 from warehouse.errors import ChipledgerError
@@ -142,8 +143,8 @@ def listed(file: Path, *, model: str | None = None, chip: str | None = None) -> 
 
 def shown(file: Path, throughput_id: int) -> dict[str, Any]:
     """Return one run whole, with the document that says so: None for what is shipped, which has its source_url."""
-    rows = _query(file, "from core.throughput where throughput_id = $id", {"id": throughput_id})
-    if not rows:
+    found = _query(file, "from core.throughput where throughput_id = $id", {"id": throughput_id})
+    if not found:
         raise ChipledgerError(
             "no such run", source=NAME, field="throughput_id", value=str(throughput_id),
             hint="`chipledger benchmark list` names them",
@@ -152,9 +153,9 @@ def shown(file: Path, throughput_id: int) -> dict[str, Any]:
         file,
         "select document_sha256, url, fetched_at, size_bytes from core.document "
         "where document_sha256 = $sha256 and source = $source order by recorded_at limit 1",
-        {"sha256": rows[0]["document_sha256"], "source": NAME},
+        {"sha256": found[0]["document_sha256"], "source": NAME},
     )
-    return {**rows[0], "document": documents[0] if documents else None}
+    return {**found[0], "document": documents[0] if documents else None}
 
 
 def nothing_known(*, model: str | None, chip: str | None) -> str:
@@ -186,6 +187,4 @@ def _rows(runs: "Iterable[Measurement]", document: Document, *, label: str, at: 
 
 def _query(file: Path, sql: str, values: Mapping[str, object]) -> list[dict[str, Any]]:
     with duckdb.connect(str(file), read_only=True) as con:
-        cursor = con.execute(sql, dict(values))
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return ask.rows(con, sql, values)

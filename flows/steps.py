@@ -19,7 +19,7 @@ import duckdb
 
 from extract import SOURCES, observations, source_named
 from extract.base import Context, Source
-from flows import replay
+from flows import ask, replay
 from flows.settings import Settings
 from flows.summary import Summary
 from transform.audit import tables as audit_tables
@@ -250,10 +250,8 @@ class Run:
         )
 
     def _landed_versions(self) -> dict[tuple[str, str], dict[str, Any]]:
-        cursor = self.con.execute("select * from core.document where version_key is not null")
-        names = [column[0] for column in cursor.description or ()]
-        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-        return {(row["source"], row["version_key"]): row for row in rows}
+        found = ask.rows(self.con, "from core.document where version_key is not null")
+        return {(row["source"], row["version_key"]): row for row in found}
 
     def _last_good_looks(self) -> dict[tuple[str, str], datetime]:
         rows = self.con.execute(
