@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from flows import cli_audit, cli_benchmarks, cli_chips, cli_cost, cli_mail, output, settings
+from flows import cli_alerts, cli_audit, cli_benchmarks, cli_chips, cli_cost, cli_mail, output, settings
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ main.add_command(cli_chips.chips)
 main.add_command(cli_chips.fit)
 main.add_command(cli_mail.report)
 main.add_command(cli_mail.mail)
+main.add_command(cli_alerts.alert)
 main.add_command(cli_cost.cost)
 
 
@@ -83,13 +84,14 @@ def run(
 ) -> None:
     """Do the whole daily job: collect, load, publish, report."""
     with output.errors(in_json=in_json):
-        from flows import steps
+        from flows import alerts, steps
 
         chosen = _chosen(read(), names, wait_seconds)
         with output.progress(quiet=in_json) as progress:
             summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
         if summary.fresh:
             steps.call_heartbeat(chosen)
+        alerts.after_run(chosen, clock=steps.utc_now)
     _print_summary(summary, in_json=in_json)
 
 

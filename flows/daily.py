@@ -25,7 +25,7 @@ from prefect.states import Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from extract import SOURCES, source_named
-from flows import settings, steps
+from flows import alerts, settings, steps
 from flows.summary import Summary
 from warehouse.documents import Look
 from warehouse.errors import ChipledgerError, SettingsError, SourceError, Unavailable
@@ -72,6 +72,7 @@ def daily(
     create_markdown_artifact(
         key=ARTIFACT_KEY, markdown="\n".join(page(summary)), description=f"chipledger run {summary.run_id}"
     )
+    alerts.after_run(chosen, clock=steps.utc_now)
     if not summary.fresh:
         raise ChipledgerError(outcome(summary), hint="The last published file stands")
     steps.call_heartbeat(chosen)

@@ -89,11 +89,11 @@ def read(table: Mapping[str, Any], environ: Mapping[str, str]) -> MailSettings:
     send_quiet = table.get("send_quiet", True)
     if not isinstance(send_quiet, bool):
         raise SettingsError("wrong setting", field="mail.send_quiet", value=send_quiet, hint="Allowed: true or false")
-    addresses = {address.lower(): address for address in (_address("to", item) for item in to)}
+    addresses = {each.lower(): each for each in (address("to", item) for item in to)}
     return MailSettings(
-        sender=_address("from", table.get("from")),
+        sender=address("from", table.get("from")),
         to=tuple(addresses.values()),
-        reply_to=_address("reply_to", table.get("reply_to")),
+        reply_to=address("reply_to", table.get("reply_to")),
         through=through,
         host=host,
         port=int(_number(table, "port", PORTS[tls], least=1, most=65535)),
@@ -108,7 +108,7 @@ def read(table: Mapping[str, Any], environ: Mapping[str, str]) -> MailSettings:
     )
 
 
-def _address(name: str, value: object) -> str:
+def address(name: str, value: object) -> str:
     """Return a plain ASCII address, name@domain; nothing that could become a second header or recipient passes."""
     hint = "A plain address, such as prices@example.com"
     if not isinstance(value, str) or not value.isascii() or not value.isprintable() or len(value) > LONGEST_ADDRESS:

@@ -1,0 +1,67 @@
+"""The table [alerts] of the settings: what the daily run tells at once, and from how much on.
+
+Addresses of chat services carry their secrets, so that they stand in an environment variable alone.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from flows import mail_settings, settings_table
+from flows.mail_settings import MailSettings
+from flows.settings import Settings
+from warehouse.errors import SettingsError
+
+URLS = "CHIPLEDGER_ALERT_URLS"
+"""Addresses as Apprise reads them, such as slack://... or json://..., separated by blanks or line ends."""
+KINDS = ("move", "chip", "stale", "claim")
+
+Kind = Literal["move", "chip", "stale", "claim"]
+
+
+class AlertSettings(BaseModel):
+    """What is told, and to whom.
+
+    `change_percent`: list prices that moved by so much or more. `stale_days`: live sources without a good look for so
+    many days. `kinds`: which kinds of alert. `to`: mail addresses; server and sender are those of [mail].
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    change_percent: float = Field(default=5.0, gt=0, le=1000, allow_inf_nan=False)
+    stale_days: float = Field(default=3.0, ge=0.5, le=365, allow_inf_nan=False)
+    kinds: tuple[Kind, ...] = KINDS  # type: ignore[assignment]
+    to: tuple[str, ...] = ()
+
+    @field_validator("to")
+    @classmethod
+    def _plain(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse what is no plain address; one that is given twice counts once."""
+        try:
+            found = {address.lower(): address for address in (mail_settings.address("to", each) for each in value)}
+        except SettingsError as error:
+            raise ValueError(f"{error.value!r} is no plain address, such as someone@example.com") from error
+        return tuple(found.values())
+
+
+def read(settings: Settings) -> AlertSettings:
+    """Return the checked table. Raises SettingsError that names what is wrong."""
+    return settings_table.checked(AlertSettings, settings.alerts, name="alerts")
+
+
+def mail_of(settings: Settings, environ: Mapping[str, str]) -> MailSettings:
+    """Return the settings of mail that alerts go by. Raises SettingsError where [mail] is missing or wrong."""
+    if not settings.mail:
+        raise SettingsError(
+            "addresses for alerts, but no mail",
+            field="alerts.to",
+            hint="Server and sender stand in [mail]: docs/mail.md",
+        )
+    # Who gets the week's mail is another matter: [mail] may have no recipients of its own.
+    return mail_settings.read({"to": list(read(settings).to), **settings.mail}, environ)
+
+
+def urls(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the addresses of chat services in the environment."""
+    return tuple(dict.fromkeys(environ.get(URLS, "").split()))

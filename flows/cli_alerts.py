@@ -1,0 +1,38 @@
+"""The command `alert`: what is news since it was last told, to those whom [alerts] names."""
+
+import sys
+from collections.abc import Callable
+
+import click
+
+from flows import output
+from flows.settings import Settings
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Print what would be told; send and note nothing.")
+@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@click.pass_obj
+def alert(read: Callable[[], Settings], *, dry_run: bool, in_json: bool) -> None:
+    """Tell what is news: list prices that moved, new chips, stale sources, claims with another verdict.
+
+    `run` does the same at its end. The first time sets the baseline; nothing is told twice to the same channel.
+    """
+    with output.errors(in_json=in_json):
+        from flows import alerts, steps
+
+        chosen = read()
+        if dry_run:
+            baseline, messages = alerts.preview(chosen, clock=steps.utc_now)
+            told = {"baseline": baseline, "messages": [{"title": one.title, "text": one.text} for one in messages]}
+            words = [f"first look, nothing is told of it: {kind}" for kind in baseline]
+            words += [f"{one.title}\n\n{one.text}\n" for one in messages]
+            click.echo(output.as_json(told) if in_json else "\n".join(words) or "nothing to tell")
+            return
+        outcome = alerts.tell(chosen, clock=steps.utc_now)
+    made = {
+        "baseline": outcome.baseline, "sent": outcome.sent, "failed": outcome.failed, "uncertain": outcome.uncertain,
+    }  # fmt: skip
+    click.echo(output.as_json(made) if in_json else "\n".join(alerts.lines(outcome)))
+    if not outcome.is_good:
+        sys.exit(output.FAILED)

@@ -1,0 +1,13 @@
+-- Today's verdict on each published claim. is_settled: it rests on no price, or on one confirmed in the week before the
+-- file was built; what older prices say of today is no news.
+select
+    a.claim_id,
+    a.verdict_today,
+    a.article,
+    a.metric,
+    a.claimed,
+    a.recomputed_value,
+    coalesce(a.evidence_until >= b.built_at::DATE - 7, true) as is_settled
+from mart.claim_audit as a
+cross join meta.build as b
+order by a.claim_id
