@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from transform.audit.evidence import Evidence
-from transform.audit.finding import Range, claimed, is_number
+from transform.audit.finding import CONSISTENT, Range, claimed, is_number
 from warehouse.claims import UNITS, Claim
 
 COLUMNS = (
@@ -36,6 +36,9 @@ def contradictions(
             if a.article == b.article or _figure(a, evidence).meets(_figure(b, evidence)):
                 continue
             (verdict, basis, value), (other, other_basis, other_value) = verdicts[a.claim_id], verdicts[b.claim_id]
+            # Two that evidence bears out, each on its date, do not contradict each other.
+            if verdict == other == CONSISTENT and basis in EVIDENCE and other_basis in EVIDENCE:
+                continue
             known = value if basis in EVIDENCE else other_value if other_basis in EVIDENCE else None
             rows.append((
                 _quantity(a), a.subject_text, a.unit, a.claim_id, a.figure, a.article, verdict, b.claim_id, b.figure,

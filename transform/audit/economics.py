@@ -5,9 +5,10 @@ claims that it rests on. Nothing here knows a price of its own: where a text giv
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
+from transform.audit import prices
 from transform.audit.article import Article, same_subject, same_thing
 from transform.audit.evidence import Evidence, model_named
 from transform.audit.finding import (
@@ -22,15 +23,14 @@ from transform.audit.finding import (
     number,
     printed,
 )
+from transform.audit.inputs import PRICES, Tried, closest, own_peaks, told_as, verdict_of
 from transform.audit.rates import PER_CHIP, rate_readings
-from warehouse.claim_words import Thing, machines
+from warehouse.claim_words import machines
 from warehouse.claims import Claim
 
-PRICES = ("price_per_chip", "price_usd_per_hour_instance", "price_per_core")
 _DIVIDED = re.compile(r"([a-z0-9-]+\.\w+) ?/ ?(\d+)")
 _DISCOUNT = re.compile(r"\(\s*[-\u2212]\s?(\d+(?:\.\d+)?) ?%\s*\)")
 _HOURS = re.compile(r"(\d+) ?h(?:ours|rs)?\b")
-_OF_A = re.compile(r"(\d+(?:\.\d+)?) ?% of (?:a |an |the )?(?:USD ?|\$ ?)?([\d,.]+\d)")
 _WORK = re.compile(
     r"(\d+(?:\.\d+)?) weeks?\D+?(\d+) (?:\w+ )?engineers?\D+?(\d+(?:\.\d+)?) ?(?:USD|\$)?", re.IGNORECASE
 )
@@ -42,56 +42,10 @@ _PRICE_IN = re.compile(r"(\d+(?:\.\d+)?) ?USD ?/ ?(?:[\w]+-)?(?:h|hour)\b")
 _RATE_IN = re.compile(r"([\d,]+(?:\.\d+)?) ?(?:tok|tokens) ?/ ?s\b")
 _MFU = re.compile(r"(\d+(?:\.\d+)?) ?% (?:MFU|utili[sz]ation)", re.IGNORECASE)
 _OVERHEAD = re.compile(r"\+ ?(\d+(?:\.\d+)?) ?% (?:overhead)?", re.IGNORECASE)
-Tried = tuple[Range, str, tuple[Claim, ...]]
-"""A reading: its value, words, and the claims that it rests on."""
 _SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 WEEK_HOURS = 40
-
-
-def _verdict(claim: Claim, computed: Range, words: str, inputs: tuple[Claim, ...] = ()) -> Finding:
-    """Return whether a claim is what its inputs give."""
-    told = claimed(claim)
-    holds = computed.meets(told)
-    text = f"{words} = {number(computed.middle)}, claimed {claim.figure} {claim.unit}"
-    return found(CONSISTENT if holds else INCONSISTENT, "arithmetic", text, recomputed=computed.middle,
-                 readings=(f"{words}: {number(computed.low)} to {number(computed.high)}",),
-                 rests_on=tuple(one.claim_id for one in inputs))  # fmt: skip
-
-
-def _closest(claim: Claim, tried: Sequence[Tried]) -> Finding | None:
-    """Return the verdict of the reading that agrees, or of the nearest; None where there is none."""
-    if not tried:
-        return None
-    told = claimed(claim)
-    computed, words, inputs = min(tried, key=lambda one: (not one[0].meets(told), abs(one[0].middle - told.middle)))
-    result = _verdict(claim, computed, words, inputs)
-    lines = tuple(f"{text}: {number(span.middle)}" for span, text, _ in tried)
-    return found(result.verdict, result.basis, result.arithmetic, recomputed=result.recomputed, readings=lines,
-                 rests_on=result.rests_on)  # fmt: skip
-
-
-Fits = Callable[[Claim], bool]
-
-
-def _side(claim: Claim, thing: Thing) -> Fits:
-    """Return what is a figure of one side of a comparison, under its model, option and tokens."""
-    return lambda other: (
-        len(other.subject.things) == 1
-        and same_thing(other.subject.things[0], thing)
-        and other.model_name == claim.model_name
-        and other.conditions.purchase_option in (None, claim.conditions.purchase_option, "on_demand")
-        and claim.conditions.tokens in (None, other.conditions.tokens)
-    )
-
-
-def _undiscounted(one: Claim) -> Fits:
-    """Return what is the on-demand price of the same subject."""
-    return lambda other: same_subject(one, other) and other.conditions.purchase_option in (None, "on_demand")
-
-
-def _told_as(text: str) -> Fits:
-    """Return what is told as one figure."""
-    return lambda other: other.value is not None and float(other.value) == float(text)
+MONTH_HOURS = 730.0
+"""Hours of a month in cost.monthly, and in AWS's own calculator."""
 
 
 def price(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
@@ -105,7 +59,7 @@ def price(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
         )  # fmt: skip
         if wholes:
             span = claimed(wholes[0], hedged=False) / exactly(float(divided[2]))
-            return _verdict(claim, span, f"{wholes[0].figure} / {divided[2]}", wholes[:1])
+            return verdict_of(claim, span, f"{wholes[0].figure} / {divided[2]}", wholes[:1])
     if discount:
         full = article.look(
             claim, claim.metric,
@@ -113,23 +67,23 @@ def price(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
         )  # fmt: skip
         if full:
             left = exactly(1.0) - printed(discount[1]) * exactly(0.01)
-            return _verdict(
+            return verdict_of(
                 claim, claimed(full[0], hedged=False) * left, f"{full[0].figure} x (1 - {discount[1]} %)", full[:1]
             )
     return None
 
 
 def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
-    """Return a month of an hourly price of the same text."""
+    """Return a month of an hourly price of the same text, or of the history where the text has none."""
     said = claim.conditions
     hourly = article.look(
         claim, "price_usd_per_hour_instance",
         lambda other: same_subject(claim, other) and (other.conditions.purchase_option or "on_demand")
         == (said.purchase_option or "on_demand") and other.conditions.term_hours == said.term_hours,
     )  # fmt: skip
-    if not hourly:
-        return None
     hours = _HOURS.search(claim.conditions_text)
+    if not hourly:
+        return prices.history(claim, evidence, hours=float(hours[1]) if hours else MONTH_HOURS)
     spans = []
     for one in hourly:
         if hours:
@@ -140,66 +94,7 @@ def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | Non
             ends = claimed(one, hedged=False)
             low, high = evidence.formula("cost.monthly", (ends.low,), (ends.high,))
             spans.append((Range(low, high), f"{one.figure} x 730 h", (one,)))
-    return _closest(claim, spans)
-
-
-def saving(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
-    """Return what the text's own costs or prices of two things give as a saving in per cent."""
-    things = claim.subject.things
-    if len(things) != 2:
-        return None
-    parts = () if claim.model_name else article.look(
-        claim, claim.metric,
-        lambda other: other.model_name is not None and len(other.subject.things) == 2
-        and all(same_thing(a, b) for a, b in zip(other.subject.things, things, strict=True)),
-    )  # fmt: skip
-    tried = []
-    for metric in () if parts else ("cost_to_train", "cpm", *PRICES):
-        sides = [article.look(claim, metric, _side(claim, thing))[:1] for thing in things]
-        if all(sides):
-            (less,), (more,) = sides
-            share = exactly(1.0) - claimed(less, hedged=False) / claimed(more, hedged=False)
-            tried.append((share * exactly(100.0), f"1 - {less.figure} / {more.figure} in %", (less, more)))
-    if parts:
-        lows, highs = [claimed(one).low for one in parts], [claimed(one).high for one in parts]
-        words = f"the text's own savings by model, {', '.join(sorted(one.figure for one in parts))} %,"
-        told = claimed(claim)
-        inside = min(lows) <= told.low and told.high <= max(highs)
-        return found(CONSISTENT if inside else INCONSISTENT, "arithmetic",
-                     f"{words} {'hold' if inside else 'do not hold'} the claimed {claim.figure} %",
-                     recomputed=(min(lows) + max(highs)) / 2,
-                     rests_on=tuple(one.claim_id for one in parts))  # fmt: skip
-    return _closest(claim, tried)
-
-
-def saving_amount(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
-    """Return a share of an amount, both told in the claim's own words."""
-    match = _OF_A.search(claim.conditions_text)
-    if match is None:
-        return None
-    amount = match[2].replace(",", "")
-    return _verdict(claim, printed(match[1]) * exactly(0.01) * exactly(float(amount)), f"{match[1]} % x {match[2]}")
-
-
-def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
-    """Return the discounts that the text's own prices under one option show against on demand."""
-    option = claim.conditions.purchase_option
-    reduced = [
-        other
-        for metric in PRICES
-        for other in article.look(claim, metric, lambda one: one.conditions.purchase_option == option
-                                  and one.conditions.term_hours == claim.conditions.term_hours)
-    ]  # fmt: skip
-    tried = []
-    sign = -1.0 if claim.figure.startswith("-") else 1.0
-    for one in reduced if option else ():
-        full = article.look(one, one.metric, _undiscounted(one))
-        if full:
-            share = exactly(1.0) - claimed(one, hedged=False) / claimed(full[0], hedged=False)
-            tried.append((share * exactly(100.0 * sign), f"1 - {one.figure} / {full[0].figure} in %", (one, full[0])))
-    if tried and not all(span.meets(claimed(claim)) for span, _, _ in tried):
-        return _verdict(claim, *next(each for each in tried if not each[0].meets(claimed(claim))))
-    return _closest(claim, tried)
+    return closest(claim, spans)
 
 
 def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
@@ -217,13 +112,13 @@ def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | 
         lambda other: bool(
             {n for n, _ in other.subject.things[0].chips} & {n for n, _ in claim.subject.things[0].chips}
         )
-        and (not rate_in or _told_as(rate_in[1].replace(",", ""))(other)),
+        and (not rate_in or told_as(rate_in[1].replace(",", ""))(other)),
     )  # fmt: skip
     if not (price_in or prices) or not (rate_in or rates):
         return None
     rests = [] if price_in else [prices[0]]
     if price_in:
-        rests += article.look(claim, PRICES, lambda other: _told_as(price_in[1])(other)
+        rests += article.look(claim, PRICES, lambda other: told_as(price_in[1])(other)
                               and same_thing(other.subject.things[0], claim.subject.things[0]))[:1]  # fmt: skip
     rests += rates[:1]
     paid = printed(price_in[1]) if price_in else claimed(prices[0], hedged=False)
@@ -232,7 +127,7 @@ def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | 
         "cost.usd_per_million_tokens", (paid.low, 1.0, rate.high, 1.0), (paid.high, 1.0, rate.low, 1.0)
     )
     words = f"{number(paid.middle)} USD/h / ({number(rate.middle)} tokens/s x 3600 s) x 10^6"
-    return _verdict(claim, Range(low, high), words, tuple(rests))
+    return verdict_of(claim, Range(low, high), words, tuple(rests))
 
 
 def cheapest_tokens(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
@@ -280,7 +175,8 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
         machine = machines().get(source.conditions.instance_type or "")
         form = " ".join(filter(None, (machine.accelerator_name, machine.form_factor))) if machine else ""
         if mfu:
-            for words, peak in [one for one in peaks if one[0].endswith(form)] or peaks:
+            published = [one for one in peaks if one[0].endswith(form)] or peaks
+            for words, peak in [*published, *own_peaks(claim, article)]:
                 (rate,) = evidence.formula("physics.training_rate_at_mfu", (float(mfu[1]) / 100, peak, flop))
                 options.append((rate, f"{mfu[1]} % of the {words}", ()))
         rates = article.look(claim, PER_CHIP, lambda other: other.model_name == claim.model_name
@@ -294,7 +190,7 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
                 f"{number(tokens / 1e9)}B tokens at {words}, {source.figure} USD/h of a chip, +{number(100 * extra)} %"
             )
             tried.append((Range(low, high) * exactly(tokens / 1e6), text, (source, *more)))
-    return _closest(claim, tried)
+    return closest(claim, tried)
 
 
 def migration(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
@@ -303,7 +199,7 @@ def migration(claim: Claim, article: Article, evidence: Evidence) -> Finding | N
     if match is None:
         return None
     cost = float(match[1]) * WEEK_HOURS * float(match[2]) * float(match[3])
-    return _verdict(
+    return verdict_of(
         claim, exactly(cost), f"{match[1]} weeks x {WEEK_HOURS} h x {match[2]} engineers x {match[3]} USD/h"
     )
 
@@ -320,13 +216,13 @@ def break_even_tokens(claim: Claim, article: Article, evidence: Evidence) -> Fin
     saved = costs_b - costs_a
     inputs = [costs[0]]
     for text in (match[1], match[2]):
-        inputs += article.look(claim, "cpm", _told_as(text))[:1]
+        inputs += article.look(claim, "cpm", told_as(text))[:1]
     words = f"{costs[0].figure} USD / ({match[2]} - {match[1]} USD a million tokens) x 10^6"
     if saved.low <= 0:
         return found(INCONSISTENT, "arithmetic", f"{words} never pays", rests_on=tuple(one.claim_id for one in inputs))
     nominal = float(costs[0].figure) / abs(float(match[2]) - float(match[1])) * 1e6
     span = exactly(float(costs[0].figure)) / saved * exactly(1e6)
-    result = _verdict(claim, span, words, tuple(inputs))
+    result = verdict_of(claim, span, words, tuple(inputs))
     text = f"{words} = {number(nominal)}, claimed {claim.figure} {claim.unit}"
     return found(
         result.verdict, "arithmetic", text, recomputed=nominal, readings=result.readings, rests_on=result.rests_on
@@ -351,7 +247,7 @@ def break_even_days(claim: Claim, article: Article, evidence: Evidence) -> Findi
         verdict = CONSISTENT if span.meets(told) else INCONSISTENT
         text = f"{words} = {number(nominal)} days, claimed {years[1]} years"
         return found(verdict, "arithmetic", text, recomputed=nominal, rests_on=(tokens[0].claim_id,))
-    return _verdict(claim, span, words, tokens[:1])
+    return verdict_of(claim, span, words, tokens[:1])
 
 
 def _below(claim: Claim, least: float, words: str, *, is_own: bool) -> Finding | None:

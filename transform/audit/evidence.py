@@ -22,6 +22,8 @@ Chip = tuple[str, str | None]
 
 MAX_GAP = timedelta(days=183)
 """Half a year after a price was last confirmed it no longer says what is asked."""
+FLOOR_GAP = timedelta(days=7)
+"""The least of several offers moves from day to day: a week after it was seen it says nothing."""
 
 _NAME = re.compile(r"(?:physics|cost)\.[a-z_]+")
 
@@ -29,16 +31,15 @@ _PRICES = """
 select
     o.service_provider_name, o.instance_type, u.accelerator_name, u.form_factor, o.region_id, o.purchase_option,
     o.commitment_term_hours, o.purchase_payment_model,
-    (h.unit_price::DOUBLE / u.hours_per_pricing_unit)
-    + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end as hourly,
+    h.effective_hourly_price as hourly,
     u.accelerator_count::DOUBLE as chips, u.neuron_cores_per_accelerator as cores, h.valid_from::DATE as valid_from,
     h.valid_to::DATE as valid_to, h.last_observed_at::DATE as last_observed, h.document_sha256, h.offer_id,
-    h.last_source as source
+    h.last_source as source, coalesce(o.statistic, 'price') = 'floor' as is_floor
 from mart.price_history as h
 inner join core.offer as o on h.offer_id = o.offer_id
 inner join core.offer_unit as u on h.offer_id = u.offer_id
-where h.unit_price is not null and o.pricing_currency = 'USD' and o.conditions is null
-    and o.unit_price_type = 'List' and coalesce(o.statistic, 'price') <> 'floor' and o.restriction is null
+where h.effective_hourly_price is not null and o.pricing_currency = 'USD' and o.conditions is null
+    and o.unit_price_type = 'List' and o.restriction is null
     and (list_contains($types, lower(o.instance_type)) or list_contains($chips, u.accelerator_name))
 order by h.offer_id, h.valid_from
 """
@@ -74,12 +75,14 @@ class Price:
     document_sha256: str
     offer_id: int
     source: str
+    is_floor: bool
+    """Whether it was the least of several offers, so that others cost more."""
     earliest: date
     """The first day on which it may have held: the last on which the price before it was seen."""
 
     def holds(self, since: date | None, until: date | None) -> bool:
         """Return whether it may have held on any day of a window; open ends are open."""
-        end = self.valid_to or self.last_observed + MAX_GAP
+        end = self.valid_to or self.last_observed + (FLOOR_GAP if self.is_floor else MAX_GAP)
         return (until is None or self.earliest <= until) and (since is None or since <= end)
 
     def per(self, unit: str) -> float | None:
@@ -163,8 +166,12 @@ class Evidence:
 
     def forms(self, thing: Thing) -> list[Chip]:
         """Return each chip and form that a thing may mean and figures are published of."""
+        return self.named(thing.chips)
+
+    def named(self, chips: Iterable[Chip]) -> list[Chip]:
+        """Return each form of chips of which figures are published."""
         found: list[Chip] = []
-        for name, form in thing.chips:
+        for name, form in chips:
             # "A100" alone is either of its memories.
             names = [n for n in sorted({n for n, _ in self.facts}) if n == name or re.fullmatch(rf"{name}-\d+GB", n)]
             for one in names:

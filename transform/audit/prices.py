@@ -18,7 +18,8 @@ from transform.audit.finding import (
 )
 from warehouse.claims import Claim
 
-UNITS = {"price_usd_per_hour_instance": "instance", "price_per_chip": "chip", "price_per_core": "core"}
+UNITS = {"price_usd_per_hour_instance": "instance", "price_per_chip": "chip", "price_per_core": "core",
+         "price_usd_per_month": "instance"}  # fmt: skip
 AWS = "AWS"
 AWS_CHIPS = ("Trainium", "Inferentia")
 ROUNDING = 0.0005
@@ -36,14 +37,14 @@ class _Asked:
     """Whether nobody is named who sells it, so that any price in between is as good."""
 
 
-def history(claim: Claim, evidence: Evidence) -> Finding:
-    """Check a price against the prices that the file has of the same thing, option and place, then and today."""
+def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
+    """Check a price of so many hours against those that the file has of the same thing, then and today."""
     unit = UNITS[claim.metric]
     asked = _asked(claim, evidence)
     if isinstance(asked, str):
         return unknown(asked)
     told = claimed(claim)
-    told = Range(told.low * (1 - ROUNDING), told.high * (1 + ROUNDING))
+    told = Range(told.low / hours * (1 - ROUNDING), told.high / hours * (1 + ROUNDING))
     verdict, words, used = _then(asked, told, unit, claim.said_from, min_date(claim.said_until, evidence.today))
     today, words_today, used_today = _then(asked, told, unit, evidence.today, evidence.today)
     if verdict == CONSISTENT and today == STALE:
@@ -51,8 +52,10 @@ def history(claim: Claim, evidence: Evidence) -> Finding:
     elif verdict == CONSISTENT and today == UNVERIFIABLE:
         words = f"true then: {words}; since then {words_today}"
     shown = (used_today or used)[-1:] if today != CONSISTENT else used_today
-    value = shown[0].per(unit) if shown else None
-    text = f"claimed {claim.figure} {claim.unit}, {asked.words}: {words}"
+    hourly = shown[0].per(unit) if shown else None
+    value = hourly * hours if hourly is not None else None
+    spread = f" over {number(hours)} h" if hours != 1 else ""
+    text = f"claimed {claim.figure} {claim.unit}{spread}, {asked.words}: {words}"
     if words_today not in words:
         text += f"; today {words_today}"
     documents = [
@@ -85,7 +88,7 @@ def _asked(claim: Claim, evidence: Evidence) -> _Asked | str:
     provider, strange = evidence.provider(claim.subject.others)
     if strange:
         return f"no price of {strange} is in this file"
-    if machine is None and claim.metric == "price_usd_per_hour_instance":
+    if machine is None and UNITS[claim.metric] == "instance":
         return f"{claim.subject_text!r} names no type of machine, so no price of one can be found"
     if machine is None and not thing.chips:
         return f"{claim.subject_text!r} names no machine or chip that is known here"
@@ -129,16 +132,24 @@ def _then(asked: _Asked, told: Range, unit: str, since: date | None, until: date
     ]
     if not held:
         last = max((price for price, _ in values), key=lambda price: price.last_observed)
+        first = min((price for price, _ in values), key=lambda price: price.earliest)
+        if until < first.earliest:
+            return UNVERIFIABLE, f"the history begins later: first {_line(first, unit)}", ()
         return UNVERIFIABLE, f"the history does not reach it: last {_line(last, unit)}", ()
     nearest = min(held, key=lambda one: min(abs(one[1] - told.low), abs(one[1] - told.high)))[0]
+    if all(price.is_floor for price, _ in held) and told.high > min(value for _, value in held):
+        return UNVERIFIABLE, f"the least offer was {_line(nearest, unit)}, and what others asked is not known", ()
     if before:
         old = max(before, key=lambda price: price.valid_to or until)
         change = (nearest.per(unit) or 0) / (old.per(unit) or 1) - 1
         return STALE, f"that was {_line(old, unit)}; then {_line(nearest, unit)} ({change:+.0%})", (old, nearest)
+    held = [(price, value) for price, value in held if not price.is_floor] or held
     lowest, highest = min(value for _, value in held), max(value for _, value in held)
     sellers = {price.service_provider_name for price, _ in held}
     if asked.is_market and len(sellers) >= FEW and told.meets(Range(lowest, highest)):
         return CONSISTENT, f"between {number(lowest)} and {number(highest)} of {len(sellers)} providers", (nearest,)
+    if asked.is_market and len(sellers) < FEW:
+        return UNVERIFIABLE, f"nobody is named who asks it; known is {_line(nearest, unit)}", ()
     return INCONSISTENT, f"it was {_line(nearest, unit)}, and never as claimed", (nearest,)
 
 

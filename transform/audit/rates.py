@@ -74,6 +74,10 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     words += f"{number(best.bound)} ({best.words})"
     if claim.hedge.share:
         words += f"; {share:.0%} after its hedge of {claim.hedge.share:.0%}"
+    broken = [one for one in readings if least > one.bound]
+    if broken and share <= 1:
+        least_bound = min(broken, key=lambda one: one.bound)
+        words += f"; {least / least_bound.bound:.0%} of {number(least_bound.bound)} if read as {least_bound.words}"
     if share > 1:
         return found(IMPOSSIBLE, "bound", words, recomputed=best.bound, **given)
     own = _system_of_chips(claim, article) if claim.metric == SYSTEM else None
@@ -175,12 +179,8 @@ def _counts(claim: Claim, chip: Chip, evidence: Evidence) -> list[tuple[float, s
     thing = claim.subject.things[0]
     if thing.count:
         return [(float(thing.count), f"{thing.count} chips")]
-    domain = evidence.fact(chip, "scale_up_domain") or MOST_CHIPS.get(chip[0])
+    domain = max((value for value, _, _ in evidence.sources(chip, "scale_up_domain")), default=None)
     return [(domain, f"{number(domain)} chips, the most that are joined")] if domain else []
-
-
-MOST_CHIPS = {"Trainium3": 144.0}
-"""Chips of the largest UltraServer where core.accelerator does not tell: Trn3 Gen2, by AWS's Neuron guide."""
 
 
 def _training(model: Model, length: float) -> tuple[float, ...]:

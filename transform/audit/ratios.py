@@ -5,10 +5,11 @@ import re
 from collections.abc import Callable
 
 from transform.audit.article import Article, same_thing
-from transform.audit.evidence import Chip, Evidence
+from transform.audit.evidence import Chip, Evidence, Price
 from transform.audit.finding import (
     CONSISTENT,
     INCONSISTENT,
+    UNVERIFIABLE,
     Finding,
     Range,
     claimed,
@@ -17,7 +18,7 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from transform.audit.rates import MOST_CHIPS
+from transform.audit.prices import min_date
 from warehouse.claim_words import Thing
 from warehouse.claims import Claim
 
@@ -41,6 +42,8 @@ OWN = {
     "cpm": ("cpm",),
 }
 """Ratios that a text computes from two of its own figures."""
+PRICE_UNITS = {"price_per_chip": "chip", "price": "instance"}
+"""Ratios of prices, and of what: where a text gives no two prices, the history does."""
 _METRIC = re.compile(r"ratio_(\w+?)(_pct)?")
 _BEHIND = re.compile(r"\b(?:trails?|behind|below|less|fewer|lower|slower|cheaper)\b", re.IGNORECASE)
 _AHEAD = re.compile(r"\b(?:more|above|higher|faster|ahead|leads?|greater|better|exceeds?)\b", re.IGNORECASE)
@@ -56,6 +59,8 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     one, other = claim.subject.things
     tried = _own(claim, article, match[1])
     basis = "arithmetic"
+    if not tried and match[1] in PRICE_UNITS:
+        return _of_prices(claim, PRICE_UNITS[match[1]], evidence, percent=bool(match[2]))
     if not tried:
         basis = "evidence"
         tried = list(
@@ -75,6 +80,52 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     return found(CONSISTENT if holds else INCONSISTENT, basis, text, recomputed=span.middle, rests_on=ids,
                  documents=urls,
                  readings=tuple(f"{each[1]}: {number(each[0].middle)} {claim.unit}" for each in readings))  # fmt: skip
+
+
+def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) -> Finding:
+    """Check a ratio of two prices of one seller, place and option against the history, then and today."""
+    told = claimed(claim)
+    windows = ((claim.said_from, min_date(claim.said_until, evidence.today)), (evidence.today, evidence.today))
+    results = []
+    for since, until in windows:
+        held = [[price for price in _prices_of(claim, thing, unit, evidence) if price.holds(since, until)]
+                for thing in claim.subject.things]  # fmt: skip
+        pairs = [
+            (_told(exactly((a.per(unit) or 0.0) / (b.per(unit) or 1.0)), claim, percent=percent), a, b)
+            for a, b in itertools.product(*held)
+            if (a.service_provider_name, a.region_id) == (b.service_provider_name, b.region_id)
+        ]
+        results.append(
+            min(pairs, key=lambda one: (not one[0].meets(told), abs(one[0].middle - told.middle)), default=None)
+        )
+    if results == [None, None]:
+        return unknown("no two prices of one seller, place and option are known of both sides")
+    verdicts = [UNVERIFIABLE if one is None else CONSISTENT if one[0].meets(told) else INCONSISTENT for one in results]
+    span, a, b = next(one for one in (results[1], results[0]) if one)
+    words = f"{number(a.per(unit) or 0)} / {number(b.per(unit) or 0)} USD/h of {unit} at {a.service_provider_name}"
+    urls = tuple(dict.fromkeys(evidence.documents.get(one.document_sha256) or one.document_sha256 for one in (a, b)))
+    return Finding(verdicts[0], verdicts[1], "history", f"{words} = {number(span.middle)} {claim.unit}, "
+                   f"claimed {claim.figure}", recomputed=span.middle, documents=urls,
+                   readings=tuple(f"{number(one[0].middle)} {claim.unit} on {when}" for one, when
+                                  in zip(results, ("its date", "today"), strict=True) if one),
+                   evidence_until=max(a.last_observed, b.last_observed).isoformat())  # fmt: skip
+
+
+def _prices_of(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> list[Price]:
+    said, forms = claim.conditions, set(thing.chips)
+    return [
+        price
+        for price in evidence.prices
+        if price.purchase_option == (said.purchase_option or "on_demand") and price.per(unit) and not price.is_floor
+        and said.term_hours in (None, price.commitment_term_hours)
+        and (not said.regions or price.region_id in said.regions)
+        and (
+            (price.instance_type or "").lower() == thing.instance_type
+            if thing.instance_type
+            else unit == "chip" and any(price.accelerator_name == name and form in (None, price.form_factor)
+                                        for name, form in forms)
+        )
+    ]  # fmt: skip
 
 
 def _up_to(claim: Claim, readings: list[Tried], basis: str) -> Finding:
@@ -147,7 +198,8 @@ def _facts(one: Thing, other: Thing, what: str, evidence: Evidence) -> list[Trie
         for a, b in itertools.product(evidence.forms(one), evidence.forms(other)):
             top, bottom = _amount(one, a, fact, evidence), _amount(other, b, fact, evidence)
             if top and bottom:
-                words = f"{fact}: {top[1]} / {bottom[1]}"
+                named = dict.fromkeys(fact.replace("dense", "sparse") if x.is_sparse else fact for x in (one, other))
+                words = f"{' / '.join(named)}: {top[1]} / {bottom[1]}"
                 tried.append((exactly(top[0] / bottom[0]), words, tuple(dict.fromkeys((top[2], bottom[2]))), ()))
     return tried
 
@@ -164,7 +216,7 @@ def _amount(thing: Thing, chip: Chip, fact: str, evidence: Evidence) -> tuple[fl
         cores = evidence.fact(chip, "cores_per_accelerator")
         return (value / cores, f"{number(value)} of {label} / {number(cores)} cores", url) if cores else None
     if thing.is_system:
-        chips = thing.count or evidence.fact(chip, "scale_up_domain") or MOST_CHIPS.get(chip[0])
+        chips = thing.count or evidence.fact(chip, "scale_up_domain")
         return (value * chips, f"{number(chips)} x {number(value)} of {label}", url) if chips else None
     return value, f"{number(value)} of {label}", url
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from transform.audit.evidence import Chip, Evidence, model_named
 from transform.audit.finding import (
@@ -16,7 +17,7 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from warehouse import claim_words
+from warehouse import claim_words, machine_facts
 from warehouse.claims import UNITS, Claim
 
 _PEAK = re.compile(r"spec_(bf16|fp16|fp8|fp4|int8)(_sparse)?_[tp]flops")
@@ -24,10 +25,17 @@ PLAIN_FACTS = {
     "spec_memory_gb": "memory_gb",
     "spec_memory_bandwidth_tb_s": "memory_bandwidth_tb_s",
     "spec_tdp_w": "tdp_w",
+    "spec_tensor_cores": "cores_per_accelerator",
     "spec_cores_per_chip": "cores_per_accelerator",
     "spec_general_availability": "release_year",
 }
 """Metrics that are one fact of a chip."""
+TENSOR_CORES = 4.0
+"""Tensor cores of an SM since Ampere, by NVIDIA's papers on the A100 and the H100."""
+TENSOR_CORE_CHIPS = re.compile(r"A100|A10G|L4|L40S?|H100|H200|GH200|G?B[23]00|RTX-PRO")
+MACHINE_FACTS = {"spec_vcpus": "vcpus", "spec_host_memory_gib": "host_memory_gib"}
+"""Metrics that are one figure of a machine."""
+NOW = re.compile(r"\bnow\b", re.IGNORECASE)
 PRINTED_WRONG = ("sparse figure", "as dense", "without a word", "of the ", "as of the", "as announced", "as first")
 """Notes by which a source of lower rank is no second opinion of the same thing."""
 LEAST_FIRST = ("fp4", "fp8", "bf16")
@@ -41,9 +49,21 @@ def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
     fact = PLAIN_FACTS.get(claim.metric) or _peak_fact(claim)
     if fact is None:
         return unknown(f"no figure of a chip is kept for {claim.metric}")
-    return _compared(
-        claim, [reading for chip in _chips(claim, evidence) for reading in _readings(chip, fact, evidence)], fact
-    )
+    chips = _chips(claim, evidence)
+    readings = [reading for chip in chips for reading in _readings(chip, fact, evidence)]
+    if claim.metric == "spec_tensor_cores":
+        # The table counts SMs, so another vendor's cores are no reading of it.
+        readings = [
+            (f"{words} x {number(TENSOR_CORES)} tensor cores", value * TENSOR_CORES, url)
+            for chip in chips if TENSOR_CORE_CHIPS.match(chip[0])
+            for words, value, url in _readings(chip, fact, evidence)
+        ]  # fmt: skip
+    if fact == "release_year" and NOW.search(claim.conditions_text):
+        # "Now available in 2026" holds of what came out in 2025 too.
+        year = figure(claim).low
+        held = [(f"on sale since {value:.0f}", year, url) for _, value, url in readings if value < year]
+        return replace(_compared(claim, [*readings, *held], fact), recomputed=readings[0][1] if readings else None)
+    return _compared(claim, readings, fact)
 
 
 def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
@@ -77,6 +97,19 @@ def machine_fact(claim: Claim, evidence: Evidence) -> Finding:
         for value, url, _ in evidence.sources(chip, "memory_gb")
     ]
     return _compared(claim, readings, "memory_gb")
+
+
+def machine_figure(claim: Claim, evidence: Evidence) -> Finding:
+    """Check vCPUs and host memory of a machine, or of a system of a chip, which may be of several generations."""
+    thing, fact = claim.subject.things[0], MACHINE_FACTS[claim.metric]
+    systems = tuple(f"{name} UltraServer" for name, _ in thing.chips) if "ultra" in thing.text.casefold() else ()
+    readings = [
+        (f"{one.machine} has {number(one.value)}", one.value, one.source_url)
+        for one in machine_facts.shipped()
+        if one.fact == fact
+        and (one.machine == thing.instance_type if thing.instance_type else one.machine.startswith(systems or ("\0",)))
+    ]
+    return _compared(claim, readings, fact, exact=True)
 
 
 def generation(claim: Claim, evidence: Evidence) -> Finding:
@@ -221,13 +254,15 @@ def _compared(
     agreeing = [one for one in tried if told.meets(Range(one[1], one[1]))]
     words, value, _ = (agreeing or sorted(tried, key=lambda one: abs(one[1] - told.low)))[0]
     shown = value / scale
+    # A year has no thousands.
+    write = "{:.0f}".format if claim.unit in ("year", "date") else number
     comparison = "agrees with" if agreeing else "is not"
     return found(
         CONSISTENT if agreeing else INCONSISTENT,
         basis,
-        f"{told_words} {comparison} {number(shown)} {claim.unit}: {words}",
+        f"{told_words} {comparison} {write(shown)} {claim.unit}: {words}",
         recomputed=shown,
-        readings=tuple(f"{text}: {number(each / scale)} {claim.unit}" for text, each, _ in tried),
+        readings=tuple(f"{text}: {write(each / scale)} {claim.unit}" for text, each, _ in tried),
         documents=tuple(dict.fromkeys(url for _, _, url in (agreeing or tried) if url)),
     )
 
@@ -237,6 +272,7 @@ CHECKS: dict[str, Callable[[Claim, Evidence], Finding]] = {
     "|".join(PLAIN_FACTS): chip_fact,
     r"spec_nvlink_[gt]b_s": link_bandwidth,
     r"spec_accelerators|spec_accelerator_memory_gb": machine_fact,
+    "|".join(MACHINE_FACTS): machine_figure,
     r"spec_generation": generation,
     r"spec_fp4_speedup": speed_ratio,
     r"spec_weights_gb": weights,

@@ -1,0 +1,226 @@
+"""What holds of all shipped claims, whatever they are called: verdicts follow ids, chips, values, hedges and prices."""
+
+import random
+from dataclasses import fields, replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from transform.audit import economics, savings, specs
+from transform.audit.evidence import Evidence, Price
+from transform.audit.judge import judge, kind_of
+from transform.audit.prices import history
+from warehouse import claim_words, claims
+from warehouse.claim_words import Hedge
+
+RENAMED = {"H100": "H200", "H200": "B200", "B200": "H100", "Trainium1": "Trainium2", "Trainium2": "Trainium3",
+           "Trainium3": "Trainium1"}  # fmt: skip
+NAMED = ("spec_generation", "spec_vcpus", "spec_host_memory_gib")
+"""Metrics that are decided by a name itself."""
+FACTOR = 10
+
+
+def _verdicts(told, evidence):
+    return [(one.finding.verdict, one.finding.verdict_today, one.standing, one.standing_today)
+            for one in judge(told, evidence)]  # fmt: skip
+
+
+@pytest.fixture
+def evidence(con):
+    """Return what the file knows of the shipped claims."""
+    return Evidence(con, claims.shipped())
+
+
+@pytest.fixture
+def before(evidence):
+    """Return the verdicts on the shipped claims as they are."""
+    return _verdicts(claims.shipped(), evidence)
+
+
+def test_ids_decide_nothing(evidence, before):
+    """With all ids shuffled, and links between claims with them, every verdict stays."""
+    told = claims.shipped()
+    names = [claim.claim_id for claim in told]
+    random.Random(7).shuffle(names)  # noqa: S311 (nothing is secret)
+    new = dict(zip((claim.claim_id for claim in told), names, strict=True))
+    renamed = [
+        replace(one, claim_id=new[one.claim_id], derived_from=tuple(new[other] for other in one.derived_from))
+        for one in told
+    ]
+    assert _verdicts(renamed, evidence) == before
+
+
+def _chip(pair):
+    return RENAMED.get(pair[0], pair[0]), pair[1]
+
+
+def test_chips_are_known_by_their_figures_alone(evidence, before, monkeypatch):
+    """With the chips of all claims renamed, and figures, prices, runs and machines with them, every verdict stays."""
+    told = [
+        replace(
+            one,
+            subject=replace(
+                one.subject,
+                things=tuple(
+                    replace(thing, chips=tuple(_chip(pair) for pair in thing.chips)) for thing in one.subject.things
+                ),
+            ),
+        )
+        for one in claims.shipped()
+    ]
+    machines = {
+        name: fact._replace(accelerator_name=RENAMED.get(fact.accelerator_name, fact.accelerator_name))
+        for name, fact in claim_words.machines().items()
+    }
+    for module in (claim_words, economics, savings):
+        monkeypatch.setattr(module, "machines", lambda: machines)
+    monkeypatch.setattr(specs, "TENSOR_CORE_CHIPS", specs.re.compile(""))
+    evidence.facts = {_chip(chip): facts for chip, facts in evidence.facts.items()}
+    evidence.prices = [replace(one, accelerator_name=RENAMED.get(one.accelerator_name, one.accelerator_name))
+                       for one in evidence.prices]  # fmt: skip
+    evidence.measured = [replace(one, accelerator_name=RENAMED.get(one.accelerator_name, one.accelerator_name))
+                         for one in evidence.measured]  # fmt: skip
+    after = _verdicts(told, evidence)
+    for claim, old, new in zip(told, before, after, strict=True):
+        if claim.metric not in NAMED:
+            assert new == old, claim.claim_id
+    # The figures of another chip under the old names: what is said of a chip is then said of another, and shows.
+    evidence.facts = {_chip(_chip(chip)): facts for chip, facts in evidence.facts.items()}
+    assert sum(a[0] != b[0] for a, b in zip(before, _verdicts(told, evidence), strict=True)) > 30
+
+
+def _shifted(claim):
+    def shift(text):
+        return None if text is None else format(Decimal(text).scaleb(1), "f")
+
+    fast = ("throughput_tokens", "price_", "spec_bf16", "spec_fp8")
+    if not claim.metric.startswith(fast):
+        return claim
+    return replace(claim, value=shift(claim.value), low=shift(claim.low), high=shift(claim.high))
+
+
+def test_values_decide_together_with_the_facts(evidence, before):
+    """Rates and prices ten times as high keep their verdicts where peaks and prices are too, not else."""
+    told = [_shifted(claim) for claim in claims.shipped()]
+    scaled_alone = _verdicts(told, evidence)
+    assert sum(one[0] == "physically_impossible" for one in scaled_alone) > sum(
+        one[0] == "physically_impossible" for one in before
+    )
+    evidence.facts = {
+        chip: {
+            name: [(value * (FACTOR if "flops" in name or "tops" in name or "bandwidth" in name else 1), url, note)
+                   for value, url, note in rows]
+            for name, rows in facts.items()
+        }
+        for chip, facts in evidence.facts.items()
+    }  # fmt: skip
+    evidence.prices = [replace(one, hourly=one.hourly * FACTOR) for one in evidence.prices]
+    evidence.measured = [replace(one, rate=one.rate * FACTOR) for one in evidence.measured]
+    after = _verdicts(told, evidence)
+    for claim, old, new in zip(told, before, after, strict=True):
+        # Bandwidths were not told ten times as high, and the words of a cost of tokens repeat its rate as it was.
+        if "bandwidth" not in claim.metric and claim.metric != "cpm":
+            assert new[:2] == old[:2], claim.claim_id
+
+
+def test_no_impossible_verdict_rests_on_a_hedge(evidence, before):
+    """What is impossible is so with the widest hedge there is, and with none: a hedge takes away, and gives nothing."""
+    told = claims.shipped()
+
+    def impossible(hedge):
+        found = _verdicts([replace(one, hedge=hedge) for one in told], evidence)
+        return {one.claim_id for one, verdict in zip(told, found, strict=True) if verdict[0] == "physically_impossible"}
+
+    as_told = {one.claim_id for one, old in zip(told, before, strict=True) if old[0] == "physically_impossible"}
+    assert len(as_told) == 9
+    assert impossible(Hedge()) == as_told
+    assert impossible(Hedge(share=claim_words.ESTIMATE_SHARE)) == as_told
+
+
+def test_no_bound_is_broken_by_what_is_consistent(evidence):
+    """A consistent rate, utilisation or fit stays so only within its bound: ten thousand times as much never is."""
+    told = [one for one in claims.shipped() if kind_of(one.metric)[0] in ("throughput", "utilisation")]
+    more = [
+        replace(one, **{end: str(float(text) * 1e4) for end in ("value", "low", "high") if (text := getattr(one, end))})
+        for one in told
+    ]
+    with_models = [one for one in judge(more, evidence) if one.claim.model_name]
+    assert len(with_models) > 15
+    assert {one.finding.verdict for one in with_models} == {"physically_impossible"}
+
+
+def test_a_price_left_open_is_in_no_history(evidence):
+    """Where a price is unverifiable, no price of that machine and option was known on any day that it may be of."""
+    open_ones = [
+        one.claim
+        for one in judge(claims.shipped(), evidence)
+        if one.kind == "price" and one.finding.verdict == "unverifiable"
+    ]
+    assert open_ones
+    for claim in open_ones:
+        machine = claim.subject.things[0].instance_type
+        option = claim.conditions.purchase_option or "on_demand"
+        known = [
+            price
+            for price in evidence.prices
+            if machine and price.instance_type == machine and price.purchase_option == option and not price.is_floor
+            and price.holds(claim.said_from, claim.said_until)
+        ]  # fmt: skip
+        assert not known, claim.claim_id
+
+
+def test_moving_a_price_moves_what_rests_on_it(con, read):
+    """Where the price of one machine changes today, the verdicts on it alone change, in the column of today."""
+    machines = [
+        (name, value)
+        for name, value in con.execute(
+            "select o.instance_type, h.unit_price::DOUBLE from mart.price_history as h "
+            "inner join core.offer as o on h.offer_id = o.offer_id where h.valid_to is null "
+            "and o.region_id = 'us-east-1' and o.purchase_option = 'on_demand' and o.conditions is null "
+            "and h.last_observed_at > TIMESTAMP '2026-06-01' order by all"
+        ).fetchall()
+    ]
+    names = {name for name, _ in machines}
+    assert "p5.48xlarge" in names
+    lines = [
+        f'{name},x,{name},price_usd_per_hour_instance,{value},,,USD/h,"On-Demand, us-east-1",2026-06-01'
+        for name, value in machines
+    ]
+    told = [*claims.shipped(), *read(*lines)]
+    evidence = Evidence(con, told)
+    before = _verdicts(told, evidence)
+    moved = []
+    for price in evidence.prices:
+        is_it = price.instance_type == "p5.48xlarge" and price.region_id == "us-east-1" and price.valid_to is None
+        if not (is_it and price.purchase_option == "on_demand"):
+            moved.append(price)
+            continue
+        moved.append(replace(price, valid_to=evidence.today - timedelta(days=1)))
+        moved.append(replace(price, hourly=price.hourly * 0.8, valid_from=evidence.today, last_observed=evidence.today,
+                             earliest=evidence.today))  # fmt: skip
+    assert len(moved) == len(evidence.prices) + 1
+    evidence.prices = moved
+    after = _verdicts(told, evidence)
+    changed = {one.claim_id for one, old, new in zip(told, before, after, strict=True) if old != new}
+    assert changed == {"p5.48xlarge"}
+    place = [one.claim_id for one in told].index("p5.48xlarge")
+    assert (before[place][:2], after[place][:2]) == (("consistent",) * 2, ("consistent", "stale"))
+
+
+def test_the_least_of_several_offers_decides_from_below_only(evidence, read):
+    """A price as seen is borne out, one below the least offer is not, and one above it is left open."""
+    evidence.providers = ("RunPod",)
+    known = {field.name: None for field in fields(Price)}
+    day = evidence.today.replace(day=10)
+    evidence.prices = [
+        Price(**(known | {
+            "service_provider_name": "RunPod", "accelerator_name": "H200", "form_factor": "SXM", "hourly": 4.0,
+            "purchase_option": "on_demand", "chips": 1.0, "valid_from": day, "earliest": day, "last_observed": day,
+            "document_sha256": "x", "offer_id": 1, "source": "import:x", "is_floor": True,
+        }))
+    ]  # fmt: skip
+    line = "{},x,H200 SXM / RunPod,price_per_chip,{},,,USD/h,on-demand," + str(day)
+    found = [history(claim, evidence) for claim in read(line.format("a", 4), line.format("b", 3), line.format("c", 5))]
+    assert [one.verdict for one in found] == ["consistent", "inconsistent", "unverifiable"]
+    assert {one.verdict_today for one in found} == {"unverifiable"}, "a floor of eleven days ago says nothing today"
