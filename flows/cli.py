@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from flows import cli_alerts, cli_audit, cli_benchmarks, cli_chips, cli_cost, cli_mail, output, settings
+from flows import cli_alerts, cli_audit, cli_benchmarks, cli_chips, cli_choose, cli_cost, cli_mail, output, settings
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ main.add_command(cli_audit.audit)
 main.add_command(cli_benchmarks.benchmark)
 main.add_command(cli_chips.chips)
 main.add_command(cli_chips.fit)
+main.add_command(cli_choose.commitments)
 main.add_command(cli_mail.report)
 main.add_command(cli_mail.mail)
 main.add_command(cli_alerts.alert)

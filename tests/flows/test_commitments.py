@@ -1,0 +1,248 @@
+"""A made-up fleet is covered as arithmetic by hand says, at list and at contracted prices, which never mix."""
+
+import math
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import simplejson
+from click.testing import CliRunner
+from looks import START, day, row
+from purchase import P5, plan, putting, seen, term
+
+from flows import cli, commitments, decision_settings
+from flows.decision_settings import DecisionSettings
+from flows.settings import Settings
+from warehouse.errors import SettingsError
+
+TODAY = date(2026, 11, 21)
+YEARS = 1095
+HOURS = YEARS * 24
+TRN1 = "trn1.32xlarge"
+
+
+def option(price: float, years: int = 1, **others: Any) -> dict[str, Any]:
+    """Return a row of mart.commitment_option: a Savings Plan on eight chips at 6.88 USD on demand."""
+    return {
+        "on_demand_offer_id": 1, "offer_id": 10 + years, "on_demand_price_usd": 6.88, "accelerator_count": 8,
+        "price_per_accelerator_hour_usd": price, "purchase_option": "savings_plan", "offering_class": None,
+        "commitment_discount_type": "EC2Instance", "commitment_term_hours": 8760 * years, "upfront_price": None,
+        "purchase_payment_model": "No Upfront", "is_current": True, "on_demand_is_current": True,
+    } | others  # fmt: skip
+
+
+def line(**others: Any) -> dict[str, Any]:
+    """Return a row of fleet_line: six p5 on a plan that ends in 30 days."""
+    return {
+        "line_number": 1, "label": "training", "nodes": 6, "share_of_use": 0.7, "offer_id": 10, "reason": None,
+        "purchase_option": "savings_plan", "commitment_ends_on": TODAY + timedelta(days=30),
+        "accelerators_per_node": 8,
+    } | others  # fmt: skip
+
+
+MOVE = {
+    "n_moves": 1, "n_move_days": 1, "offer_years": 2.0, "yearly_drift": -0.22, "deepest_fall": -0.44,
+    "provider_deepest_fall": -0.44,
+}  # fmt: skip
+OPTIONS = [option(5.0), option(3.125, years=3)]
+
+
+def covered(
+    of: Mapping[str, Any] | None = None, *, contracted: Mapping[int, Mapping[str, Any]] | None = None,
+    move: Mapping[str, Any] | None = None, options: list[dict[str, Any]] = OPTIONS, **decision: Any,
+) -> dict[str, Any]:  # fmt: skip
+    asked = DecisionSettings.model_validate(decision)
+    moves = [] if move is None else [move]
+    return commitments.covered(of or line(), options, moves, contracted or {}, asked, today=TODAY, days=YEARS)
+
+
+def at_list(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    answer: Mapping[str, Any] = found["answers"][0]
+    assert answer["prices"] == "list"
+    return answer
+
+
+def test_six_nodes_whose_plan_ends_next_month() -> None:
+    """Owned for 30 days; after them 55.04 on demand at 70 %, or 25 for three years from day 30, charged whole."""
+    found = covered()
+    answer = at_list(found)
+
+    assert found["owned"] == [{"nodes": 6, "days_left": 30}]
+    assert answer["expected_usd_doing_nothing"] == pytest.approx(6 * 0.7 * (YEARS - 30) * 24 * 55.04)  # 5,908,654
+    assert answer["expected_usd_full_cover"] == pytest.approx(6 * HOURS * 25)  # 3,942,000
+    assert (answer["cover_nodes"], answer["expected_usd"]) == (6, answer["expected_usd_full_cover"])
+    assert [(p["from_day"], p["nodes"], p["commitment"]) for p in answer["purchases"]] == [
+        (30, 6, "EC2Instance Savings Plan, 3 years, No Upfront")
+    ]
+    assert found["yearly_move_basis"] == "none: the chip's list price has not been seen for a year"
+
+
+def test_the_range_is_that_of_use_and_prices() -> None:
+    """At 22 % a year less and use of 30, 50 or 80 %: below 25 / 55.04 nothing pays; after a fall by 44 % less does."""
+    found = covered(line(purchase_option="on_demand", offer_id=1), move=MOVE,
+                    use={"training": {"low": 0.3, "likely": 0.5, "high": 0.8}})  # fmt: skip
+    answer = at_list(found)
+    cases = {(each["use"], each["prices"]): each["cover_nodes"] for each in answer["best_in_each_case"]}
+
+    mean = (1 - math.exp(-0.22 * 3)) / (0.22 * 3)  # of the level over three years: 0.732
+    assert found["yearly_move"] == -0.22
+    assert found["yearly_move_basis"] == "1 moves on 1 days in 2.0 offer-years"
+    assert answer["expected_usd_doing_nothing"] == pytest.approx(6 * 0.53 * HOURS * 55.04 * mean, rel=1e-3)
+    assert cases == {
+        ("low", "expected"): 0, ("low", "unchanged"): 0, ("low", "fallen"): 0,
+        ("likely", "expected"): 0, ("likely", "unchanged"): 6, ("likely", "fallen"): 0,
+        ("high", "expected"): 6, ("high", "unchanged"): 6, ("high", "fallen"): 0,
+    }  # fmt: skip
+    assert (answer["cover_nodes_low"], answer["cover_nodes_high"]) == (0, 6)
+    assert answer["cover_nodes_low"] <= answer["cover_nodes"] <= answer["cover_nodes_high"]
+
+
+def test_being_wrong_costs_in_both_directions() -> None:
+    """Six for three years at 25, all prices as they are: at 20 % use too many, at 90 % the right number."""
+    answer = at_list(covered(line(purchase_option="on_demand"), use={
+        "training": {"low": 0.2, "likely": 0.6, "high": 0.9},
+    }))  # fmt: skip
+    none, six = answer["sizes"][0], answer["sizes"][6]
+
+    assert answer["cover_nodes"] == 6
+    assert six["regret_usd_if_use_low"] == pytest.approx(6 * HOURS * (25 - 0.2 * 55.04))
+    assert six["regret_usd_if_use_high"] == 0
+    assert none["regret_usd_if_use_high"] == pytest.approx(6 * HOURS * (0.9 * 55.04 - 25))
+    assert six["unused_share_of_cover"] == pytest.approx(1 - (0.3 * 0.2 + 0.4 * 0.6 + 0.3 * 0.9))
+
+
+def test_rises_and_short_histories_are_not_carried_forward() -> None:
+    """RunPod's H100 rose within half a year: the price stays where it is, and the words say why."""
+    rising = MOVE | {"yearly_drift": 0.418, "n_moves": 18, "n_move_days": 4, "offer_years": 5.6}
+    assert covered(move=rising)["yearly_move"] == 0
+    assert "rises are not carried forward" in covered(move=rising)["yearly_move_basis"]
+    assert covered(move=rising, yearly_price_move=-0.1)["yearly_move"] == -0.1
+
+
+def test_list_and_contracted_are_two_answers() -> None:
+    """A contract on the plan and on on demand is an answer of its own; with one of the two missing there is none."""
+
+    def contract(paid: str) -> dict[str, Any]:
+        return {"contracted_unit_price": paid, "list_unit_price": "10"}
+
+    _, nothing = covered()["answers"]
+    assert nothing == {"prices": "contracted", "reason": "no contracted on-demand price of this machine"}
+    _, half = covered(contracted={1: contract("9")})["answers"]
+    assert half["reason"] == "no contracted price of a commitment without an upfront fee"
+
+    on_list, own = covered(contracted={1: contract("9"), 11: contract("8")})["answers"]
+    assert own["on_demand_usd_per_node_hour"] == pytest.approx(0.9 * 55.04)
+    assert {p["commitment"] for p in own["purchases"]} <= {"EC2Instance Savings Plan, 1 years, No Upfront"}
+    assert {size["cover_nodes"]: size["committed_usd"] for size in own["sizes"]}[6] == pytest.approx(
+        6 * 3 * 8760 * 0.8 * 40
+    )
+    assert on_list["on_demand_usd_per_node_hour"] == pytest.approx(55.04)
+    assert on_list["expected_usd"] == at_list(covered())["expected_usd"]
+
+
+@pytest.mark.parametrize(
+    ("of", "options", "reason"),
+    [
+        (line(offer_id=None, reason="no such type"), OPTIONS, "no such type"),
+        (line(purchase_option="spot"), OPTIONS, "it runs on spot: a commitment is weighed against on demand only"),
+        (line(), [], "no commitment is known for this machine in this place beside an on-demand price"),
+        (line(share_of_use=None), OPTIONS, "its share of use is not known"),
+    ],
+)
+def test_what_has_no_answer_says_why(of: dict[str, Any], options: list[dict[str, Any]], reason: str) -> None:
+    """A missing number is no zero and no guess."""
+    found = covered(of, options=options)
+    assert found["reason"].startswith(reason)
+    assert found["answers"] == []
+
+
+def test_use_may_be_a_profile_or_level() -> None:
+    """Two always and four more for a tenth of the hours: two are covered; at one level 70 % of six are 4.2 nodes."""
+    stepped = covered(use={"training": {"hours": [0.9, 0.1], "nodes": [2, 6]}}, of=line(purchase_option="on_demand"))
+    assert at_list(stepped)["cover_nodes"] == 2
+    even = covered(line(purchase_option="on_demand"), pattern="level")
+    assert [size["cover_nodes"] for size in at_list(even)["sizes"]] == [0, 1, 2, 3, 4, 5]
+    assert at_list(even)["cover_nodes"] == 4  # the fifth is used for a fifth of the hours
+
+
+@pytest.mark.parametrize(
+    ("table", "field"),
+    [
+        ({"share_of_use": 1.2}, "decision.share_of_use"),
+        ({"share_of_use": {"low": 0.9, "likely": 0.5, "high": 1}}, "decision.share_of_use"),
+        ({"use": {"a": {"hours": [0.5], "nodes": [1]}}}, "decision.use"),
+        ({"horizon": 3}, "decision.horizon"),
+    ],
+)
+def test_a_wrong_setting_is_named(table: dict[str, Any], field: str) -> None:
+    """The table is checked as a whole, and an unknown name is an error."""
+    with pytest.raises(SettingsError) as caught:
+        decision_settings.read(Settings(decision=table))
+    assert str(caught.value.field).startswith(field)
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Publish p5's cut of June 2025 as it was, plans and a Reserved term beside it, and a fleet."""
+    folder = tmp_path_factory.mktemp("fleet")
+    with putting(folder) as put:
+        put(seen(-400, "aws_price_list", row(P5, "98.32"), row(TRN1, "21.5")), at=-400)
+        put(
+            seen(0, "aws_price_list", row(P5, "55.04"), row(TRN1, "21.5"), term(P5, "0", "All", "300000")),
+            seen(0, "aws_savings_plans", plan(P5, "40"), plan(P5, "25", years=3)),
+            at=0,
+        )
+    with duckdb.connect(str(folder / "prices.duckdb"), read_only=True) as con:
+        offers = dict(con.execute(
+            "select instance_type || ' ' || purchase_option || ' ' || coalesce(commitment_term_hours, 0), offer_id "
+            "from core.offer"
+        ).fetchall())  # fmt: skip
+    with duckdb.connect(str(folder / "private.duckdb")) as con:
+        con.execute(
+            "create table fleet_line (line_number integer, label varchar, nodes decimal(10, 4), share_of_use double, "
+            "purchase_option varchar, commitment_ends_on date, accelerators_per_node decimal(10, 4), offer_id bigint, "
+            "reason varchar)"
+        )
+        con.execute("create table contracted_price (offer_id bigint, list_unit_price decimal(18, 10), "
+                    "contracted_unit_price decimal(18, 10))")  # fmt: skip
+        con.executemany("insert into fleet_line values (?, ?, ?, ?, ?, ?, ?, ?, ?)", [
+            (1, "training", 6, 0.7, "savings_plan", day(30).date(), 8, offers[f"{P5} savings_plan 8760"], None),
+            (2, "batch", 4, 0.5, "on_demand", None, 16, offers[f"{TRN1} on_demand 0"], None),
+            (3, "chat", 32, 1, "on_demand", None, 1, None, "no offer of H100 at Nobody is known"),
+        ])  # fmt: skip
+    yield folder
+
+
+def test_the_command_on_a_published_file(data_dir: Path) -> None:
+    """Options, moves and the fleet are found in their files: the fall is 44 % once in 400 days, terms all three."""
+    told = CliRunner().invoke(cli.main, ["--data-dir", str(data_dir), "commitments", "--horizon", "36", "--json"])
+    assert told.exit_code == 0, told.output
+    found = simplejson.loads(told.output)
+    training, batch, chat = found["lines"]
+
+    fall = 55.04 / 98.32 - 1
+    assert found["inputs"]["as_of"] == START.date().isoformat()
+    assert training["yearly_move"] == pytest.approx(fall / (400 / 365))
+    assert training["price_history"]["n_falls"] == 1
+    (answer, own) = training["answers"]
+    assert answer["sizes"][0]["cover_nodes"] == 0
+    assert answer["on_demand_usd_per_node_hour"] == pytest.approx(55.04)
+    assert own["reason"] == "no contracted on-demand price of this machine"
+    assert batch["reason"].startswith("no commitment is known")
+    assert chat["reason"] == "no offer of H100 at Nobody is known"
+
+    words = CliRunner().invoke(cli.main, ["--data-dir", str(data_dir), "commitments"])
+    assert words.exit_code == 0, words.output
+    assert f"at list prices: cover {answer['cover_nodes']} nodes (from " in words.output
+    assert "owned: 6 nodes for 30 days more" in words.output
+
+
+def test_without_a_fleet_the_command_says_what_to_do(tmp_path: Path, data_dir: Path) -> None:
+    """Nothing is made up: exit code 1, and the name of the setting."""
+    (tmp_path / "prices.duckdb").write_bytes((data_dir / "prices.duckdb").read_bytes())
+    told = CliRunner().invoke(cli.main, ["--data-dir", str(tmp_path), "commitments"])
+    assert told.exit_code == 1
+    assert "there is no fleet to cover" in told.stderr
