@@ -12,6 +12,8 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
+from reports import chart_facts
+from reports.chart_facts import Charted
 from reports.facts import SQL, of_option
 from reports.weekly_calendar import Week
 from warehouse.errors import SettingsError
@@ -39,7 +41,7 @@ class WeekFacts:
     `built_at` is when the file was built, `as_of` the end of the week or, in a week that is not over, `built_at`.
     `late` is how many changes of earlier weeks were learnt in this one, with the date of the first. `token` has one row
     or none; `drift` is None where the file has no index, or none was known then. The other frames carry the names of
-    their SELECT.
+    their SELECT, and `charted` what the charts are made of.
     """
 
     week: Week
@@ -60,6 +62,7 @@ class WeekFacts:
     drift: pl.DataFrame | None
     late: tuple[int, datetime | None]
     documents: pl.DataFrame
+    charted: Charted
 
     @property
     def is_over(self) -> bool:
@@ -133,6 +136,7 @@ def read(file: Path, week: Week | None, *, known_then: bool) -> WeekFacts:
             drift=None,
             late=frames["late"].row(0),
             documents=pl.DataFrame(),
+            charted=chart_facts.of_week(con, frames["move"], as_of),
         )
         con.execute("use published")
         return _completed(con, found)

@@ -1,6 +1,7 @@
 """The weekly page around its tables: the same frame as the daily one, as one HTML text that needs nothing else."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -17,6 +18,8 @@ LINKS = (
     ("checked-part", "What was checked"), ("method", "How it is computed"),
 )  # fmt: skip
 
+_DRAWN = re.compile(r'<svg class="(?:chart|spark)\b.*?</svg>', re.DOTALL)
+
 
 def render(found: WeekFacts, earlier: Sequence[Edition] = ()) -> str:
     """Return the page; the same facts and earlier editions give the same bytes."""
@@ -24,7 +27,9 @@ def render(found: WeekFacts, earlier: Sequence[Edition] = ()) -> str:
     main = "\n".join(
         (_basis(found), _moved(found), _offers(found), _stand(found), _token(found), _checked(found), _method(found))
     )
-    content = hashlib.sha256(f"{headline}\n{main}".encode()).hexdigest()[:32]
+    # How a chart is drawn is nothing that the page says: its words are, and they stay.
+    said = _DRAWN.sub("", f"{headline}\n{main}")
+    content = hashlib.sha256(said.encode()).hexdigest()[:32]
     marks = [f'<meta name="chipledger:content" content="{content}">', *([] if found.is_over else [PROVISIONAL])]
     state = "" if found.is_over else f", so far: the week is over on {wording.day(found.week.until)}"
     known = "from what was known when it ended" if found.known_then else "from what is known now"
@@ -83,6 +88,7 @@ def _moved(found: WeekFacts) -> str:
         offers = wording.count(int(found.lists["n_offers"].sum()), "offer")
         title = f"List prices: {wording.count(found.lists.height, 'move')} of {offers}"
         parts.append(to_html(weekly_tables.moves(found, found.lists, id="moves", title=title)))
+        parts.append(_charts(found))
     else:
         parts.append(f"<p>No list price moved, {checked} checked.</p>")
     if found.doubts.height:
@@ -100,6 +106,13 @@ def _moved(found: WeekFacts) -> str:
     if found.drift is not None and found.drift.height:
         parts.append(to_html(weekly_tables.drift(found.drift, found)))
     return section("moved", "What moved", parts)
+
+
+def _charts(found: WeekFacts) -> str:
+    """Return the charts of what moved; what draws them takes a second to start, which a quiet week need not pay."""
+    from reports import week_charts
+
+    return week_charts.figures(found)
 
 
 def _offers(found: WeekFacts) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from reports import change_tables, weekly_news, wording
+from reports import change_tables, chart_facts, sparkline, weekly_news, wording
 from reports.tables import Footnote, Form, Sheet, document_link, sheet, small
 from reports.weekly_facts import WeekFacts
 
@@ -37,19 +37,22 @@ def moves(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -> Shee
     """Return moves of list prices, or corrections and suspected errors, as they come."""
     rows = list(frame.head(MOST_MOVES).iter_rows(named=True))
     prices = [weekly_news.amounts(row) for row in rows]
+    drawn = sparkline.of_offers(
+        found.charted.sparks, since=found.charted.until - chart_facts.SPARK, until=found.charted.until
+    )
     made = pl.DataFrame(
         {
-            "what": [escape(weekly_news.name_of(row)) + small(weekly_news.terms_of(row)) for row in rows],
+            "what": [escape(weekly_news.name_of(row)) + small(_terms_of(row)) for row in rows],
             "change": [change_tables.change(row["change_ratio"]) for row in rows],
             "before": [before for before, _ in prices],
             "after": [after for _, after in prices],
             "unit": [row["pricing_currency"] + _UNIT[row["is_per_chip"]] for row in rows],
             "where": [_where(row) for row in rows],
             "when": [_when(row) + _windows(row) for row in rows],
-            "kind": [KINDS[row["change_kind"]] for row in rows],
+            "spark": [drawn.get(row["offer_id"], wording.UNKNOWN) for row in rows],
             "document": [document_link(row["document_sha256"]) for row in rows],
         },
-        schema_overrides=dict.fromkeys(("what", "change", "unit", "where", "when", "kind"), pl.String),
+        schema_overrides=dict.fromkeys(("what", "change", "unit", "where", "when", "spark"), pl.String),
     )
     form = Form(
         heads={
@@ -60,12 +63,12 @@ def moves(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -> Shee
             "unit": "Unit",
             "where": "Region",
             "when": "Happened within (UTC),<br>by source",
-            "kind": "Kind",
+            "spark": "Last 90<br>days",
             "document": "Document",
         },
         stub="what",
         right=("change", "before", "after"),
-        marked=("what", "change", "when", "document"),
+        marked=("what", "change", "when", "spark", "document"),
     )
     left = frame.height - len(rows)
     note = (
@@ -306,6 +309,12 @@ def drift(frame: pl.DataFrame, found: WeekFacts) -> Sheet:
 
 _UNIT = {True: " per chip-hour", False: " per hour, as sold"}
 _DRIFT_NOTES = {"is_all_carried": "not seen on the last day", "is_thin": "few offers", "is_provisional": "provisional"}
+
+
+def _terms_of(row: Row) -> str:
+    """Return the terms of a move, and of a correction or error that it is one."""
+    terms = weekly_news.terms_of(row)
+    return terms if row["change_kind"] == "list_change" else f"{terms}: {KINDS[row['change_kind']]}"
 
 
 def _terms(row: Row) -> str:

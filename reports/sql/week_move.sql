@@ -108,6 +108,7 @@ select
     min(n.event_at) as event_at,
     list_sort(list(distinct { 'observed_at': n.observed_at, 'seen_from': n.seen_from, 'source': n.source })) as windows,
     arg_min(n.document_sha256, n.observed_at) as document_sha256,
+    arg_min(n.offer_id, n.price_after) as offer_id,
     coalesce(any_value(s.n_providers), 0) as n_providers
 from narrowed as n
 left join sold as s on n.accelerator_name = s.accelerator_name

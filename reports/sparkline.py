@@ -1,0 +1,84 @@
+"""Sparklines: the prices of 90 days in the height of a line of text, as SVG of a few hundred bytes.
+
+Drawn here and not by the library that draws charts: a table may have a hundred. A price holds until it changes, so the
+line has steps; it stops where the price is not known. The words of the line say what it shows to who cannot see it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from html import escape
+from itertools import pairwise
+
+import polars as pl
+
+from reports import wording
+
+WIDTH, HEIGHT, EDGE = 84, 18, 2
+
+Span = tuple[datetime, datetime, float]
+
+
+def of_offers(sparks: pl.DataFrame, *, since: datetime, until: datetime) -> Mapping[int, str]:
+    """Return the sparklines of a frame of reports/sql/chart_spark.sql by offer."""
+    found: dict[int, list[Span]] = {}
+    for row in sparks.sort("offer_id", "begins_at").iter_rows(named=True):
+        found.setdefault(row["offer_id"], []).append((row["begins_at"], row["ends_at"], row["price"]))
+    return {offer: draw(spans, since=since, until=until) for offer, spans in found.items()}
+
+
+def draw(spans: Sequence[Span], *, since: datetime, until: datetime) -> str:
+    """Return spans of prices, in order of time, as a line; empty where there are none."""
+    if not spans:
+        return ""
+    prices = [price for *_, price in spans]
+    low, high = min(prices), max(prices)
+    total = (until - since).total_seconds()
+
+    def x(moment: datetime) -> str:
+        share = min(max((moment - since).total_seconds() / total, 0), 1)
+        return f"{EDGE + (WIDTH - 2 * EDGE) * share:.1f}".removesuffix(".0")
+
+    def y(price: float) -> str:
+        share = (price - low) / (high - low) if high > low else 0.5
+        return f"{HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * share:.1f}".removesuffix(".0")
+
+    path = []
+    last: Span | None = None
+    for begin, end, price in spans:
+        joins = last is not None and last[1] >= begin
+        path.append(f"{'H' + x(begin) + 'V' + y(price) if joins else 'M' + x(begin) + ' ' + y(price)}")
+        path.append(f"H{x(end)}")
+        last = (begin, end, price)
+    kind = "fall" if prices[-1] < prices[0] else "rise" if prices[-1] > prices[0] else "same"
+    return (
+        f'<svg class="spark {kind}" role="img" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'aria-label="{escape(words(spans, days=(until - since).days))}"><path d="{"".join(_joined(path))}" '
+        f'fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round"/></svg>'
+    )
+
+
+def _joined(path: Iterable[str]) -> Iterable[str]:
+    """Return the commands of a path without those that go nowhere."""
+    last = ""
+    for command in path:
+        if command != last:
+            yield command
+        last = command
+
+
+def words(spans: Sequence[Span], *, days: int) -> str:
+    """Return what a line says: 90 days: 2.39 to 2.89, rose 20.9 %, 1 move; known on 64 days."""
+    first, last = spans[0][2], spans[-1][2]
+    places = wording.places_of_pairs([(first, last)])
+    moves = sum(one[2] != other[2] for one, other in pairwise(spans))
+    known = sum((end - begin).total_seconds() for begin, end, _ in spans) / 86400
+    told = [f"{days} days: {wording.amount(last, places)}, unchanged"]
+    if moves:
+        change = wording.moved(last / first - 1) if first else "was free"
+        told = [
+            f"{days} days: {wording.amount(first, places)} to {wording.amount(last, places)}, {change}",
+            wording.count(moves, "move"),
+        ]
+    if known < days - 7:
+        told.append(f"known on {known:.0f} days" if known >= 1 else "seen once")
+    return ", ".join(told)
