@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import logging
 import shutil
 import sys
 import threading
@@ -12,23 +13,36 @@ from typing import Any
 import duckdb
 
 from flows.output import as_json
+from warehouse.db import quote
 from warehouse.errors import ChipledgerError
+
+LOG = logging.getLogger(__name__)
 
 EVERYTHING = 1_000_000
 """Rows and characters that a table in text may have."""
 
+PRIVATE = "private"
+"""The name under which the private file is attached, where there is one."""
+
 TABLES = (
     "select schema_name || '.' || name as name, comment as row from ("
-    "select schema_name, table_name as name, comment from duckdb_tables() union all "
-    "select schema_name, view_name, comment from duckdb_views() where not internal) "
-    "where schema_name in ('core', 'mart') order by schema_name desc, name"
+    "select schema_name, table_name as name, comment from duckdb_tables() where database_name = current_database() "
+    "union all "
+    "select schema_name, view_name, comment from duckdb_views() where not internal "
+    "union all "
+    f"select database_name, table_name, comment from duckdb_tables() where database_name = '{PRIVATE}') "
+    f"where schema_name in ('core', 'mart', '{PRIVATE}') order by schema_name = '{PRIVATE}', schema_name desc, name"
 )
 """The question behind `query --list`."""
 
 
 def answer(file: Path, sql: str, *, in_json: bool, timeout: float) -> str:
-    """Return the answer as a table in text, or with `in_json` as an array of objects. Raises ChipledgerError."""
+    """Return the answer as a table in text, or with `in_json` as an array of objects. Raises ChipledgerError.
+
+    Where a private file lies beside the published one, its tables are there as `private.<table>`.
+    """
     with duckdb.connect(str(file), read_only=True) as con:
+        attach_private(con, file)
         watch = threading.Timer(timeout, con.interrupt)
         watch.start()
         try:
@@ -50,6 +64,16 @@ def answer(file: Path, sql: str, *, in_json: bool, timeout: float) -> str:
             ) from error
         finally:
             watch.cancel()
+
+
+def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
+    """Attach the private file beside a published one, read-only, where there is one that can be read."""
+    private = file.with_name(f"{PRIVATE}.duckdb")
+    if private.exists():
+        try:
+            con.execute(f"attach {quote(str(private))} as {PRIVATE} (read_only)")
+        except duckdb.Error as error:
+            LOG.warning("the private file cannot be read: %s", str(error).splitlines()[0])
 
 
 def refused(file: Path, *, everything: bool) -> list[dict[str, Any]]:

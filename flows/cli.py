@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from flows import cli_alerts, cli_audit, cli_benchmarks, cli_chips, cli_choose, cli_cost, cli_mail, output, settings
+from flows import (
+    cli_alerts,
+    cli_audit,
+    cli_benchmarks,
+    cli_chips,
+    cli_choose,
+    cli_cost,
+    cli_fleet,
+    cli_mail,
+    output,
+    settings,
+)
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -66,6 +77,7 @@ main.add_command(cli_mail.report)
 main.add_command(cli_mail.mail)
 main.add_command(cli_alerts.alert)
 main.add_command(cli_cost.cost)
+main.add_command(cli_fleet.fleet)
 
 
 @main.command()

@@ -38,14 +38,19 @@ class Landing:
         self.journal = path / "journal.jsonl"
         path.mkdir(parents=True, exist_ok=True)
 
-    def keep(self, document: Document) -> str:
-        """Store the body under its hash, unless it is there undamaged, and return the hash."""
+    def keep(self, document: Document, *, mode: int | None = None) -> str:
+        """Store the body under its hash, unless it is there undamaged, and return the hash.
+
+        `mode` are the rights of the stored file, where others may not read it.
+        """
         sha256 = document.sha256
         target = self._place(sha256)
         if not self._holds(sha256, document.body):
             target.parent.mkdir(exist_ok=True)
             part = target.with_suffix(f".{os.getpid()}.part")
             with part.open("wb") as file:
+                if mode is not None:
+                    os.fchmod(file.fileno(), mode)
                 # mtime 0: the same body gives the same file
                 with gzip.GzipFile(fileobj=file, mode="wb", mtime=0, compresslevel=6) as packed:
                     packed.write(document.body)

@@ -1,0 +1,65 @@
+-- The offers of what each line of the fleet names (the machine, or the chip in the form the line says), and which of
+-- the line's words fit each. What a line leaves out fits anything; its word none fits an offer that has nothing there.
+-- Left out are contracted prices, prices that nobody new can have, statistics over several offers (no one price is
+-- paid), and prices on conditions, but for spot (the region's feed) and Capacity Blocks (published rate or one offer).
+-- A node is one capacity unit; where single chips are sold and the line states the chips of a node, it is so many.
+with offered as (
+    select *
+    from prices.mart.accelerator_hour_price
+    where
+        unit_price_type = 'List'
+        and restriction is null
+        and statistic = 'price'
+        and (conditions is null or purchase_option in ('spot', 'capacity_block'))
+)
+
+select
+    l.line_number,
+    o.offer_id,
+    o.region_id,
+    o.availability_zone_id,
+    o.purchase_option,
+    o.commitment_term_hours,
+    o.purchase_payment_model,
+    o.commitment_discount_type,
+    o.offering_class,
+    o.tier,
+    o.accelerator_count,
+    o.form_factor,
+    o.accelerator_label,
+    o.instance_type,
+    o.is_current,
+    o.usd_per_currency_unit,
+    o.pricing_currency,
+    coalesce(lower(l.region_id) = coalesce(lower(o.region_id), 'none'), true) as is_region,
+    l.purchase_option = o.purchase_option as is_option,
+    coalesce(l.commitment_term_hours = coalesce(o.commitment_term_hours, 0), true) as is_term,
+    coalesce(l.purchase_payment_model = coalesce(o.purchase_payment_model, 'none'), true) as is_payment,
+    coalesce(l.commitment_discount_type = coalesce(o.commitment_discount_type, 'none'), true) as is_plan,
+    coalesce(l.offering_class = coalesce(o.offering_class, 'none'), true) as is_class,
+    coalesce(lower(l.tier) = coalesce(lower(o.tier), 'none'), true) as is_tier,
+    coalesce(lower(l.availability_zone_id) = coalesce(lower(o.availability_zone_id), 'none'), true) as is_zone,
+    coalesce(l.accelerators_per_node = o.accelerator_count, true) as is_exact_count,
+    (
+        is_exact_count
+        or coalesce(
+            o.capacity_unit = 'GPU'
+            and l.accelerators_per_node >= o.accelerator_count * coalesce(o.minimum_quantity, 1),
+            false
+        )
+    ) as is_count,
+    coalesce(lower(l.offer) = lower(o.accelerator_label), false) as is_same_words,
+    case when is_exact_count then 1 else l.accelerators_per_node::DOUBLE / o.accelerator_count::DOUBLE end::DOUBLE
+        as units_per_node
+from fleet_input as l
+inner join offered as o
+    on
+        l.service_provider_name = o.service_provider_name
+        and (
+            l.instance_type = o.instance_type
+            or (
+                l.instance_type is null
+                and l.accelerator_name = o.accelerator_name
+                and (l.form_factor is null or l.form_factor = o.form_factor)
+            )
+        )

@@ -1,0 +1,182 @@
+-- Each line of the fleet with the one offer that it means, or the reason why no price is found for it.
+-- Of the offers that fit all that a line says, current prices go before others, machines with exactly the chips of a
+-- node before single chips, and the provider's own words for a chip before other words for it. If several are left,
+-- none is taken, and the reason says in what they differ. on_demand_offer_id is the same machine in the same place
+-- without a commitment, where one is bought with one.
+with fitting as (
+    select *
+    from fleet_candidate
+    where
+        is_region
+        and is_option
+        and is_term
+        and is_payment
+        and is_plan
+        and is_class
+        and is_tier
+        and is_zone
+        and is_count
+    qualify
+        rank() over (partition by line_number order by not is_current, not is_exact_count, not is_same_words) = 1
+),
+
+found as (
+    select
+        line_number,
+        count(*) as n_offers,
+        min(offer_id) as offer_id,
+        min(units_per_node) as units_per_node,
+        min(commitment_term_hours) as term_hours,
+        bool_or(usd_per_currency_unit is null) as is_without_rate,
+        min(pricing_currency) as pricing_currency,
+        list_sort(list(distinct coalesce(region_id, 'none'))) as regions,
+        list_sort(list(distinct coalesce(availability_zone_id, 'none'))) as zone_ids,
+        list_sort(list(distinct coalesce(commitment_term_hours || 'h', 'none'))) as terms,
+        list_sort(list(distinct coalesce(purchase_payment_model, 'none'))) as payments,
+        list_sort(list(distinct coalesce(commitment_discount_type, 'none'))) as plan_kinds,
+        list_sort(list(distinct coalesce(offering_class, 'none'))) as classes,
+        list_sort(list(distinct coalesce(tier, 'none'))) as tiers,
+        list_sort(list(distinct coalesce(format('{:g}', accelerator_count::DOUBLE), 'unknown'))) as counts,
+        list_sort(list(distinct coalesce(form_factor, 'unknown'))) as forms,
+        list_sort(list(distinct coalesce(instance_type, accelerator_label, 'unknown'))) as words
+    from fitting
+    group by line_number
+),
+
+told as (
+    select
+        line_number,
+        list_filter(
+            [
+                case when len(regions) > 1 then 'region (' || array_to_string(regions[1:6], ', ') || ')' end,
+                case when len(zone_ids) > 1 then 'zone (' || array_to_string(zone_ids[1:6], ', ') || ')' end,
+                case when len(terms) > 1 then 'term (' || array_to_string(terms[1:6], ', ') || ')' end,
+                case when len(payments) > 1 then 'payment (' || array_to_string(payments[1:6], ', ') || ')' end,
+                case when len(plan_kinds) > 1 then 'plan (' || array_to_string(plan_kinds[1:6], ', ') || ')' end,
+                case when len(classes) > 1 then 'offering_class (' || array_to_string(classes[1:6], ', ') || ')' end,
+                case when len(tiers) > 1 then 'tier (' || array_to_string(tiers[1:6], ', ') || ')' end,
+                case
+                    when len(counts) > 1 then 'accelerators_per_node (' || array_to_string(counts[1:6], ', ') || ')'
+                end,
+                case when len(forms) > 1 then 'the form in offer (' || array_to_string(forms[1:6], ', ') || ')' end,
+                case when len(words) > 1 then 'the words of offer (' || array_to_string(words[1:6], ', ') || ')' end
+            ],
+            lambda x: x is not null
+        ) as additions
+    from found
+),
+
+near as (
+    select
+        line_number,
+        bool_or(is_option) as is_sold_so,
+        bool_or(is_option and is_region) as is_sold_there,
+        bool_or(is_option and is_region and is_count) as is_sold_by_count,
+        list_sort(list(distinct purchase_option)) as known_options,
+        list_sort(list(distinct coalesce(region_id, 'none')) filter (where is_option)) as regions
+    from fleet_candidate
+    group by line_number
+),
+
+known_provider as (
+    select distinct service_provider_name
+    from prices.mart.accelerator_hour_price
+),
+
+on_demand as (
+    select
+        f.line_number,
+        min(o.offer_id) as offer_id
+    from fitting as f
+    inner join prices.mart.accelerator_hour_price as p on f.offer_id = p.offer_id
+    inner join prices.mart.accelerator_hour_price as o
+        on
+            p.service_provider_name = o.service_provider_name
+            and p.instance_type is not distinct from o.instance_type
+            and p.accelerator_label is not distinct from o.accelerator_label
+            and p.region_id is not distinct from o.region_id
+            and p.accelerator_count is not distinct from o.accelerator_count
+            and p.capacity_unit = o.capacity_unit
+            and p.host_provider_name is not distinct from o.host_provider_name
+    where
+        p.purchase_option not in ('on_demand', 'spot')
+        and o.purchase_option = 'on_demand'
+        and o.unit_price_type = 'List'
+        and o.restriction is null
+        and o.statistic = 'price'
+        and o.conditions is null
+    group by f.line_number
+    having count(distinct o.offer_id) = 1
+),
+
+matched as (
+    select
+        l.line_number,
+        f.offer_id,
+        coalesce(nullif(l.commitment_term_hours, 0), f.term_hours) as commitment_term_hours
+    from fleet_input as l
+    left join found as f on l.line_number = f.line_number and f.n_offers = 1
+)
+
+select
+    l.line_number,
+    l.label,
+    l.service_provider_name,
+    l.offer,
+    coalesce(l.instance_type, p.instance_type) as instance_type,
+    coalesce(l.accelerator_name, p.accelerator_name) as accelerator_name,
+    coalesce(l.form_factor, p.form_factor) as form_factor,
+    coalesce(l.accelerators_per_node, p.accelerator_count)::DECIMAL(10, 4) as accelerators_per_node,
+    coalesce(l.region_id, p.region_id) as region_id,
+    coalesce(l.availability_zone_id, p.availability_zone_id) as availability_zone_id,
+    l.purchase_option,
+    y.commitment_term_hours,
+    case
+        when l.purchase_option = 'on_demand' then 'none'
+        when l.purchase_option = 'spot' then 'interruptible'
+        when l.purchase_option = 'capacity_block' or y.commitment_term_hours < 8760 then 'under_a_year'
+        when y.commitment_term_hours < 2 * 8760 then 'one_year'
+        when y.commitment_term_hours < 3 * 8760 then 'two_years'
+        when y.commitment_term_hours < 4 * 8760 then 'three_years'
+        when y.commitment_term_hours is not null then 'longer'
+    end as commitment_class,
+    coalesce(nullif(l.purchase_payment_model, 'none'), p.purchase_payment_model) as purchase_payment_model,
+    coalesce(nullif(l.tier, 'none'), p.tier) as tier,
+    l.nodes::DECIMAL(18, 10) as nodes,
+    l.share_of_use,
+    730 * case when l.purchase_option in ('on_demand', 'spot') then l.share_of_use else 1 end::DOUBLE
+        as paid_hours_per_month,
+    l.commitment_ends_on,
+    p.offer_id,
+    f.units_per_node,
+    d.offer_id as on_demand_offer_id,
+    case
+        when f.n_offers > 1 and len(a.additions) = 0
+            then f.n_offers || ' offers fit, and differ in what no line can say: host, network or least purchase'
+        when f.n_offers > 1 then f.n_offers || ' offers fit; say more of: ' || array_to_string(a.additions, '; ')
+        when f.is_without_rate then 'no exchange rate of ' || f.pricing_currency || ' of these days'
+        when f.n_offers = 1 then null
+        when k.service_provider_name is null then 'no price of this provider is known'
+        when l.instance_type is null and l.accelerator_name is null
+            then 'no machine of this provider and no chip is called so'
+        when n.line_number is null then 'this provider has no price of it'
+        when not n.is_sold_so then 'not sold so; known: ' || array_to_string(n.known_options, ', ')
+        when not n.is_sold_there then 'not sold so there; known: ' || array_to_string(n.regions[1:6], ', ')
+        when not n.is_sold_by_count then 'not sold with so many chips a node'
+        else 'no offer has all of term, payment, plan, offering_class, tier and zone as the line says'
+    end as reason,
+    l.billed_list_cost,
+    l.billed_contracted_cost,
+    l.billed_effective_cost,
+    l.billed_currency,
+    l.billed_hours,
+    b.fleet_sha256
+from fleet_input as l
+left join found as f on l.line_number = f.line_number
+left join told as a on l.line_number = a.line_number
+left join near as n on l.line_number = n.line_number
+left join known_provider as k on l.service_provider_name = k.service_provider_name
+inner join matched as y on l.line_number = y.line_number
+left join prices.mart.accelerator_hour_price as p on y.offer_id = p.offer_id
+left join on_demand as d on l.line_number = d.line_number and p.offer_id is not null
+cross join build as b

@@ -1,0 +1,59 @@
+-- Each charge of an export of costs in FOCUS columns, read as hours of a machine, or the reason why it is not.
+-- The machine stands in the meter, as AWS writes it: USW2-BoxUsage:p5.48xlarge, SpotUsage:trn1.32xlarge
+-- (https://docs.aws.amazon.com/cur/latest/userguide/table-dictionary-focus-1-2-migrating.html: SkuMeter is the usage
+-- type). Prices here are of Linux: RunInstances, for spot RunInstances:SV and a number.
+with worded as (
+    select
+        *,
+        regexp_extract(coalesce(sku_meter, ''), '(?:^|-)(?:BoxUsage|SpotUsage):([a-z0-9-]+[.][a-z0-9-]+)$', 1)
+            as machine,
+        try_cast(quantity as DECIMAL(28, 10)) as hours,
+        try_cast(list_cost as DECIMAL(28, 10)) as list_amount,
+        try_cast(contracted_cost as DECIMAL(28, 10)) as contracted_amount,
+        try_cast(effective_cost as DECIMAL(28, 10)) as effective_amount,
+        try_cast(charge_period_start as TIMESTAMPTZ) as starts_at,
+        try_cast(charge_period_end as TIMESTAMPTZ) as ends_at,
+        case
+            when pricing_category = 'Standard' then 'on_demand'
+            when pricing_category = 'Dynamic' then 'spot'
+            when pricing_category = 'Committed' and commitment_discount_type ilike '%saving%' then 'savings_plan'
+            when pricing_category = 'Committed' and commitment_discount_type ilike '%reserv%' then 'reserved'
+        end as purchase_option,
+        case
+            when pricing_category <> 'Committed' then null
+            when commitment_discount_type ilike '%ec2%' then 'EC2Instance'
+            when commitment_discount_type ilike '%compute%' then 'Compute'
+        end as plan_kind
+    from focus_row
+)
+
+select
+    provider,
+    machine,
+    region_id,
+    purchase_option,
+    plan_kind,
+    starts_at,
+    ends_at,
+    hours,
+    list_amount,
+    contracted_amount,
+    effective_amount,
+    billing_currency,
+    case
+        when coalesce(service_category, '') <> 'Compute' then 'not of the service category Compute'
+        when coalesce(charge_category, '') <> 'Usage' then 'no usage: a purchase, tax, credit or adjustment'
+        when charge_class = 'Correction' then 'a correction of an earlier bill'
+        when commitment_discount_status = 'Unused' then 'the unused part of a commitment, which names no machine'
+        when machine = '' then 'no hours of a machine of shared tenancy: storage, transfer, hosts and the like'
+        when machine not in (select t.instance_type from accelerator_type as t) then 'a machine without accelerators'
+        when operation is not null and not regexp_matches(operation, '^RunInstances(:SV\d+)?$') then 'not Linux'
+        when lower(coalesce(pricing_unit, '')) not in ('hrs', 'hr', 'hour', 'hours') then 'its unit is not the hour'
+        when hours is null or hours <= 0 then 'its quantity is no number above 0'
+        when starts_at is null or ends_at is null or ends_at <= starts_at then 'its charge period is none'
+        when provider is null then 'it names no provider'
+        when region_id is null then 'it names no region'
+        when purchase_option is null then 'how it was bought is not known'
+        when list_amount is null or contracted_amount is null or effective_amount is null then 'a cost is no number'
+    end as reason
+from worded

@@ -1,0 +1,65 @@
+-- The machines of an export of costs, alike ones together. The export covers the hours from its first charge to its
+-- last. On demand and spot: nodes are the most that ran in one charge period (the peak of an hourly export, the mean of
+-- a monthly one), rounded up, and share_of_use is the rest, so that nodes x share_of_use is what ran in the mean.
+-- Committed machines are paid whether used or not; what an export shows of them is what was used, so they are the mean
+-- with a share of 1.
+with whole as (
+    select epoch(max(ends_at) - min(starts_at)) / 3600 as hours
+    from focus_charge
+    where reason is null
+),
+
+period as (
+    select
+        provider,
+        machine,
+        region_id,
+        purchase_option,
+        plan_kind,
+        billing_currency,
+        sum(hours) as hours,
+        sum(list_amount) as list_amount,
+        sum(contracted_amount) as contracted_amount,
+        sum(effective_amount) as effective_amount,
+        sum(hours)::DOUBLE / (epoch(ends_at - starts_at) / 3600) as running
+    from focus_charge
+    where reason is null
+    group by provider, machine, region_id, purchase_option, plan_kind, billing_currency, starts_at, ends_at
+),
+
+alike as (
+    select
+        p.provider,
+        p.machine,
+        p.region_id,
+        p.purchase_option,
+        p.plan_kind,
+        p.billing_currency,
+        sum(p.hours) as hours,
+        sum(p.list_amount) as list_amount,
+        sum(p.contracted_amount) as contracted_amount,
+        sum(p.effective_amount) as effective_amount,
+        sum(p.hours)::DOUBLE / any_value(w.hours) as mean_running,
+        greatest(ceil(round(max(p.running), 6)), ceil(round(mean_running, 6))) as most_running
+    from period as p
+    cross join whole as w
+    group by p.provider, p.machine, p.region_id, p.purchase_option, p.plan_kind, p.billing_currency
+)
+
+select
+    provider,
+    machine,
+    region_id,
+    purchase_option,
+    case when purchase_option in ('on_demand', 'spot') then most_running else mean_running end::DECIMAL(18, 10)
+        as nodes,
+    case when purchase_option in ('on_demand', 'spot') then least(mean_running / most_running, 1) else 1 end
+    ::DECIMAL(11, 10) as share_of_use,
+    plan_kind,
+    list_amount::DECIMAL(18, 10) as billed_list_cost,
+    contracted_amount::DECIMAL(18, 10) as billed_contracted_cost,
+    effective_amount::DECIMAL(18, 10) as billed_effective_cost,
+    billing_currency as billed_currency,
+    hours::DECIMAL(18, 10) as billed_hours
+from alike
+order by provider, machine, region_id, purchase_option, plan_kind, billed_currency
