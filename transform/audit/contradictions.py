@@ -28,7 +28,9 @@ def contradictions(
     """Return each pair of claims of two texts about the same quantity whose figures cannot both hold."""
     same: dict[tuple[object, ...], list[Claim]] = defaultdict(list)
     for claim in claims:
-        if is_number(claim) and not claim.metric.startswith(JUDGEMENTS):
+        # A saving without its other side is of whatever each text compares with.
+        is_open = claim.metric == "savings_pct" and len(claim.subject.things) == 1
+        if is_number(claim) and not is_open and not claim.metric.startswith(JUDGEMENTS):
             same[_key(claim)].append(claim)
     rows: list[tuple[object, ...]] = []
     for members in same.values():
