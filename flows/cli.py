@@ -331,11 +331,11 @@ def _known_source(name: str) -> Any:
 
 
 def _print_summary(summary: "Summary", *, in_json: bool, judge: bool = True) -> None:
-    """Print what was done; exit 1 where a run found nothing fresh."""
+    """Print what was done; exit 1 where a run found nothing fresh, or the private side was not built."""
     if in_json:
         click.echo(output.as_json(summary.as_dict()))
     else:
         for line in summary.lines():
             click.echo(line)
-    if judge and not summary.fresh:
+    if summary.private_fault or (judge and not summary.fresh):
         sys.exit(output.FAILED)

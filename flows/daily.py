@@ -140,7 +140,8 @@ def outcome(summary: Summary) -> str:
     if not summary.fresh:
         return f"nothing was fresh: {stale or 'no scope to look at'}"
     fresh = len(summary.results) - len(summary.failed)
-    return f"{fresh} looks fresh, {summary.n_events} changes" + (f"; stale: {stale}" if stale else "")
+    private = f"; private side not built: {summary.private_fault}" if summary.private_fault else ""
+    return f"{fresh} looks fresh, {summary.n_events} changes" + (f"; stale: {stale}" if stale else "") + private
 
 
 def page(summary: Summary) -> Iterator[str]:
@@ -197,7 +198,7 @@ def main(offline: bool, sources: list[str] | None, scopes: list[str] | None, dat
         sys.stderr.write(f"error: {without_secrets(str(result))}\n")
         return 1
     sys.stdout.writelines(f"{line}\n" for line in result.lines())
-    return 0
+    return 1 if result.private_fault else 0
 
 
 if __name__ == "__main__":

@@ -166,7 +166,27 @@ class Run:
             built_at=self.clock(),
             version=version("chipledger"),
         )
+        self._build_private()
         return self.summary.file
+
+    def _build_private(self) -> None:
+        """Build the private file, if the settings name one; a fault of it stops nothing, and is told by the summary.
+
+        What is told is stored and sent: it names file, place and field, and no value.
+        """
+        if not self.settings.private and not (self.settings.data_dir / "private.duckdb").exists():
+            return
+        from flows import private
+
+        try:
+            self.summary.private_file = private.build(self.settings, self.clock())
+        except ChipledgerError as error:
+            field = f" (field {error.field})" if error.field else ""
+            self.summary.private_fault = f"{error.source or 'settings'}: {error.message}{field}"
+        except (duckdb.Error, OSError) as error:
+            self.summary.private_fault = type(error).__name__
+        if self.summary.private_fault:
+            LOG.warning("private side not built: %s", self.summary.private_fault)
 
     def decide(self, quarantine_id: int, decision: str) -> None:
         """Settle one open row of the quarantine: checked first, then written to the journal, then carried out."""

@@ -12,7 +12,10 @@ from warehouse.load import LookResult
 
 @dataclass(kw_only=True)
 class Summary:
-    """What a run did, as printed, stored and shown: looks by status, events, the published file and report."""
+    """What a run did, as printed, stored and shown: looks by status, events, the published file and report.
+
+    `private_fault` says why the private file was not built, without any value of the user's files.
+    """
 
     run_id: str
     started_at: datetime
@@ -21,6 +24,8 @@ class Summary:
     notes: list[str] = field(default_factory=list)
     file: Path | None = None
     report: Path | None = None
+    private_file: Path | None = None
+    private_fault: str | None = None
 
     @property
     def fresh(self) -> bool:
@@ -55,6 +60,10 @@ class Summary:
         yield f"file: {self.file}" if self.file else "nothing was published; the last file stands"
         if self.report:
             yield f"report: {self.report}"
+        if self.private_file:
+            yield f"private: {self.private_file}"
+        if self.private_fault:
+            yield f"private side not built: {self.private_fault}; `chipledger fleet check` says more"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the summary as the object that `--json` prints."""
@@ -68,4 +77,6 @@ class Summary:
             "notes": self.notes,
             "file": str(self.file) if self.file else None,
             "report": str(self.report) if self.report else None,
+            "private_file": str(self.private_file) if self.private_file else None,
+            "private_fault": self.private_fault,
         }
