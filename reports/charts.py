@@ -284,7 +284,7 @@ def png(made: Drawing, *, scale: float = 2) -> bytes:
     chart = made.chart.properties(
         background=PAPER,
         title=alt.TitleParams(
-            _wrapped(made.finding), anchor="start", frame="group", fontSize=13, color=INK, offset=24, dx=-LEFT + 6,
+            _wrapped(made.finding), anchor="start", frame="group", fontSize=13, color=INK, offset=8, dx=-LEFT + 6,
             lineHeight=16,
         ),
     )  # fmt: skip

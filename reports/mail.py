@@ -16,6 +16,22 @@ from email.utils import format_datetime
 from reports import mail_html, mail_text, weekly_news
 from reports.weekly_facts import WeekFacts
 
+MOST_PICTURES = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A chart as PNG, as large again as it is shown, so that it is sharp: its file name, and what it says in words."""
+
+    name: str
+    words: str
+    png: bytes
+
+    @property
+    def content_id(self) -> str:
+        """Return what the HTML part calls it by: a function of what it shows."""
+        return f"{hashlib.sha256(self.png).hexdigest()[:20]}@chipledger"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Letter:
@@ -25,16 +41,36 @@ class Letter:
     subject: str
     text: str
     html: str
+    pictures: tuple[Picture, ...] = ()
 
 
 def letter(found: WeekFacts, *, least: float, page_url: str = "") -> Letter:
     """Return a week's mail; moves smaller than `least` are counted, not told."""
     subject = weekly_news.subject(found, least=least)
+    shown = pictures(found)
     return Letter(
         week=str(found.week),
         subject=subject,
         text=mail_text.render(found, least=least, page_url=page_url),
-        html=mail_html.render(found, subject=subject, least=least, page_url=page_url),
+        html=mail_html.render(
+            found, subject=subject, least=least, page_url=page_url,
+            pictures=[(picture.content_id, picture.words) for picture in shown],
+        ),
+        pictures=shown,
+    )  # fmt: skip
+
+
+def pictures(found: WeekFacts) -> tuple[Picture, ...]:
+    """Return the charts of what moved most; a week in which no list price moved has none."""
+    if not found.lists.height:
+        return ()
+    # What draws them takes a second to start, which a quiet week need not pay.
+    from reports import charts, week_charts
+
+    drawn = week_charts.drawings(found, most=MOST_PICTURES)
+    return tuple(
+        Picture(name=f"{found.week}-{number}.png", words=each.finding, png=charts.png(each))
+        for number, each in enumerate(drawn, start=1)
     )
 
 
@@ -53,6 +89,11 @@ def message(written: Letter, *, sender: str, to: str, reply_to: str = "", at: da
     made["Auto-Submitted"] = "auto-generated"
     made.set_content(written.text, cte="quoted-printable")
     made.add_alternative(written.html, subtype="html", cte="quoted-printable")
+    for page in made.iter_parts():
+        if page.get_content_type() == "text/html":
+            for picture in written.pictures:
+                cid = f"<{picture.content_id}>"
+                page.add_related(picture.png, "image", "png", cid=cid, filename=picture.name, disposition="inline")
     return made
 
 

@@ -1,6 +1,7 @@
 """The HTML part of the weekly mail: one column of 600 px, styles inlined, nothing to load, readable in dark mode.
 
-No image, no script, no link but those to the site. Everything that is not ours is escaped.
+No image but the charts that travel with the message, no script, no link but those to the site. Everything that is not
+ours is escaped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,8 @@ import css_inline
 from reports import mail_text, weekly_news, wording
 from reports.weekly_facts import WeekFacts
 
+PICTURE_WIDTH = 436
+"""In CSS pixels; the files have twice as many."""
 MOST_BYTES = 100_000
 """Larger ones are clipped by some readers."""
 MOST_MOVED, MOST_STANDING, MOST_OFFERS, MOST_CHECKED = 40, 20, 20, 60
@@ -37,6 +40,9 @@ table { width: 100%; border-collapse: collapse; }
 .gap td { background-color: #fdf1f0; color: #1a1c20; }
 .fall { color: #0a5cb8; font-weight: bold; }
 .rise { color: #a34100; font-weight: bold; }
+.picture { margin: 14px 0; }
+.picture img { display: block; width: 100%; max-width: 436px; height: auto; border: 0; background-color: #ffffff;
+  color: #1a1c20; font-size: 14px; }
 .preheader { display: none; max-height: 0; overflow: hidden; mso-hide: all; }
 """
 
@@ -54,17 +60,25 @@ DARK = """
 """Where a reader keeps styles in the head; where it does not, the inlined ones name both colours of every text."""
 
 
-def render(found: WeekFacts, *, subject: str, least: float, page_url: str = "") -> str:
-    """Return the part, less than 100 kB; a quiet week has its three lines and a table of what was checked."""
+def render(
+    found: WeekFacts, *, subject: str, least: float, page_url: str = "", pictures: Sequence[tuple[str, str]] = ()
+) -> str:
+    """Return the part, less than 100 kB; a quiet week has its three lines and a table of what was checked.
+
+    `pictures` are charts that travel with the message: the Content-ID of each, and what it says, which stands there
+    where pictures are not shown.
+    """
     text = ""
     for share in (1, 2, 4, 8, 16):
-        text = _render(found, subject, least, page_url, share)
+        text = _render(found, subject, least, page_url, pictures, share)
         if len(text.encode()) < MOST_BYTES:
             break
     return text
 
 
-def _render(found: WeekFacts, subject: str, least: float, page_url: str, share: int) -> str:
+def _render(
+    found: WeekFacts, subject: str, least: float, page_url: str, pictures: Sequence[tuple[str, str]], share: int
+) -> str:
     """Return the part with tables of a share of their rows."""
     head = mail_text.head(found, least=least)
     if found.is_quiet:
@@ -76,7 +90,7 @@ def _render(found: WeekFacts, subject: str, least: float, page_url: str, share: 
         f'<p class="quiet">chipledger, week {found.week}</p>',
         f"<h1>{escape(subject)}</h1>",
         _head(head),
-        *([] if found.is_quiet else [*_moves(found, share), *_stand(found, share), *_offers(found, share)]),
+        *([] if found.is_quiet else [*_moves(found, share, pictures), *_stand(found, share), *_offers(found, share)]),
         *_checked(found, share),
         f'<p class="quiet">{escape(_foot(found))}</p>',
         *([f'<p><a href="{escape(page_url)}">The page of this week</a></p>'] if page_url else []),
@@ -116,9 +130,11 @@ def _table(title: str, heads: Sequence[tuple[str, bool]], rows: Iterable[Sequenc
     )
 
 
-def _moves(found: WeekFacts, share: int) -> list[str]:
+def _moves(found: WeekFacts, share: int, pictures: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the tables of moves, the charts below the first."""
     made = []
-    frames = (("Moved: list prices", found.lists), ("Left out: corrections and suspected errors", found.doubts))
+    listed = found.lists
+    frames = (("Moved: list prices", listed), ("Left out: corrections and suspected errors", found.doubts))
     for title, frame in frames:
         if not frame.height:
             continue
@@ -132,7 +148,17 @@ def _moves(found: WeekFacts, share: int) -> list[str]:
         left = frame.height - len(rows)
         note = f"{left:,} more on the page" if left else ""
         made.append(_table(title, (("What", False), ("Was", True), ("Now", True), ("Change", True)), rows, note))
+        if frame is listed:
+            made += _pictures(pictures)
     return made
+
+
+def _pictures(pictures: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the charts, each with the words that stand there where pictures are blocked."""
+    return [
+        f'<p class="picture"><img src="cid:{escape(cid)}" alt="{escape(words)}" width="{PICTURE_WIDTH}"></p>'
+        for cid, words in pictures
+    ]
 
 
 def _when(before: object, after: object) -> str:

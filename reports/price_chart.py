@@ -226,8 +226,12 @@ def _marks(prices: pl.DataFrame, moved: Sequence[Event], since: datetime, until:
     return shown
 
 
-def _events(canvas: charts.Canvas, shown: Sequence[Event], x: alt.X, y: alt.Y, until: datetime) -> list[alt.Chart]:
-    """Return the marks of events: a point where the new price begins, and words, which those of the news have beside the plot."""
+def _events(
+    canvas: charts.Canvas, shown: Sequence[Event], moved: Sequence[Event], x: alt.X, y: alt.Y
+) -> list[alt.Chart]:
+    """Return the marks of events, each a point where the new price begins; those of the news have their words beside
+    the plot, the others above the point.
+    """
     rows = []
     for event in shown:
         text = f"{_name(event.provider, event.tier)} {wording.arrow(event.ratio)} {abs(event.ratio):.0%}"

@@ -1,6 +1,7 @@
 -- What each provider's cheapest offer of a chip and tier cost over time, in US dollars per chip-hour: one row for each
 -- span in which it is known to have stayed the same (reports/sql/chart_held.sql), from begins_at to ends_at, of the
--- chips of $chips under the purchase options of $options. Where nobody knows a price there is no row.
+-- chips of $chips under the purchase options of $options. Where nobody knows a price there is no row;
+-- what was seen in the last week, or within the source's max_age, holds to the end.
 -- list_change_ratio is what mart.price_change says of the move with which a span began, where it was of this price
 -- alone and not another offer that became the cheapest.
 -- Left out are floors, medians, what nobody new can have, negotiated prices, prices that mart.price_change calls a
@@ -24,7 +25,9 @@ told as (
         o.tier,
         h.valid_from,
         h.last_observed_at,
+        h.valid_to,
         h.held_until,
+        h.held_for,
         h.effective_hourly_price / u.accelerator_count::DOUBLE as hourly,
         o.pricing_currency
     from chart_held as h
@@ -61,7 +64,10 @@ span as (
         t.purchase_option,
         t.tier,
         greatest(t.valid_from, $since) as begins_at,
-        t.held_until as ends_at,
+        case
+            when t.valid_to is null and t.last_observed_at >= $until - t.held_for then $until
+            else t.held_until
+        end as ends_at,
         t.hourly * case
             when t.pricing_currency = 'USD' then 1
             when t.last_observed_at::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
