@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "chipledger.toml"
 PREFIX = "CHIPLEDGER_"
-TABLES = ("mail", "costs", "alerts", "private", "decision")
+TABLES = ("mail", "costs", "alerts", "private", "decision", "site")
 DOORS = ("auto", "api", "bulk")
 
 
@@ -27,8 +27,8 @@ class Settings:
 
     `data_dir`: where everything is kept. `workers`: scopes that are fetched side by side. `wait_seconds`: how long to
     wait for another run that is writing. `heartbeat_url`: called after each good run. `sources`: one table for each
-    source, with `enabled` and the source's own settings. `mail`, `costs`, `alerts`, `private`, `decision`: tables that
-    are read where they are used, each by its own module.
+    source, with `enabled` and the source's own settings. `mail`, `costs`, `alerts`, `private`, `decision`, `site`:
+    tables that are read where they are used, each by its own module.
     """
 
     data_dir: Path = Path("data")
@@ -41,6 +41,7 @@ class Settings:
     alerts: Mapping[str, Any] = field(default_factory=dict)
     private: Mapping[str, Any] = field(default_factory=dict)
     decision: Mapping[str, Any] = field(default_factory=dict)
+    site: Mapping[str, Any] = field(default_factory=dict)
 
     def published(self) -> Path:
         """Return the published file. Raises ChipledgerError where there is none yet."""

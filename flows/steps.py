@@ -19,7 +19,7 @@ import duckdb
 
 from extract import SOURCES, observations, source_named
 from extract.base import Context, Source
-from flows import ask, replay
+from flows import ask, replay, site
 from flows.settings import Settings
 from flows.summary import Summary
 from transform.audit import tables as audit_tables
@@ -230,11 +230,9 @@ class Run:
 
     def report(self) -> Path:
         """Write the report of the published file; return its path."""
-        from reports import daily
-
         if self.summary.file is None:
             raise ValueError("nothing was published")
-        self.summary.report = daily.write(self.summary.file, self.settings.data_dir / "reports")
+        self.summary.report = site.write(self.settings, self.summary.file)
         return self.summary.report
 
     def finish(self, *, report: bool = True) -> Summary:

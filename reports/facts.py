@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.resources import files
 from pathlib import Path
 
 import duckdb
 import polars as pl
 
-SQL = files("reports") / "sql"
+from reports import asking
+
+SQL = asking.SQL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +86,13 @@ def read(file: Path) -> Facts:
     """Return the facts of a published file, which is opened read-only and closed again."""
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
-        runs = _ask(con, "run")
+        runs = ask(con, "run")
         last = runs.row(0, named=True) if runs.height else {"run_id": "", "recorded_at": None}
         previous = runs.row(1, named=True)["ended_at"] if runs.height > 1 else None
-        changes = _ask(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
-        aws_prices = _ask(con, "aws_price")
-        provider_prices = _ask(con, "provider_price")
-        refused = _ask(con, "refused")
+        changes = ask(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
+        aws_prices = ask(con, "aws_price")
+        provider_prices = ask(con, "provider_price")
+        refused = ask(con, "refused")
         shown = [
             aws_prices,
             refused.head(MOST_REFUSED),
@@ -104,21 +105,20 @@ def read(file: Path) -> Facts:
             built_at=built_at,
             version=version,
             runs=runs,
-            scopes=_ask(con, "scope"),
-            counts=_ask(con, "count"),
-            confirmed=_ask(con, "confirmed", run_id=last["run_id"]).item(),
+            scopes=ask(con, "scope"),
+            counts=ask(con, "count"),
+            confirmed=ask(con, "confirmed", run_id=last["run_id"]).item(),
             changes=changes,
             aws_prices=aws_prices,
             provider_prices=provider_prices,
             refused=refused,
-            unknown=_ask(con, "unknown"),
-            gaps=_ask(con, "gap"),
-            documents=_ask(
-                con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})
-            ),
-            models=_ask(con, "model"),
+            unknown=ask(con, "unknown"),
+            gaps=ask(con, "gap"),
+            documents=ask(con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})),
+            models=ask(con, "model"),
         )
 
 
-def _ask(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> pl.DataFrame:
+def ask(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> pl.DataFrame:
+    """Return the frame of the SELECT in a file of reports/sql/."""
     return con.execute((SQL / f"{name}.sql").read_text(encoding="utf-8"), values or None).pl()

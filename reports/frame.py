@@ -3,6 +3,8 @@
 Links between pages are relative, so the folder works from a disk, in any place of a host, and mailed page by page.
 """
 
+import base64
+import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
@@ -11,8 +13,11 @@ from importlib.resources import files
 
 from reports import wording
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-"""A page asks nobody for anything and runs nothing, even if text from outside should slip through."""
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "script-src 'sha256-{}'"
+)
+"""A page asks nobody for anything, and runs our one script alone, even if text from outside should slip through."""
 
 SITE = (
     ("index.html", "Overview"),
@@ -30,6 +35,18 @@ SITE = (
 def style() -> str:
     """Return the one style sheet of all pages."""
     return (files("reports") / "page.css").read_text(encoding="utf-8")
+
+
+@cache
+def script() -> str:
+    """Return the one script of all pages, which sorts and filters tables."""
+    return "\n" + (files("reports") / "page.js").read_text(encoding="utf-8")
+
+
+@cache
+def policy() -> str:
+    """Return what browsers are told to allow: by its hash, the script and no other."""
+    return POLICY.format(base64.b64encode(hashlib.sha256(script().encode()).digest()).decode())
 
 
 def root(place: str) -> str:
@@ -72,7 +89,7 @@ def frame(
             '<html lang="en">',
             "<head>",
             '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy()}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta name="description" content="{escape(described or headline)}">',
             *head,
@@ -92,6 +109,7 @@ def frame(
             "</header>",
             f'<main id="main" tabindex="-1">\n{main}\n</main>',
             _footer(up, version, footer),
+            f"<script>{script()}</script>",
             "</body>",
             "</html>",
             "",

@@ -1,12 +1,14 @@
 """The page around the tables: its parts in their order, as one HTML text that needs nothing else to be read."""
 
+import re
+from collections.abc import Sequence
 from html import escape
 
 import polars as pl
 
 from reports import change_tables, facts, gap_tables, news, price_tables, provider_tables, source_tables, wording
 from reports.facts import Facts
-from reports.frame import frame, section
+from reports.frame import frame, root, section
 from reports.tables import Sheet, small, to_html
 
 PARTS = (
@@ -15,40 +17,42 @@ PARTS = (
 )  # fmt: skip
 """The parts of the page in their order: anchor, words."""
 
+LINK = re.compile(r'href="(?=[a-z_]+\.html)')
 ORDER = "List prices first, on demand before other options, then by size."
 
-FORMULAS = (
-    ("Effective hourly price", "unit_price + upfront_price / commitment_term_hours, a year being 8760 hours"),
-    ("Price per chip-hour", "effective_hourly_price / accelerator_count"),
-    (
-        "In US dollars",
-        "price_per_accelerator_hour \N{MULTIPLICATION SIGN} the ECB's reference rate of the day, or of the ten before",
-    ),
-    ("Against AWS", "cheapest_price_usd / aws_price_usd \N{MINUS SIGN} 1, both current or confirmed within 30 days"),
-    ("Price per NeuronCore-hour", "price_per_accelerator_hour / neuron_cores_per_accelerator"),
-    ("Change", "effective hourly price after / before \N{MINUS SIGN} 1"),
-)
 
-
-def render(found: Facts, place: str) -> str:
-    """Return the page as it stands in a place below the reports; the same facts give the same bytes."""
+def render(found: Facts, places: Sequence[str]) -> list[str]:
+    """Return the page as it stands in each of several places below the reports; the same facts give the same bytes."""
     headline = news.headline(found)
     day = wording.day(found.built_at)
-    return frame(
-        title=f"Accelerator prices, {day}",
-        headline=headline,
-        place=place,
-        built_at=found.built_at,
-        version=found.version,
-        nav=PARTS,
-        main="\n".join((_basis(found), _changes(found), _prices(found), _gaps(found), _sources(found), _method(found))),
-        kind="Daily report",
-        footer=f"This page stays at <code>daily/{day}.html</code>.",
-    )
+    main = "\n".join(
+        (
+            basis(found, sources="#sources"), _changes(found), _prices(found), _gaps(found), _sources(found),
+            _method(found),
+        )
+    )  # fmt: skip
+    return [
+        frame(
+            title=f"Accelerator prices, {day}",
+            headline=headline,
+            place=place,
+            built_at=found.built_at,
+            version=found.version,
+            nav=PARTS,
+            # Our own links are written as from the top folder; those of sources begin with their scheme.
+            main=LINK.sub(rf"\g<0>{root(place)}", main),
+            kind="Daily report",
+            footer=f'This page stays at <a href="{root(place)}daily/{day}.html">daily/{day}.html</a>.',
+        )
+        for place in places
+    ]
 
 
-def _basis(found: Facts) -> str:
-    """Return the counts that everything below rests on; what is stale or missing stands first."""
+def basis(found: Facts, *, sources: str) -> str:
+    """Return the counts that everything below rests on; what is stale or missing stands first.
+
+    `sources` is the address of the list of sources, from the page that this stands on.
+    """
     standing = news.Standing.of(found.counts)
     states = dict(found.scopes["state"].value_counts().iter_rows())
     live = sum(n for state, n in states.items() if state != "archived")
@@ -72,7 +76,7 @@ def _basis(found: Facts) -> str:
         ("Last run", wording.day(run["recorded_at"]) if run else "none", _run_note(found)),
     ]
     cards = "".join(f"<div><dt>{name}</dt><dd>{n}<small>{note}</small></dd></div>" for name, n, note in tiles)
-    return section("basis", "What this rests on", (_warning(found), f'<dl class="tiles">{cards}</dl>'))
+    return section("basis", "What this rests on", (_warning(found, sources), f'<dl class="tiles">{cards}</dl>'))
 
 
 def _run_note(found: Facts) -> str:
@@ -83,12 +87,12 @@ def _run_note(found: Facts) -> str:
     return f"the one before: {wording.minute(found.runs.row(1, named=True)['recorded_at'])}"
 
 
-def _warning(found: Facts) -> str:
+def _warning(found: Facts, sources: str) -> str:
     """Return the list of what limits the conclusions; empty where nothing does."""
     listed = news.troubles(found.scopes)
     items = [f"<li>{escape(words)}.{small(error)}</li>" for words, error in listed[: news.MOST_TROUBLES]]
     if len(listed) > news.MOST_TROUBLES:
-        items.append(f'<li>{len(listed) - news.MOST_TROUBLES:,} more: see <a href="#sources">Sources</a>.</li>')
+        items.append(f'<li>{len(listed) - news.MOST_TROUBLES:,} more: see <a href="{sources}">Sources</a>.</li>')
     if found.unknown.height:
         names = wording.few(found.unknown["named"].to_list(), most=6)
         items.append(f"<li>Accelerator unknown, so without a price per chip: {escape(names)}.</li>")
@@ -198,7 +202,16 @@ def _options_known(found: Facts) -> set[str]:
 
 
 def _sources(found: Facts) -> str:
-    parts = [to_html(source_tables.health(found.scopes))] if found.scopes.height else ["<p>No source was read.</p>"]
+    """Return the scopes that are not well, and what was refused; the page of sources has all of them."""
+    troubled = found.scopes.filter(pl.col("state").is_in(source_tables.TROUBLED)).height
+    words = wording.count(found.scopes.height, "scope") if found.scopes.height else "no scope"
+    parts = [f'<p><a href="sources.html">Sources</a> has each of {words}, with what was read when and what failed.</p>']
+    if troubled:
+        parts.append(to_html(source_tables.health(found.scopes, troubled=True)))
+    elif found.scopes.height:
+        parts.append("<p>No live scope is missing or stale, and none failed last time.</p>")
+    else:
+        parts.append("<p>No source was read.</p>")
     if found.refused.height:
         parts.append(to_html(source_tables.refusals(found.refused)))
     else:
@@ -207,19 +220,11 @@ def _sources(found: Facts) -> str:
 
 
 def _method(found: Facts) -> str:
-    """Return the way from documents to numbers: formulas, the SQL as it stands in the file, and the documents."""
-    formulas = "".join(f"<li>{name}: <code>{escape(formula)}</code></li>" for name, formula in FORMULAS)
-    models = "".join(
-        f"<details><summary>mart.{escape(row['name'])}</summary><p>{escape(row['row_meaning'])}</p>"
-        f'<pre tabindex="0"><code>{escape(row["sql"].strip())}</code></pre></details>\n'
-        for row in found.models.iter_rows(named=True)
-    )
+    """Return the way from documents to numbers: where formulas and SQL stand, and each document."""
     parts = [
-        f"<ul>{formulas}</ul>",
-        "<p>Every number comes from <code>prices.duckdb</code>, built at the time above. Its table "
-        "<code>meta.model</code> holds the SQL that follows, and <code>mart.data_dictionary</code> the meaning and "
-        'unit of every column. <code>chipledger query "select * from mart.accelerator_hour_price"</code> asks it.</p>',
-        f"<h3>SQL</h3>\n{models}",
+        "<p>Every number comes from <code>prices.duckdb</code>, built at the time above. "
+        f'<a href="methods.html">Methods</a> has the formulas and the SQL of {found.models.height:,} tables as they '
+        'stand in the file; <code>chipledger query "select * from mart.accelerator_hour_price"</code> asks it.</p>',
         "<h3>Documents</h3>",
         to_html(source_tables.documents(found.documents)) if found.documents.height else "<p>None.</p>",
     ]

@@ -19,16 +19,18 @@ STATES = {
     "fresh": "fresh",
     "archived": "archived",
 }
+TROUBLED = ("missing", "stale", "retry")
 MOST_SCOPES = 80
 
 
-def health(scopes: pl.DataFrame) -> Sheet:
-    """Return the state of each scope of each source, the worst first within a source."""
+def health(scopes: pl.DataFrame, *, troubled: bool = False, most: int = MOST_SCOPES) -> Sheet:
+    """Return the state of each scope of each source, the worst first within a source; `troubled`: of those not well."""
     order = {state: rank for rank, state in enumerate(STATES)}
     rows = sorted(
         scopes.iter_rows(named=True), key=lambda row: (row["kind"] != "live", row["source"], order[row["state"]])
     )
-    shown = rows[:MOST_SCOPES]
+    wanted = [row for row in rows if row["state"] in TROUBLED] if troubled else rows
+    shown = wanted[:most]
     frame = pl.DataFrame(
         {
             "source": [row["source"] for row in shown],
@@ -54,7 +56,7 @@ def health(scopes: pl.DataFrame) -> Sheet:
     )  # fmt: skip
     counts = {state: sum(row["state"] == state for row in rows) for state in STATES}
     title = ", ".join(f"{n:,} {STATES[state]}" for state, n in counts.items() if n) or "no source was read yet"
-    left = len(rows) - len(shown)
+    left = len(wanted) - len(shown)
     note = (
         "Fresh: read by the last look and within the source's own limit of age. Archived: prices of a past date, from "
         "the offline archive or an import; the last good look of an import is when it was read, not when the prices "

@@ -7,7 +7,7 @@ tables instead, dark and print included, and marks head cells with `scope`, so b
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
+from html import escape, unescape
 
 import polars as pl
 from great_tables import GT, html, loc
@@ -22,6 +22,8 @@ _FOOT = re.compile(r'(<td class="gt_(?:footnote|sourcenote)"[^>]*>)(.*?)(</td>)'
 _MARK = re.compile(r'<span class="gt_footnote_marks">([^<]*)</span>')
 _CLASSES = re.compile(r' class="(?:gt_row |gt_col_heading |gt_columns_bottom_border )*(?:gt_left ?)?([^"]*)"')
 """Of a cell's classes ours needs those of numbers, stubs and groups; a page of all regions is a third lighter so."""
+_NUMBER_CELL = re.compile(r'<td class="gt_right">(.*?)</td>', re.DOTALL)
+_NUMBER = re.compile(r"[-\N{MINUS SIGN}]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 _NOISE = re.compile(
     r' (?:headers|data-quarto-[a-z-]+|aria-labelledby|aria-describedby)="[^"]*"| (?:row|col)span="1"'
     r'|(?<=gt_footnote_marks") style="[^"]*"|(?<=scope="col") id="[^"]*"|(?<=scope="row") id="[^"]*"'
@@ -50,7 +52,8 @@ class Sheet:
 class Form:
     """The form of a table: heads by column in order, the column that names a row, and the one that groups them.
 
-    `right` are columns of numbers. `marked` are columns whose cells are our own HTML; all other text is escaped.
+    `right` are columns of numbers, by which a reader can sort. `marked` are columns whose cells are our own HTML; all
+    other text is escaped. `picks` are columns of few values, of which a reader can pick one.
     """
 
     heads: Mapping[str, str]
@@ -58,6 +61,7 @@ class Form:
     group: str | None = None
     right: Sequence[str] = ()
     marked: Sequence[str] = field(default_factory=tuple)
+    picks: Sequence[str] = ()
 
 
 def sheet(
@@ -74,12 +78,15 @@ def sheet(
 
     Heads may hold a <br>; `note` is our own HTML. The id is fixed, so that the same frame gives the same bytes.
     """
+    heads = {
+        name: f"<span data-pick>{head}</span>" if name in form.picks else head for name, head in form.heads.items()
+    }
     columns = [*([form.group] if form.group else []), *form.heads]
     gt = (
         GT(frame.select(columns), id=id, rowname_col=form.stub, groupname_col=form.group)
         .tab_header(title=title, subtitle=subtitle)
-        .tab_stubhead(html(form.heads[form.stub]))
-        .cols_label({name: html(head) for name, head in form.heads.items() if name != form.stub})
+        .tab_stubhead(html(heads[form.stub]))
+        .cols_label({name: html(head) for name, head in heads.items() if name != form.stub})
         .cols_align("left")
         .cols_align("right", columns=list(form.right))
         .fmt(str, columns=list(form.marked))
@@ -100,11 +107,21 @@ def to_html(made: Sheet) -> str:
     text = _MARK.sub(r"<sup>\1</sup>", _CLASSES.sub(r' class="\1"', text).replace(' class=""', ""))
     text = _TABLE.sub(f'<table class="gt_table">{caption}', text, count=1)
     text = _FOOT.sub(r'\1<div class="held">\2</div>\3', text)
-    text = re.sub(r"\n\s*", "\n", text).strip()
+    text = re.sub(r"\n\s*", "\n", _NUMBER_CELL.sub(_with_value, text)).strip()
     return (
         f'<div class="frame" id="{made.id}" role="region" tabindex="0" aria-labelledby="{made.id}-caption">\n'
         f"{text}\n</div>"
     )
+
+
+def _with_value(cell: re.Match[str]) -> str:
+    """Return a cell of numbers with the one it begins with as a value to sort by; as it is where that is its text."""
+    shown = unescape(re.sub(r"<[^>]+>", "", re.split(r"<(?:small|sup)\b", cell[1])[0]))
+    found = _NUMBER.search(shown)
+    if found is None or found[0] == cell[1]:
+        return cell[0]
+    value = found[0].replace(",", "").replace("\N{MINUS SIGN}", "-")
+    return f'<td class="gt_right" data-value="{value}">{cell[1]}</td>'
 
 
 def small(text: str | None) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
+from math import floor, log10
 
 MINUS = "\N{MINUS SIGN}"
 UNKNOWN = "\N{EN DASH}"
@@ -47,6 +48,14 @@ Number = float | Decimal
 def amount(value: Number | None, places: int) -> str:
     """Return an amount with thousands separated; a dash where it is unknown."""
     return UNKNOWN if value is None else f"{value:,.{places}f}".replace("-", MINUS)
+
+
+def significant(value: Number | None, digits: int = 3) -> str:
+    """Return an amount with so many significant digits and at most ten places: 0.0634, 12.7, 1,250."""
+    if value is None:
+        return UNKNOWN
+    places = 0 if not value else digits - 1 - floor(log10(abs(float(value))))
+    return amount(value, min(max(places, 0), FINER_PLACES[-1]))
 
 
 def places_of(values: Iterable[Number | None]) -> int:

@@ -26,7 +26,7 @@ import os, signal, sys
 from datetime import datetime
 from pathlib import Path
 
-import reports.daily
+import reports.site
 from flows import replay, steps
 from flows.settings import Settings
 from warehouse import landing, load, publish
@@ -61,7 +61,7 @@ def half_a_part(con, data_dir_or_name):
     die()
 
 
-def half_a_report(file, folder):
+def half_a_report(file, folder, local):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "index.html").write_text("<!doctype html><ht")
     die()
@@ -77,7 +77,7 @@ points = {
     "in the middle of the part file": lambda: setattr(publish, "create_macros", lambda con: half_a_part(con, "")),
     "after the part, before the rename": lambda: before(publish, "_put_in_place"),
     "after the rename, before the report": lambda: before(steps.Run, "report"),
-    "in the report": lambda: setattr(reports.daily, "write", half_a_report),
+    "in the report": lambda: setattr(reports.site, "write", half_a_report),
     "nowhere": lambda: None,
 }
 points[point]()

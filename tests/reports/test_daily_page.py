@@ -4,7 +4,6 @@ import html
 import re
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from flows.settings import Settings
 from flows.steps import Fetched, open_run
-from reports import daily, facts, news, wording
+from reports import facts, frame, news, wording
 from warehouse.errors import SourceError
 
 MOST_BYTES = 300_000
@@ -92,7 +91,7 @@ def test_the_page_is_whole_and_accessible(page: str) -> None:
 def test_the_page_asks_nobody_for_anything(page: str) -> None:
     read = Outline(page)
     assert read.loads == ["data:,", "feed.atom"]
-    assert "script" not in read.tags
+    assert page.count("<script>") == page.count(frame.script()) == 1
     assert "url(" not in page
     assert "@import" not in page
     assert "default-src 'none'" in page
@@ -111,28 +110,20 @@ def test_the_page_is_light(page: str) -> None:
 
 def test_the_same_file_gives_the_same_bytes(live: Path, live_page: Path, tmp_path: Path) -> None:
     """Even in another process, with another hash seed and in another time zone."""
-    code = "import sys; from pathlib import Path; from reports import daily; daily.write(*map(Path, sys.argv[1:]))"
+    code = "import sys; from pathlib import Path; from reports import site; site.write(*map(Path, sys.argv[1:]))"
     environment = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "PATH": ""}
     subprocess.run([sys.executable, "-c", code, live, tmp_path], check=True, env=environment, timeout=60)
-    assert live_page.read_bytes() == (tmp_path / "index.html").read_bytes()
+    for page in live_page.parent.rglob("*.*"):
+        assert page.read_bytes() == (tmp_path / page.relative_to(live_page.parent)).read_bytes(), page.name
 
 
-def test_a_day_keeps_its_page(offline: Path, tmp_path: Path) -> None:
-    newest = daily.write(offline, tmp_path)
-    assert newest == tmp_path / "index.html"
-    kept = (tmp_path / "daily/2026-11-21.html").read_text(encoding="utf-8")
-    assert Outline(kept).text == Outline(newest.read_text(encoding="utf-8")).text
-    assert sorted(path.name for path in tmp_path.rglob("*")) == [
-        "2026-11-21.html", "daily", "feed.atom", "index.html", "latest.json", "latest.schema.json",
-    ]  # fmt: skip
+def test_a_day_keeps_its_page(offline_page: Path) -> None:
+    """At two addresses the same is said, with links that lead to the same pages."""
+    newest = offline_page.read_text(encoding="utf-8")
+    kept = (offline_page.parent / "daily/2026-11-21.html").read_text(encoding="utf-8")
 
-
-def test_a_page_is_written_in_time(live: Path, tmp_path: Path) -> None:
-    """Budget of the page itself; what it imports is measured with the whole run."""
-    daily.write(live, tmp_path)
-    start = time.process_time()
-    daily.write(live, tmp_path)
-    assert time.process_time() - start < 1.5
+    assert Outline(kept).text == Outline(newest).text
+    assert [link.removeprefix("../") for link in Outline(kept).links] == Outline(newest).links
 
 
 # --- numbers
@@ -153,7 +144,7 @@ def test_every_price_of_the_page_is_the_marts(live: Path, live_page: Path) -> No
     shown = []
     for part in re.split(r'<th class="gt_group_heading"[^>]*>', table)[1:]:
         chip = html.unescape(part[: part.index("<")])
-        for region, price in re.findall(r'gt_stub">([^<]+)</th>\s*<td class="gt_right">([\d.,]+)<', part):
+        for region, price in re.findall(r'gt_stub">([^<]+)</th>\s*<td class="gt_right"[^>]*>([\d.,]+)<', part):
             shown.append((chip, region, price))
     assert sorted(shown) == [(chip, region, f"{price:,.2f}") for chip, region, price in lowest]
     assert len(shown) > 30
@@ -179,19 +170,13 @@ def test_every_document_of_a_price_is_listed_with_its_whole_hash(live: Path, liv
     assert all(any(sha.startswith(short) and f">{sha}<" in page for sha in hashes) for short in linked)
 
 
-def test_formulas_and_sql_stand_in_the_page(live: Path, page: str) -> None:
-    for name, sql in query(live, "select name, sql from meta.model"):
-        assert f"mart.{name}" in page
-        assert html.escape(sql.strip()) in page
-
-
 # --- what the page claims
 
 
 def test_a_file_without_any_price_has_a_page(tmp_path: Path) -> None:
     with open_run(Settings(data_dir=tmp_path), clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as one:
         one.publish()
-        page = one.report().read_text(encoding="utf-8")
+        page = one.report().with_name("latest.html").read_text(encoding="utf-8")
     assert "<h1>No price is known: nothing was read yet.</h1>" in page
     assert Outline(page).open == []
 
@@ -204,7 +189,7 @@ def test_a_file_of_failures_names_them(tmp_path: Path) -> None:
             one.land(Fetched(source="aws_price_list", scope=scope, error=error))
         one.load()
         one.publish()
-        text = section(one.report().read_text(encoding="utf-8"), "basis")
+        text = section(one.report().with_name("latest.html").read_text(encoding="utf-8"), "basis")
     assert "aws_price_list us-east-1 is missing: it was never read. no answer" in text
     assert "Live scopes fresh 0 of 2 2 missing" in text
 
@@ -236,7 +221,7 @@ def test_a_first_look_at_old_prices_is_no_change_since_the_last_run(live: Path) 
 def test_text_from_outside_runs_nowhere(live_page: Path) -> None:
     """The stand-in put a script into an amount and into an error; both are shown as text."""
     page = live_page.read_text(encoding="utf-8")
-    assert "<script" not in page
+    assert page.count("<script") == 1
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 2
 
 
@@ -259,4 +244,4 @@ def test_no_cell_is_blank(page: str) -> None:
     """What is unknown is a dash with its reason; it is never blank, and never 0."""
     assert re.findall(r"<td[^>]*>\s*</td>", page) == []
     assert ">None<" not in page
-    assert re.findall(r'<td class="gt_right">0\.00</td>\s*<td[^>]*><a href="#d-', page) == []
+    assert re.findall(r'<td class="gt_right"[^>]*>0\.00</td>\s*<td[^>]*><a href="#d-', page) == []

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from market_file import HOSTILE, publish_market
 
-from reports import daily, facts, provider_tables, wording
+from reports import facts, provider_tables, wording
+from reports import page as daily_page
 from reports.tables import to_html
 
 Cells = dict[str, str]
@@ -26,8 +27,9 @@ def prices(market: Path) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def page(market: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    return daily.write(market, tmp_path_factory.mktemp("pages")).read_text(encoding="utf-8")
+def page(market: Path) -> str:
+    (text,) = daily_page.render(facts.read(market), ["latest.html"])
+    return text
 
 
 def text_of(markup: str) -> str:

@@ -1,0 +1,23 @@
+"""The table [site] of the settings: what the pages in the reports folder leave out."""
+
+from pydantic import BaseModel, ConfigDict
+
+from flows import settings_table
+from flows.settings import Settings
+
+
+class SiteSettings(BaseModel):
+    """What the site shows.
+
+    `claims`: whether the page of published claims and their verdicts is written. It judges what others wrote: a folder
+    that is put on a public host may leave it out.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    claims: bool = True
+
+
+def of(settings: Settings) -> SiteSettings:
+    """Return the table, or its defaults. Raises SettingsError."""
+    return settings_table.checked(SiteSettings, settings.site, name="site")

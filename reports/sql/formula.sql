@@ -1,0 +1,11 @@
+-- The macros of the file, as its catalogue has them: scalar ones are formulas, table macros are marts with parameters.
+select
+    f.schema_name,
+    f.function_name as name,
+    f.function_type as kind,
+    f.comment as meaning,
+    f.parameters,
+    f.macro_definition as definition
+from duckdb_functions() as f
+where not f.internal and f.database_name = current_database() and f.function_type in ('macro', 'table_macro')
+order by f.schema_name, f.function_name
