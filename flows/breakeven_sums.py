@@ -10,9 +10,12 @@ from typing import Any
 
 import duckdb
 
+from flows.ask import rows
 from transform import models
 
 Numbers = Mapping[str, float | None]
+Key = tuple[int, str]
+"""Which of several moves, and which input of it."""
 
 INPUTS = tuple(next(macro for macro in models.MACROS if macro.name == "break_even").parameters)
 """The parameters of mart.break_even, by which its inputs are named here."""
@@ -21,7 +24,7 @@ UTILISATION = "utilisation"
 """Share of the measured rate that both sides serve: a token costs the more on both, the less of it is used."""
 WIDEST = 1e6
 """How far from its given value an input is looked at, as a ratio either way."""
-_PER_DECADE, _PARTS, _ROUNDS = 8, 32, 8
+_PER_DECADE, _PARTS, _ROUNDS = 4, 64, 6
 _FROM_ZERO = tuple(10 ** (power / 4) for power in range(-8, 49))
 """Where a flip is looked for of an input that is 0: 0.01 to 10^12."""
 
@@ -39,6 +42,50 @@ class Flip:
     flips_at: float
     ratio: float | None
     pays: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """A number that is known as a range."""
+
+    low: float
+    likely: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What a move takes: weeks of work for one model, and how many models; upkeep is USD a month."""
+
+    weeks: Range
+    engineers: float
+    usd_per_hour: float
+    n_models: int = 1
+    tokens_per_day: float | None = None
+    upkeep: float = 0.0
+    dual_weeks: float = 0.0
+    stranded: float = 0.0
+    delay_weeks: float = 0.0
+    delay_usd_per_week: float = 0.0
+    horizon_months: float = 12.0
+
+    def inputs(self, from_usd: float, to_usd: float, weeks: float) -> dict[str, float | None]:
+        """Return the inputs of mart.break_even."""
+        return {
+            "from_usd": from_usd, "to_usd": to_usd, "tokens_a_day": self.tokens_per_day,
+            "weeks": weeks * self.n_models, "engineers": self.engineers, "engineer_hour": self.usd_per_hour,
+            "upkeep": self.upkeep, "dual_weeks": self.dual_weeks, "stranded": self.stranded,
+            "late_weeks": self.delay_weeks, "late_usd": self.delay_usd_per_week, "horizon": self.horizon_months,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """How both sides are used, alike: share of the measured rate, and shares of paid hours that run."""
+
+    utilisation: float = 1.0
+    commitment_use: float = 1.0
+    spot_running_share: float = 1.0
 
 
 class Sums:
@@ -61,9 +108,7 @@ class Sums:
 
     def rows(self, sql: str, values: Sequence[object]) -> list[dict[str, Any]]:
         """Return the rows of one question, by column."""
-        cursor = self._con.execute(sql, list(values))
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, line, strict=True)) for line in cursor.fetchall()]
+        return rows(self._con, sql, values)
 
     def moves(self, asked: Sequence[Numbers]) -> list[dict[str, Any]]:
         """Return the row of mart.break_even for each list of inputs, in their order."""
@@ -81,31 +126,30 @@ class Sums:
             raise ValueError(f"{len(found)} answers to {len(asked)} questions")
         return found
 
-    def flips(self, given: Numbers, *, used: float | None = None) -> list[Flip]:
-        """Return where the answer flips, the nearest first, what flips from 0 after all others.
+    def flips(self, asked: Sequence[tuple[Numbers, float | None]]) -> list[list[Flip]]:
+        """Return for each move where its answer flips, the nearest first, what flips from 0 after all others.
 
-        `used` is the utilisation of both sides, where their costs come from measured rates. Without a load there is
-        no answer, and so no flip.
+        A move is its inputs and, where both costs come from measured rates, the utilisation of both sides. Without a
+        load there is no answer, and so no flip. All moves are looked at together, as a question costs more than a row.
         """
-        if given["tokens_a_day"] is None:
-            return []
-        start: dict[str, float] = {name: value for name in INPUTS if (value := given[name]) is not None}
-        if used is not None:
-            start[UTILISATION] = used
+        start: dict[Key, float] = {}
+        for place, (given, used) in enumerate(asked):
+            if given["tokens_a_day"] is not None:
+                start |= {(place, name): value for name in INPUTS if (value := given[name]) is not None}
+                start |= {} if used is None else {(place, UTILISATION): used}
 
-        def pays(points: Sequence[tuple[str, float]]) -> list[bool]:
-            rows = self.moves([_changed(given, name, value, used) for name, value in points])
+        def pays(points: Sequence[tuple[Key, float]]) -> list[bool]:
+            rows = self.moves([_changed(*asked[place], name, value) for (place, name), value in points])
             return [row["move_verdict"] == "pays" for row in rows]
 
-        found = []
-        for name, bracket in _brackets(start, pays).items():
+        found: list[list[Flip]] = [[] for _ in asked]
+        for (place, name), bracket in _brackets(start, pays).items() if start else ():
             value = (bracket.low * bracket.high) ** 0.5 if bracket.low > 0 else bracket.high
-            begin = start[name]
+            begin = start[place, name]
             ratio = max(value / begin, begin / value) if begin > 0 else None
-            found.append(
-                Flip(name=name, given=begin, flips_at=value, ratio=ratio, pays="above" if bracket.above else "below")
-            )
-        return sorted(found, key=lambda flip: (flip.ratio is None, flip.ratio or flip.flips_at))
+            pays_where = "above" if bracket.above else "below"
+            found[place].append(Flip(name=name, given=begin, flips_at=value, ratio=ratio, pays=pays_where))
+        return [sorted(each, key=lambda flip: (flip.ratio is None, flip.ratio or flip.flips_at)) for each in found]
 
 
 @dataclass(frozen=True)
@@ -115,7 +159,7 @@ class _Bracket:
     above: bool
 
 
-def _changed(given: Numbers, name: str, value: float, used: float | None) -> Numbers:
+def _changed(given: Numbers, used: float | None, name: str, value: float) -> Numbers:
     if name != UTILISATION:
         return {**given, name: value}
     costs = {side: cost for side in ("from_usd", "to_usd") if (cost := given[side]) is not None}
@@ -123,28 +167,27 @@ def _changed(given: Numbers, name: str, value: float, used: float | None) -> Num
 
 
 def _brackets(
-    start: Mapping[str, float], pays: Callable[[Sequence[tuple[str, float]]], list[bool]]
-) -> dict[str, _Bracket]:
+    start: Mapping[Key, float], pays: Callable[[Sequence[tuple[Key, float]]], list[bool]]
+) -> dict[Key, _Bracket]:
     """Return for each input the narrow bracket of its flip nearest to its given value; none for what never flips."""
-    grids = {name: _grid(name, value) for name, value in start.items()}
+    grids = {key: _grid(key[1], value) for key, value in start.items()}
     brackets = {}
-    for name, answers in _ask(grids, pays).items():
-        near = _nearest(grids[name], answers, start[name])
+    for key, answers in _ask(grids, pays).items():
+        near = _nearest(grids[key], answers, start[key])
         if near:
-            brackets[name] = near
+            brackets[key] = near
     for _ in range(_ROUNDS):
-        finer = {name: _between(one.low, one.high) for name, one in brackets.items()}
-        for name, answers in _ask(finer, pays).items():
-            near = _nearest(finer[name], answers, brackets[name].low)
-            brackets[name] = near or brackets[name]
+        finer = {key: _between(one.low, one.high) for key, one in brackets.items()}
+        for key, answers in _ask(finer, pays).items():
+            brackets[key] = _nearest(finer[key], answers, brackets[key].low) or brackets[key]
     return brackets
 
 
 def _ask(
-    grids: Mapping[str, Sequence[float]], pays: Callable[[Sequence[tuple[str, float]]], list[bool]]
-) -> dict[str, list[bool]]:
-    answers = iter(pays([(name, value) for name, grid in grids.items() for value in grid]))
-    return {name: [next(answers) for _ in grid] for name, grid in grids.items()}
+    grids: Mapping[Key, Sequence[float]], pays: Callable[[Sequence[tuple[Key, float]]], list[bool]]
+) -> dict[Key, list[bool]]:
+    answers = iter(pays([(key, value) for key, grid in grids.items() for value in grid]))
+    return {key: [next(answers) for _ in grid] for key, grid in grids.items()}
 
 
 def _grid(name: str, value: float) -> tuple[float, ...]:

@@ -16,6 +16,7 @@ from flows import (
     cli_alerts,
     cli_audit,
     cli_benchmarks,
+    cli_breakeven,
     cli_chips,
     cli_choose,
     cli_cost,
@@ -72,11 +73,14 @@ main.add_command(cli_audit.audit)
 main.add_command(cli_benchmarks.benchmark)
 main.add_command(cli_chips.chips)
 main.add_command(cli_chips.fit)
+main.add_command(cli_choose.choose)
 main.add_command(cli_choose.commitments)
 main.add_command(cli_mail.report)
 main.add_command(cli_mail.mail)
 main.add_command(cli_alerts.alert)
 main.add_command(cli_cost.cost)
+main.add_command(cli_breakeven.breakeven)
+main.add_command(cli_breakeven.makeorbuy)
 main.add_command(cli_fleet.fleet)
 
 
