@@ -25,7 +25,7 @@ LOG = {
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
 KEPT = ("source", "document", "offer", "offer_unit", "accelerator_label", "instance_type")
 REMADE = (
-    "price_history", "accelerator_hour_price", "price_change", "source_health", "unknown_accelerator", "provider_price",
+    "price_history", "price_change", "accelerator_hour_price", "source_health", "unknown_accelerator", "provider_price",
 )  # fmt: skip
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
 NEEDED = {"token": "token_cost", "drift": "price_index"}

@@ -45,8 +45,8 @@ class MartMacro:
 
 MARTS = (
     Mart("price_history", "One price of one offer from one moment to another, spliced from all sources", is_table=True),
-    Mart("accelerator_hour_price", "The last known price of one offer, per chip-hour", is_table=True),
     Mart("price_change", "One change of one offer's price, with the window in which it happened", is_table=True),
+    Mart("accelerator_hour_price", "The last known price of one offer, per chip-hour", is_table=True),
     Mart("source_health", "One scope of one source: when it was last looked at, and what came of it", is_table=True),
     Mart("unknown_accelerator", "One priced instance type with no entry in core.instance_type"),
     Mart("spot_zone_price", "Spot price of one type in one zone, now and over 1, 7 and 30 days", is_table=True),
@@ -62,6 +62,8 @@ MARTS = (
     Mart("commitment_option", "One commitment beside the on-demand price of the same machine in the same place"),
     Mart("list_price_move", "How one provider's on-demand list prices of one chip have moved", is_table=True),
     Mart("chip_price", "What a unit of one chip's power costs under one purchase option"),
+    Mart("obtainable", "Whether one provider was ever seen to have one chip to sell under one purchase option"),
+    Mart("workload", "One workload that published comparisons decide for: a model, a task and a load"),
     Mart("throughput", "One run of one benchmark per chip, with what physics allows it", is_table=True),
     Mart(
         "cost_price",
@@ -130,6 +132,26 @@ MACROS = (
             "spot_running_share": "1.0",
             "assumed_mfu": "null",
             "precision_name": "'bf16'",
+        },
+    ),
+    MartMacro(
+        "choice",
+        "The cheapest feasible option for one workload at one yardstick, the runner-up, and what would change it",
+        {
+            "task_asked": "'training'",
+            "model_asked": "'llama-3.1-8b'",
+            "tokens_asked": "3e11",
+            "speed_asked": "null",
+            "months_asked": "36",
+            "use_asked": "1.0",
+            "tolerates_asked": "false",
+            "spot_loss_asked": "null",
+            "providers_asked": "null",
+            "load_asked": "null",
+            "utilisation_asked": "1.0",
+            "overhead_asked": "0.0",
+            "goodput_asked": "1.0",
+            "days_asked": "null",
         },
     ),
     MartMacro(

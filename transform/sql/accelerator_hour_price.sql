@@ -1,7 +1,19 @@
 -- The last known price of each offer, per instance, per chip and per NeuronCore, with its age.
 -- What a unit is stands in core.offer_unit, its price per hour in mart.price_history. US dollars come by the last
 -- reference rate of the ten days up to the day on which the price was last confirmed; without one they are NULL.
-with known as (
+-- last_changed_at is when the price last moved, or when the offer came or came back, as mart.price_change tells it: a
+-- correction or suspected error has not changed it. NULL: nobody saw it change since it was first seen.
+with changed as (
+    select
+        c.offer_id,
+        max(c.observed_at) as last_changed_at
+    from mart.price_change as c
+    cross join meta.build as b
+    where c.change_kind not in ('correction', 'suspected_error') and c.observed_at <= b.built_at
+    group by c.offer_id
+),
+
+known as (
     select
         o.*,
         h.valid_from,
@@ -76,6 +88,7 @@ select
     k.fx_rate_date,
     k.source,
     k.valid_from,
+    d.last_changed_at,
     k.last_observed_at,
     epoch(b.built_at - k.last_observed_at) / 86400 as age_days,
     coalesce(epoch(b.built_at - k.last_observed_at) / 3600 <= s.max_age_hours, false) as is_current,
@@ -83,4 +96,5 @@ select
     k.offer_id
 from rated as k
 inner join core.source as s on k.source = s.source
+left join changed as d on k.offer_id = d.offer_id
 cross join meta.build as b

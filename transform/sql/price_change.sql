@@ -20,11 +20,17 @@
 --                      purchase option, which still cost it
 --                    - next card: per chip what another chip of the provider had cost at the last look, and that chip
 --                      is not shown with it
+--                    - out of the market: more than fourfold, from or to less than a quarter or more than four times
+--                      what the chip cost then at the median of three other providers or more, and on its other side
+--                      within [0.5, 2] of that
 --                    - whenever it comes, the way back from any of these but rounding, as near
 --   market_move      also the price of one that moves five times within 30 days
 --   list_change      every other move: what one series alone cannot tell from a new price
 -- Corrections come in pairs, and a suspected error has its end beside it if that is in sight, so that a series without
 -- them ends where it does with them. All need what comes next: the last days' kinds are provisional.
+-- A list change is part of a repricing of the whole catalogue (is_repricing) where more than half of what its source
+-- showed of the provider's list under the purchase option changed on that day, three prices or more; repricing_share
+-- says how much. What moves with the rate of exchange alone is no change: amounts are compared in their own currency.
 with step as (
     select
         h.offer_id,
@@ -203,17 +209,62 @@ misread as (
         end
 ),
 
-jump as (
+jump as materialized (
     select
         e.offer_id,
         e.observed_at,
         e.changed_next_at,
         exp(abs(e.ln_after - e.ln_before)) as fold,
+        u.accelerator_name,
+        e.hourly_before / nullif(u.accelerator_count, 0)::DOUBLE as chip_hour_before,
+        e.hourly_after / nullif(u.accelerator_count, 0)::DOUBLE as chip_hour_after,
         case when u.accelerator_count > 2 then u.accelerator_count::DOUBLE end as own_count,
         2 * abs(e.ln_next - e.ln_before) < abs(e.ln_after - e.ln_before) as is_undone
     from effective as e
     inner join core.offer_unit as u on e.offer_id = u.offer_id
     where e.is_list and abs(e.ln_after - e.ln_before) > ln(2)
+),
+
+-- Where a price moved more than fourfold: the offers of the chip by others, and what each of them asked then.
+rival as materialized (
+    select
+        j.offer_id,
+        j.observed_at,
+        u.offer_id as other_id,
+        o.service_provider_name
+    from jump as j
+    inner join core.offer as s on j.offer_id = s.offer_id
+    inner join core.offer_unit as u on j.accelerator_name = u.accelerator_name and u.accelerator_count > 0
+    inner join core.offer as o on u.offer_id = o.offer_id
+    where
+        j.fold > 4
+        and s.service_provider_name <> o.service_provider_name
+        and s.pricing_currency = o.pricing_currency
+        and s.purchase_option = o.purchase_option
+),
+
+peer as (
+    select
+        r.offer_id,
+        r.observed_at,
+        r.service_provider_name,
+        median(h.effective_hourly_price / u.accelerator_count::DOUBLE) as chip_hour
+    from rival as r
+    inner join core.offer_unit as u on r.other_id = u.offer_id
+    inner join mart.price_history as h
+        on r.other_id = h.offer_id and r.observed_at between h.valid_from and h.last_observed_at
+    where h.effective_hourly_price > 0
+    group by r.offer_id, r.observed_at, r.service_provider_name
+),
+
+asked as (
+    select
+        offer_id,
+        observed_at,
+        median(chip_hour) as chip_hour
+    from peer
+    group by offer_id, observed_at
+    having count(*) >= 3
 ),
 
 doubtful as (
@@ -236,6 +287,23 @@ doubtful as (
         changed_next_at,
         is_undone
     from misread
+    union
+    select
+        j.offer_id,
+        j.observed_at,
+        j.changed_next_at,
+        j.is_undone
+    from jump as j
+    inner join asked as a on j.offer_id = a.offer_id and j.observed_at = a.observed_at
+    where
+        (
+            j.chip_hour_before / a.chip_hour not between 0.25 and 4
+            and j.chip_hour_after / a.chip_hour between 0.5 and 2
+        )
+        or (
+            j.chip_hour_after / a.chip_hour not between 0.25 and 4
+            and j.chip_hour_before / a.chip_hour between 0.5 and 2
+        )
 ),
 
 rounded as (
@@ -273,6 +341,77 @@ suspect as (
         offer_id,
         observed_at
     from rounded
+),
+
+judged as materialized (
+    select
+        e.*,
+        case
+            when e.hourly_before is null and e.unit_price_two_before is not null then 'returned_offer'
+            when e.hourly_before is null then 'new_offer'
+            when e.hourly_after is null then 'gone_offer'
+            when e.purchase_option = 'spot' then 'spot_move'
+            when not e.is_list then 'market_move'
+            when c.is_same then 'correction'
+            when s.offer_id is not null then 'suspected_error'
+            when e.is_restless then 'market_move'
+            else 'list_change'
+        end as change_kind
+    from effective as e
+    left join paired as c on e.offer_id = c.offer_id and e.observed_at = c.observed_at
+    left join suspect as s on e.offer_id = s.offer_id and e.observed_at = s.observed_at
+    where
+        not (e.hourly_before is null and e.hourly_after is null)
+        and (e.hourly_before is not null or e.source_before is not null or e.observed_at > e.first_look_at)
+),
+
+-- Days on which a source saw three prices or more of a provider's list change, and how many it showed before and after.
+repriced as materialized (
+    select
+        j.source,
+        o.service_provider_name,
+        j.purchase_option,
+        j.observed_at::DATE as repriced_on,
+        count(distinct j.offer_id) as n_changed
+    from judged as j
+    inner join core.offer as o on j.offer_id = o.offer_id
+    where j.change_kind = 'list_change'
+    group by j.source, o.service_provider_name, j.purchase_option, j.observed_at::DATE
+    having n_changed >= 3
+),
+
+-- Imports that never tell a price twice: their silence means that it holds.
+changes_only as (
+    select p.source
+    from core.sku_price as p
+    inner join core.source as s on p.source = s.source and s.kind = 'import'
+    group by p.source
+    having not bool_or(p.last_observed_at > p.valid_from)
+),
+
+unchanged as (
+    select
+        r.source,
+        r.service_provider_name,
+        r.purchase_option,
+        r.repriced_on,
+        count(distinct h.offer_id) as n_unchanged
+    from repriced as r
+    inner join core.offer as o
+        on
+            r.service_provider_name = o.service_provider_name
+            and r.purchase_option = o.purchase_option
+            and o.statistic = 'price'
+            and o.tier not ilike '%marketplace%' is not false
+    inner join mart.price_history as h
+        on
+            o.offer_id = h.offer_id
+            and r.source = h.last_source
+            and r.repriced_on > h.valid_from::DATE
+            and (h.valid_to is null or r.repriced_on < h.valid_to::DATE)
+    left join changes_only as c on r.source = c.source
+    where h.unit_price is not null and (c.source is not null or r.repriced_on <= h.last_observed_at::DATE)
+    group by r.source, r.service_provider_name, r.purchase_option, r.repriced_on
 )
 
 select
@@ -299,26 +438,27 @@ select
     null::TIMESTAMP as effective_at,
     e.last_observed_before_at,
     e.observed_at,
+    e.change_kind,
     case
-        when e.hourly_before is null and e.unit_price_two_before is not null then 'returned_offer'
-        when e.hourly_before is null then 'new_offer'
-        when e.hourly_after is null then 'gone_offer'
-        when e.purchase_option = 'spot' then 'spot_move'
-        when not e.is_list then 'market_move'
-        when c.is_same then 'correction'
-        when s.offer_id is not null then 'suspected_error'
-        when e.is_restless then 'market_move'
-        else 'list_change'
-    end as change_kind,
+        when e.change_kind = 'list_change' then r.n_changed / (r.n_changed + coalesce(v.n_unchanged, 0))
+    end as repricing_share,
+    coalesce(e.change_kind = 'list_change' and repricing_share > 0.5, false) as is_repricing,
     e.source,
     e.source_before,
     e.document_sha256,
     e.offer_id
-from effective as e
+from judged as e
 inner join core.offer as o on e.offer_id = o.offer_id
 inner join core.offer_unit as u on e.offer_id = u.offer_id
-left join paired as c on e.offer_id = c.offer_id and e.observed_at = c.observed_at
-left join suspect as s on e.offer_id = s.offer_id and e.observed_at = s.observed_at
-where
-    not (e.hourly_before is null and e.hourly_after is null)
-    and (e.hourly_before is not null or e.source_before is not null or e.observed_at > e.first_look_at)
+left join repriced as r
+    on
+        e.source = r.source
+        and o.service_provider_name = r.service_provider_name
+        and e.purchase_option = r.purchase_option
+        and e.observed_at::DATE = r.repriced_on
+left join unchanged as v
+    on
+        r.source = v.source
+        and r.service_provider_name = v.service_provider_name
+        and r.purchase_option = v.purchase_option
+        and r.repriced_on = v.repriced_on
