@@ -120,7 +120,7 @@ def every(rows: Sequence[Row]) -> Sheet:
         {
             "claim": _told(row),
             "article": row["article_title"] or row["article"] or wording.UNKNOWN,
-            "metric": row["metric"],
+            "metric": row["metric"].replace("_", " "),
             "then": _words(row["standing"]),
             "today": _words(row["standing_today"]),
             "why": _why(row, ids),
@@ -128,12 +128,15 @@ def every(rows: Sequence[Row]) -> Sheet:
         for row in rows
     ]
     table = pl.DataFrame(cells, schema=dict.fromkeys(HEADS, pl.String)).with_columns(
-        pl.col("article").map_elements(lambda text: f'<span class="machine">{escape(text)}</span>', pl.String)
+        pl.col("article", "metric").map_elements(small, pl.String)
     )
     return sheet(
         table,
         Form(
-            heads=HEADS, stub="claim", marked=("claim", "article", "why"), picks=("article", "metric", "then", "today")
+            heads=HEADS,
+            stub="claim",
+            marked=("claim", "article", "metric", "why"),
+            picks=("article", "metric", "then", "today"),
         ),
         id="audit",
         title="Every number, then and today",
@@ -146,9 +149,9 @@ def disagreements(pairs: Sequence[Row]) -> Sheet:
     cells = [
         {
             "quantity": f'<span class="long">{escape(row["subject"])}</span>' + small(row["quantity"]),
-            "one": _link(row["claim_id"], f"{row['claimed']} {row['unit']}") + small(_words(row["verdict"])),
+            "one": _link(row["claim_id"], f"{row['claimed']} {row['unit']}") + small(_words(row["standing"])),
             "other": _link(row["other_claim_id"], f"{row['other_claimed']} {row['unit']}")
-            + small(_words(row["other_verdict"])),
+            + small(_words(row["other_standing"])),
             "evidence": "nothing decides" if row["recomputed_value"] is None
             else f"{wording.significant(row['recomputed_value'], 4)} {row['unit']}",
         }

@@ -1,16 +1,18 @@
 -- Two texts that say different things of one quantity, and what the evidence says of it.
 select
-    quantity,
-    subject,
-    unit,
-    claim_id,
-    claimed,
-    article,
-    verdict,
-    other_claim_id,
-    other_claimed,
-    other_article,
-    other_verdict,
-    recomputed_value
-from mart.claim_contradiction
-order by quantity, subject, claim_id, other_claim_id
+    p.quantity,
+    p.subject,
+    p.unit,
+    p.claim_id,
+    p.claimed,
+    p.article,
+    coalesce(a.standing, p.verdict) as standing,
+    p.other_claim_id,
+    p.other_claimed,
+    p.other_article,
+    coalesce(b.standing, p.other_verdict) as other_standing,
+    p.recomputed_value
+from mart.claim_contradiction as p
+left join mart.claim_audit as a on p.claim_id = a.claim_id
+left join mart.claim_audit as b on p.other_claim_id = b.claim_id
+order by p.quantity, p.subject, p.claim_id, p.other_claim_id

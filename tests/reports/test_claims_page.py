@@ -117,6 +117,7 @@ def test_texts_that_disagree_show_both_and_the_evidence(page):
     assert "55.04 USD/h" in table
     assert "nothing decides" in table
     assert "2 pairs of numbers" in table
+    assert "arithmetic holds, input does not" in table, "of a failed input nothing is shown as sound"
 
 
 def test_what_comes_from_outside_is_text(page):

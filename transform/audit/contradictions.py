@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from transform.audit.evidence import Evidence
-from transform.audit.finding import CONSISTENT, Range, claimed, is_number
+from transform.audit.finding import CONSISTENT, Range, claimed, is_number, number
 from warehouse.claims import UNITS, Claim
 
 COLUMNS = (
@@ -43,8 +43,8 @@ def contradictions(
                 continue
             known = value if basis in EVIDENCE else other_value if other_basis in EVIDENCE else None
             rows.append((
-                _quantity(a), a.subject_text, a.unit, a.claim_id, a.figure, a.article, verdict, b.claim_id, b.figure,
-                b.article, other, known,
+                _quantity(a), a.subject_text, a.unit, a.claim_id, _told(a, evidence), a.article, verdict, b.claim_id,
+                _told(b, evidence), b.article, other, known,
             ))  # fmt: skip
     return rows
 
@@ -71,12 +71,25 @@ def _figure(claim: Claim, evidence: Evidence) -> Range:
     told = claimed(claim)
     if claim.metric != "price_per_core":
         return told
-    cores = [
+    cores = _cores(claim, evidence)
+    return told * Range(min(cores), max(cores)) if cores else told
+
+
+def _cores(claim: Claim, evidence: Evidence) -> list[float]:
+    """Return the cores of each chip that a claim may mean."""
+    return [
         count
         for chip in evidence.forms(claim.subject.things[0])
         if (count := evidence.fact(chip, "cores_per_accelerator"))
     ]
-    return told * Range(min(cores), max(cores)) if cores else told
+
+
+def _told(claim: Claim, evidence: Evidence) -> str:
+    """Return a figure as it was told; that of a core with what it is of a chip, as chips are compared."""
+    cores = set(_cores(claim, evidence)) if claim.metric == "price_per_core" and claim.value is not None else set()
+    if len(cores) != 1:
+        return claim.figure
+    return f"{number(float(claim.figure) * cores.pop())} ({claim.figure} a core)"
 
 
 def _quantity(claim: Claim) -> str:

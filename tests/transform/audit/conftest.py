@@ -64,7 +64,8 @@ def ask(con: duckdb.DuckDBPyConnection, read: Read) -> Ask:
     return function
 
 
-@pytest.fixture
-def shipped(con: duckdb.DuckDBPyConnection) -> dict[str, Judged]:
+@pytest.fixture(scope="session")
+def shipped(audited: Path) -> dict[str, Judged]:
     """Return the verdict on each shipped claim, by id."""
-    return {one.claim.claim_id: one for one in audit(con, claims.shipped())[0]}
+    with duckdb.connect(str(audited), read_only=True) as opened:
+        return {one.claim.claim_id: one for one in audit(opened, claims.shipped())[0]}
