@@ -108,6 +108,7 @@ def cost(
     """
     with output.errors(in_json=in_json):
         from flows import cost as asking
+        from flows import cost_page
 
         terms = asking.Terms(
             commitment_use=asked["commitment_use"], spot_running_share=1 - asked["spot_loss"], beat=asked["beat"],
@@ -120,16 +121,12 @@ def cost(
                 batch=asked["batch"], context=asked["context"], accepted_tokens=asked["accepted_tokens"],
             )  # fmt: skip
             found = asking.bare(question, terms, read().published() if chip and model else None)
-            shown: Sequence[Mapping[str, Any]] = [
-                {"what": name, "value": value} for name, value in found["rows"][0].items()
-            ]
+            shown: Sequence[Mapping[str, Any]] = cost_page.sums(found)
         else:
             found, shown = _from_file(read, model, task, chip, asked, terms, everything=everything)
     if in_json:
         click.echo(output.as_json(found))
     elif in_html:
-        from flows import cost_page
-
         click.echo(cost_page.render(found, shown), nl=False)
     else:
         _print(found, shown)

@@ -23,6 +23,14 @@ def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]
     return [_serving(row, others[_key(row)]) for row in rows]
 
 
+def sums(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the figures of a bare sum, one a line; from 1,000 on to the unit: a month of 15,695 USD is no 15,700."""
+    return [
+        {"what": name, "value": f"{value:,.0f}" if isinstance(value, float) and value >= 1000 else value}
+        for name, value in found["rows"][0].items()
+    ]
+
+
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return row["throughput_id"], row["offer_id"], row["interactivity"], row["scenario"], row["reach"]
 

@@ -56,6 +56,7 @@ def test_bare_sums(call: Call, price: str, throughput: str, cost: float) -> None
 )  # fmt: skip
 def test_hours_months_and_chips(call: Call, price: str, chips: str, name: str, value: float) -> None:
     assert sums(call, "--price", price, "--chips", chips)[name] == pytest.approx(value, abs=0.005)
+    assert f"{value:,}" in call("--price", price, "--chips", chips).stdout
 
 
 @pytest.mark.parametrize(

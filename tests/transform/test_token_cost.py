@@ -1,5 +1,6 @@
 """What a million tokens costs: the worked points, the formulas recomputed from the row, and what is left out."""
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -259,6 +260,22 @@ def test_what_has_no_cost_is_counted(file: Path) -> None:
     assert values(file, "from mart.cost_price where service_provider_name = 'Toy' and low_price_usd < 2") == []
     (own,) = values(file, "select count(*) from mart.serving_rate where scenario = 'own curve' and n_runs > 1")[0]
     assert own == 2  # of units of one chip and of eight with a network: the beaten run is part of neither
+
+
+def test_the_documented_queries_answer(file: Path) -> None:
+    """The tables of docs/cost-per-token.md come from its own queries, whose answers name a price's date and a grade."""
+    page = (Path(__file__).parents[2] / "docs" / "cost-per-token.md").read_text()
+    queries = re.findall(r"^```sql\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+
+    assert len(queries) == 2
+    for query in queries:
+        found = lines(file, query.strip().rstrip(";"))
+        assert len(found) > 5
+        assert all(
+            line["price_of"] and line["grade"] and line["low"] <= line["median"] for line in found if line["low"]
+        )
+        heads = {name.replace("_", " ").replace("usd per chip hour", "USD/chip-h") for name in found[0]}
+        assert any(heads == {cell.strip() for cell in line.strip("|").split("|")} for line in page.splitlines())
 
 
 def test_one_price_moves_exactly_what_depends_on_it(tmp_path: Path) -> None:
