@@ -9,6 +9,7 @@ from transform.audit.evidence import Chip, Evidence, Price
 from transform.audit.finding import (
     CONSISTENT,
     INCONSISTENT,
+    STALE,
     UNVERIFIABLE,
     Finding,
     Range,
@@ -101,6 +102,8 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
     if results == [None, None]:
         return unknown("no two prices of one seller, place and option are known of both sides")
     verdicts = [UNVERIFIABLE if one is None else CONSISTENT if one[0].meets(told) else INCONSISTENT for one in results]
+    if verdicts == [CONSISTENT, INCONSISTENT]:
+        verdicts[1] = STALE
     span, a, b = next(one for one in (results[1], results[0]) if one)
     words = f"{number(a.per(unit) or 0)} / {number(b.per(unit) or 0)} USD/h of {unit} at {a.service_provider_name}"
     urls = tuple(dict.fromkeys(evidence.documents.get(one.document_sha256) or one.document_sha256 for one in (a, b)))

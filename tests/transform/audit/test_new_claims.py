@@ -85,3 +85,69 @@ def test_moving_one_price_moves_what_rests_on_it_today_only(tmp_path, read):
     assert results[1] == [
         ("consistent", "stale"), ("consistent",) * 2, ("consistent",) * 2, ("inconsistent", "consistent"),
     ]  # fmt: skip
+
+
+def test_a_saving_that_repeats_others_is_held_against_them(ask):
+    """A saving of one chip is held against the text's own by model, of the size that it states, and rests on them."""
+    pair = "{0},x,Trainium3 vs H100 / {1},savings_pct,{2},,,percent,,2026"
+    one = "{0},x,Trainium3,savings_pct,{1},{2},{3},percent,{4},2026"
+    found = ask(
+        pair.format("a", "Llama 3 70B", 47), pair.format("b", "Llama 3 8B", 41), pair.format("c", "BERT-Large", 24),
+        one.format("d", 40, "", "", ""), one.format("e", 60, "", "", ""), one.format("f", "", 20, 25, ""),
+        one.format("g", "", 20, 25, "under 10B parameters"), one.format("h", "", 45, 50, "70B+ models"),
+        one.format("i", "", 50, 60, ""),
+    )  # fmt: skip
+    assert "".join(found[name].finding.verdict[0] for name in "defghi") == "cicici"
+    assert set(found["d"].finding.rests_on) == {"a", "b", "c"}
+    assert found["d"].standing == "arithmetic holds, input is unverified"
+
+
+def test_a_saving_a_peak_flop_follows_prices_and_peaks(ask):
+    """Per teraFLOP, 17.04 USD for 16 chips of 667 is 63 % below 34.24 USD for 8 of 989, and not 31 %."""
+    lines = [
+        'a,x,trn2.48xlarge,price_usd_per_hour_instance,17.04,,,USD/h,on-demand,2026',
+        'b,x,p5.48xlarge,price_usd_per_hour_instance,34.24,,,USD/h,on-demand,2026',
+        'c,x,trn2.48xlarge vs p5.48xlarge,savings_pct,63,,,percent,per-teraFLOP,2026',
+        'd,x,trn2.48xlarge vs p5.48xlarge,savings_pct,31,,,percent,per-teraFLOP,2026',
+    ]  # fmt: skip
+    found = ask(*lines)
+    assert (found["c"].finding.verdict, found["d"].finding.verdict) == ("consistent", "inconsistent")
+    assert found["c"].finding.rests_on == ("a", "b")
+
+
+def test_a_ratio_of_prices_without_figures_of_its_text_is_asked_of_the_history(ask):
+    """98.32 to 21.50 USD was the ratio in 2025, 55.04 to 21.50 it is today; without a price of both nothing decides."""
+    line = "{0},x,p5.48xlarge vs {1},ratio_price,{2},,,x,on-demand in us-east-1,{3}"
+    found = ask(
+        line.format("a", "trn1.32xlarge", 4.57, "2025-03-01"), line.format("b", "trn1.32xlarge", 2.56, "2026-03-01"),
+        line.format("c", "trn1.32xlarge", 3.3, "2026-03-01"), line.format("d", "trn3.48xlarge", 2.0, "2026-03-01"),
+    )  # fmt: skip
+    assert {name: (one.finding.verdict, one.finding.verdict_today) for name, one in found.items()} == {
+        "a": ("consistent", "stale"), "b": ("consistent",) * 2, "c": ("inconsistent",) * 2,
+        "d": ("unverifiable",) * 2,
+    }  # fmt: skip
+    assert found["b"].finding.documents
+
+
+def test_machines_and_years_follow_published_figures(ask):
+    """vCPUs, host memory, tensor cores and years are held against tables; "now" allows every year since."""
+    found = ask(
+        "a,x,p5.48xlarge,spec_vcpus,192,,,count,,2026", "b,x,p5.48xlarge,spec_vcpus,96,,,count,,2026",
+        "c,x,trn3-ultra,spec_host_memory_gib,27648,,,GiB,,2026", "d,x,trn3-ultra,spec_host_memory_gib,4096,,,GiB,,2026",
+        "e,x,Trainium3,spec_general_availability,2026,,,year,,2026",
+        "f,x,Trainium3,spec_general_availability,2026,,,year,now available,2026",
+        "g,x,Trainium3,spec_general_availability,2024,,,year,now available,2024",
+        "h,x,H100 SXM,spec_tensor_cores,528,,,count,,2026", "i,x,MI300X,spec_tensor_cores,1216,,,count,,2026",
+        "j,x,trn3-ultra,spec_accelerators,144,,,count,,2026", "k,x,trn3-ultra,spec_accelerators,72,,,count,,2026",
+    )  # fmt: skip
+    assert "".join(found[name].finding.verdict[0] for name in "abcdefghijk") == "ciciicicuci"
+    assert found["f"].finding.recomputed == 2025
+
+
+def test_a_market_of_one_seller_decides_nothing(con, read):
+    """Where no seller is named and one is known, another may have asked the price."""
+    (claim,) = read("a,x,H200 SXM,price_per_chip,4.54,,,USD/h,on-demand,2026-07-20")
+    evidence = Evidence(con, [claim])
+    evidence.prices = [one for one in evidence.prices if one.service_provider_name == "AWS"]
+    assert evidence.prices
+    assert judge([claim], evidence)[0].finding.verdict == "unverifiable"
