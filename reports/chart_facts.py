@@ -59,9 +59,23 @@ def sparks(con: duckdb.DuckDBPyConnection, offers: Iterable[int], *, until: date
     return _ask(con, "spark", offers=sorted({*offers}), since=until - SPARK, until=until)
 
 
-def _ask(con: duckdb.DuckDBPyConnection, name: str, **values: Sequence[object] | datetime) -> pl.DataFrame:
-    con.execute(f"create or replace temp view chart_held as {_text('held')}")
-    return con.execute(_text(name), values).pl()
+def drift(
+    con: duckdb.DuckDBPyConnection, chips: Iterable[str], purchase_option: str, *, until: datetime
+) -> pl.DataFrame:
+    """Return the drift index of chips, by provider and of all of them, in the year before a moment."""
+    return _ask(con, "drift", chips=sorted({*chips}), option=purchase_option, since=until - YEAR, until=until)
+
+
+def frontier(con: duckdb.DuckDBPyConnection, purchase_option: str) -> pl.DataFrame:
+    """Return what a million output tokens costs at each speed, of the offers under a purchase option."""
+    return _ask(con, "frontier", option=purchase_option)
+
+
+def _ask(con: duckdb.DuckDBPyConnection, name: str, **values: Sequence[object] | datetime | str) -> pl.DataFrame:
+    text = _text(name)
+    if "chart_held" in text:
+        con.execute(f"create or replace temp view chart_held as {_text('held')}")
+    return con.execute(text, values).pl()
 
 
 def _text(name: str) -> str:

@@ -206,14 +206,22 @@ class Canvas:
         return made
 
     def words(self, rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-        """Return words above points, with a rim of the page's colour so that they can be read across lines."""
-        if not rows:
-            return []
-        base = self.layer(rows).encode(x=x, y=y, text="text:N")
-        return [
-            base.mark_text(dy=-10, color=PAPER, stroke=PAPER, strokeWidth=4, strokeJoin="round"),
-            base.mark_text(dy=-10).encode(color=alt.Color("ink:N", scale=None, legend=None)),
-        ]
+        """Return words above points, with a rim of the page's colour so that they can be read across lines.
+
+        Rows have x, y, text, ink and `side`, where the words stand: to the left of the point, or centred.
+        """
+        made: list[alt.Chart] = []
+        sides: dict[str, Literal["right", "center"]] = {"left": "right", "centre": "center"}
+        for side, align in sides.items():
+            shown = [row for row in rows if row["side"] == side]
+            if not shown:
+                continue
+            base = self.layer(shown).encode(x=x, y=y, text="text:N")
+            made += [
+                base.mark_text(dy=-11, align=align, color=PAPER, stroke=PAPER, strokeWidth=4, strokeJoin="round"),
+                base.mark_text(dy=-11, align=align).encode(color=alt.Color("ink:N", scale=None, legend=None)),
+            ]
+        return made
 
     def drawn(self, *layers: alt.Chart, finding: str, scope: str) -> Drawing:
         """Return layers as one chart of the common size and look."""

@@ -122,7 +122,7 @@ def draw(
     layers = [_band(canvas, week, x)] if week else []
     layers.append(canvas.lines(_points(known, least, moved), x, y, steps=True))
     if shown := _marks(prices, moved, since, until):
-        layers += _events(canvas, shown, moved, x, y)
+        layers += _events(canvas, shown, moved, since, until, x, y)
     words, n_left = _labels(known, least, moved, until)
     layers += canvas.labels(words, shape)
     option = wording.option(purchase_option)
@@ -218,20 +218,22 @@ def _band(canvas: charts.Canvas, week: tuple[datetime, datetime], x: alt.X) -> a
 def _marks(prices: pl.DataFrame, moved: Sequence[Event], since: datetime, until: datetime) -> list[Event]:
     """Return what is marked: the news, and the largest of the moves before it, none close to another."""
     shown = list(moved)
-    room = (until - since) / 6
+    room = (until - since) * 0.38
     for event in events(prices):
         near = any(abs(event.at - other.at) < room for other in shown)
-        if len(shown) - len(moved) < MOST_EVENTS and not near and since + room < event.at <= until:
+        if len(shown) - len(moved) < MOST_EVENTS and not near and since + room / 2 < event.at <= until:
             shown.append(event)
     return shown
 
 
 def _events(
-    canvas: charts.Canvas, shown: Sequence[Event], moved: Sequence[Event], x: alt.X, y: alt.Y
-) -> list[alt.Chart]:
+    canvas: charts.Canvas, shown: Sequence[Event], moved: Sequence[Event], since: datetime, until: datetime, x: alt.X,
+    y: alt.Y,
+) -> list[alt.Chart]:  # fmt: skip
     """Return the marks of events, each a point where the new price begins; those of the news have their words beside
     the plot, the others above the point.
     """
+    late = until - (until - since) / 4
     rows = []
     for event in shown:
         text = f"{_name(event.provider, event.tier)} {wording.arrow(event.ratio)} {abs(event.ratio):.0%}"
@@ -239,6 +241,7 @@ def _events(
             {
                 "x": charts.days(event.at), "y": round(event.after, 5), "top": round(event.before, 5),
                 "ink": FALL if event.ratio < 0 else RISE, "text": "" if event in moved else text.replace("%", " %"),
+                "side": "left" if event.at > late else "centre",
             }
         )  # fmt: skip
     told = [row for row in rows if row["text"]]
@@ -277,6 +280,9 @@ def _labels(
             name = wording.short(line.provider, most=MOST_NAME + 2)
             made.append(Label(text=f"{name} {last:.2f}", value=last, ink=INK if line.provider == AWS else QUIET))
             named.add(line.provider)
+        elif line.provider == AWS and AWS not in named:
+            made.append(Label(text=f"AWS {last:.2f}, {wording.day(end)}", value=last, ink=INK))
+            named.add(AWS)
         else:
             n_left += _ink(line, moved) == QUIET
     return made, n_left

@@ -1,0 +1,16 @@
+-- The drift index of $chips under $option from $since to $until, of each provider and (no provider) of a chip, without
+-- what only few offers carry. A chain that broke begins again at 100, and cannot be compared with the one before.
+select
+    accelerator_name,
+    service_provider_name,
+    chain_number,
+    index_date,
+    price_index
+from mart.price_index
+where
+    index_level in ('provider', 'chip')
+    and accelerator_name in (select unnest($chips))
+    and purchase_option = $option
+    and index_date between $since and $until
+    and price_index is not null
+order by accelerator_name asc, service_provider_name asc nulls last, chain_number asc, index_date asc

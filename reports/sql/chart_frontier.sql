@@ -1,0 +1,66 @@
+-- Cost of a million output tokens against the speed that one user gets, of the offers of $option at full load: the
+-- charts of cost, one for each model, scenario, precision and way of decoding of one benchmark. All of the machine is
+-- charged to output tokens. Only points that may be compared (is_ranked), of benchmarks with three speeds or more.
+-- A chip that is too slow for a user has a row without a cost. rank counts the groups, the ones that most offers and
+-- chips speak of first.
+with point as (
+    select
+        model_name,
+        scenario,
+        benchmark_family,
+        precision,
+        decoding,
+        accelerator_name,
+        service_provider_name,
+        interactivity,
+        min(all_in_output_usd_median) as cost_usd
+    from mart.token_cost
+    where
+        task = 'serving'
+        and utilisation = 1
+        and is_ranked
+        and interactivity is not null
+        and interactivity_statistic = 'median'
+        and purchase_option = $option
+    group by
+        model_name, scenario, benchmark_family, precision, decoding, accelerator_name, service_provider_name,
+        interactivity
+),
+
+grouped as (
+    select
+        model_name,
+        scenario,
+        benchmark_family,
+        precision,
+        decoding,
+        row_number() over (
+            order by
+                -count(distinct accelerator_name), -count(*), model_name, scenario, benchmark_family, precision,
+                decoding
+        ) as group_rank
+    from point
+    group by model_name, scenario, benchmark_family, precision, decoding
+    having count(distinct case when cost_usd is not null then interactivity end) >= 3
+)
+
+select
+    g.group_rank,
+    p.model_name,
+    p.scenario,
+    p.benchmark_family,
+    p.precision,
+    p.decoding,
+    p.accelerator_name,
+    p.service_provider_name,
+    p.interactivity,
+    p.cost_usd
+from point as p
+inner join grouped as g
+    on
+        p.model_name = g.model_name
+        and p.scenario is not distinct from g.scenario
+        and p.benchmark_family is not distinct from g.benchmark_family
+        and p.precision is not distinct from g.precision
+        and p.decoding is not distinct from g.decoding
+order by g.group_rank, p.accelerator_name, p.interactivity, p.cost_usd, p.service_provider_name
