@@ -11,10 +11,17 @@ from pathlib import Path
 from looks import START, ParsedLook, day, row
 from purchase import plan, putting, seen
 
+from flows.private_names import Names
 from flows.settings import Settings
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 PLAN_RATE = "40"
+
+NAMES = Names(
+    {name.lower(): name for name in ("AWS", "CoreWeave", "RunPod")},
+    {"AWS": {"p5.48xlarge": "p5.48xlarge"}, "CoreWeave": {"gb200-4x": "gb200-4x"}},
+)
+"""Names without a published file."""
 
 FLEET = """\
 provider,offer,region,option,nodes,share_of_use,commitment_end,label,term,tier

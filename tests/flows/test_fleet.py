@@ -198,7 +198,8 @@ def test_the_private_file(data: Path, tmp_path: Path) -> None:
     with duckdb.connect(str(file), read_only=True) as con:
         prices = con.execute(
             "select offer_id in (select offer_id from fleet_line where reason is null), list_unit_price, "
-            "contracted_unit_price, discount, contract_id from contracted_price order by contracted_unit_price, list_unit_price desc"
+            "contracted_unit_price, discount, contract_id from contracted_price "
+            "order by contracted_unit_price, list_unit_price desc"
         ).fetchall()
         (sha,) = con.execute("select distinct prices_sha256 from contracted_price").fetchone() or ()
         silent = con.execute("select column_name from duckdb_columns() where comment is null and not internal")

@@ -1,0 +1,173 @@
+"""A fleet read from an export of costs in FOCUS columns, worked out by hand; what is not read is told with its cost.
+
+The export is made up in the columns of AWS's FOCUS 1.2 table. Its unit prices are AWS's of us-east-1: on demand
+p5.48xlarge 55.04 and trn1.32xlarge 21.50 since 2025 (github.com/aws/karpenter-provider-aws), trn1.32xlarge reserved for
+a year without upfront 13.22895 (github.com/tsaol/aws-gpu, data/all_gpu_instances.js, 2025-11-30).
+"""
+
+import csv
+import io
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+from fleet_file import NAMES
+
+from flows import cli, fleet_file, fleet_focus
+from warehouse.errors import ChipledgerError
+
+THIRDS = {1: ("2026-04-01", "2026-04-11"), 2: ("2026-04-11", "2026-04-21"), 3: ("2026-04-21", "2026-05-01")}
+"""April in periods of 240 hours."""
+
+
+def charge(third: int, meter: str, hours: str, costs: tuple[str, str, str], **others: str) -> dict[str, str]:
+    """Return a charge; `costs` are ListCost, ContractedCost and EffectiveCost."""
+    starts, ends = THIRDS[third]
+    return {
+        "ServiceProviderName": "Amazon Web Services", "ServiceCategory": "Compute", "ChargeCategory": "Usage",
+        "ChargeClass": "", "ChargePeriodStart": f"{starts}T00:00:00Z", "ChargePeriodEnd": f"{ends}T00:00:00Z",
+        "RegionId": "us-east-1", "SkuMeter": meter, "x_Operation": "RunInstances", "PricingCategory": "Standard",
+        "CommitmentDiscountType": "", "CommitmentDiscountStatus": "", "PricingQuantity": hours, "PricingUnit": "Hrs",
+        "ListCost": costs[0], "ContractedCost": costs[1], "EffectiveCost": costs[2], "BillingCurrency": "USD",
+    } | others  # fmt: skip
+
+
+RESERVED = {
+    "PricingCategory": "Committed", "CommitmentDiscountType": "Reserved Instance", "CommitmentDiscountStatus": "Used",
+}  # fmt: skip
+SPOT = {"PricingCategory": "Dynamic", "RegionId": "us-west-2", "x_Operation": "RunInstances:SV052"}
+CHARGES = [
+    # two p5 for 240 hours, one for 240: 480 x 55.04 and 240 x 55.04, 12 % off as agreed
+    charge(1, "BoxUsage:p5.48xlarge", "480", ("26419.20", "23248.896", "23248.896")),
+    charge(2, "BoxUsage:p5.48xlarge", "240", ("13209.60", "11624.448", "11624.448")),
+    # one trn1 on spot for 100 hours, at a made-up price
+    charge(1, "USW2-SpotUsage:trn1.32xlarge", "100", ("2150", "645", "645"), **SPOT),
+    # two trn1 reserved for the whole month: 480 x 21.5 at list, 480 x 13.22895 effective
+    *(charge(n, "BoxUsage:trn1.32xlarge", "480", ("10320", "10320", "6349.896"), **RESERVED) for n in THIRDS),
+    # not read
+    charge(1, "BoxUsage:m5.large", "240", ("23.04", "23.04", "23.04")),
+    charge(1, "EBS:VolumeUsage.gp3", "10", ("0.8", "0.8", "0.8"), PricingUnit="GB-Mo"),
+    charge(1, "BoxUsage:p5.48xlarge", "1", ("60", "60", "60"), x_Operation="RunInstances:0002"),
+    charge(1, "BoxUsage:p5.48xlarge", "-24", ("-1320.96", "-1320.96", "-1320.96"), ChargeClass="Correction"),
+    charge(1, "", "", ("0", "0", "77.5"), PricingCategory="Committed", CommitmentDiscountStatus="Unused"),
+    charge(1, "", "", ("9", "9", "9"), ChargeCategory="Tax"),
+    charge(1, "BoxUsage:p5.48xlarge", "many", ("1", "1", "1")),
+    charge(1, "BoxUsage:p5.48xlarge", "1", ("1", "", "1")),
+    charge(1, "BoxUsage:p5.48xlarge", "1", ("1", "1", "1"), PricingCategory="Other"),
+    charge(1, "Requests", "1", ("5", "5", "5"), ServiceCategory="Storage"),
+]
+
+
+def text(charges: list[dict[str, str]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, charges[0])
+    writer.writeheader()
+    writer.writerows(charges)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("focus") / "focus.csv"
+    file.write_text(text(CHARGES), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def imported(export: Path) -> fleet_focus.Imported:
+    return fleet_focus.read(export)
+
+
+def test_machines_of_an_export(imported: fleet_focus.Imported) -> None:
+    """April has 720 hours. p5: 720 hours, at most two at once, so two for half the time; trn1 reserved: 1440 / 720."""
+    told = [
+        (row["offer"], row["region"], row["option"], str(row["nodes"].normalize()), f"{row['share_of_use']:.10f}")
+        for row in imported.lines
+    ]
+
+    assert told == [
+        ("p5.48xlarge", "us-east-1", "on_demand", "2", "0.5000000000"),
+        ("trn1.32xlarge", "us-east-1", "reserved", "2", "1.0000000000"),
+        ("trn1.32xlarge", "us-west-2", "spot", "1", "0.1388888889"),
+    ]
+
+
+def test_the_three_costs_stay_apart(imported: fleet_focus.Imported) -> None:
+    """720 x 55.04 = 39,628.80 at list, less 12 % 34,873.344; 1440 x 21.5 = 30,960 and 1440 x 13.22895 = 19,049.688."""
+    p5, reserved, _ = imported.lines
+    names = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost", "billed_hours")
+
+    assert [p5[name] for name in names] == [
+        Decimal("39628.80"), Decimal("34873.344"), Decimal("34873.344"), Decimal(720),
+    ]  # fmt: skip
+    assert [reserved[name] for name in names] == [
+        Decimal(30960), Decimal(30960), Decimal("19049.688"), Decimal(1440),
+    ]  # fmt: skip
+
+
+def test_what_was_not_read(imported: fleet_focus.Imported) -> None:
+    """Every other charge is counted by its reason, with its costs: 6 of 16 are in lines, 10 here."""
+    told = {row["reason"]: (row["n_charges"], row["effective_cost"]) for row in imported.left_out}
+
+    assert told == {
+        "a machine without accelerators": (1, Decimal("23.04")),
+        "no hours of a machine of shared tenancy: storage, transfer, hosts and the like": (1, Decimal("0.8")),
+        "not Linux": (1, Decimal(60)),
+        "a correction of an earlier bill": (1, Decimal("-1320.96")),
+        "the unused part of a commitment, which names no machine": (1, Decimal("77.5")),
+        "no usage: a purchase, tax, credit or adjustment": (1, Decimal(9)),
+        "its quantity is no number above 0": (1, Decimal(1)),
+        "a cost is no number": (1, Decimal(1)),
+        "how it was bought is not known": (1, Decimal(1)),
+        "not of the service category Compute": (1, Decimal(5)),
+    }
+
+
+def test_focus_1_0_and_parquet(export: Path, imported: fleet_focus.Imported, tmp_path: Path) -> None:
+    """The older column names and Parquet give the same."""
+    file = tmp_path / "focus.parquet"
+    with duckdb.connect() as con:
+        con.execute(
+            'copy (select * exclude (ServiceProviderName, SkuMeter), ServiceProviderName as "ProviderName", '
+            f"SkuMeter as \"x_UsageType\" from read_csv('{export}', all_varchar = true)) to '{file}' (format parquet)"
+        )
+
+    assert fleet_focus.read(file) == imported
+
+
+def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
+    """The file is a fleet, its owner's alone, and is not written over unasked; what was not read is told."""
+    out = tmp_path / "fleet.csv"
+    words = ["fleet", "import", str(export), "--out", str(out)]
+    result = CliRunner().invoke(cli.main, [*words, "--json"])
+
+    assert result.exit_code == 0
+    assert len(json.loads(result.stdout)["left_out"]) == 10
+    assert out.stat().st_mode & 0o777 == 0o600
+    lines = fleet_file.read("fleet.csv", out.read_bytes(), NAMES)
+    assert [(each.offer, each.purchase_option, each.nodes) for each in lines] == [
+        ("p5.48xlarge", "on_demand", 2), ("trn1.32xlarge", "reserved", 2), ("trn1.32xlarge", "spot", 1),
+    ]  # fmt: skip
+    assert lines[0].billed_effective_cost == Decimal("34873.344")
+    again = CliRunner().invoke(cli.main, words)
+    assert (again.exit_code, "is there already" in again.output) == (1, True)
+    assert CliRunner().invoke(cli.main, [*words, "--replace"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("a,b\n1,2\n", "no export in FOCUS columns"),
+        ("", "no export in FOCUS columns|cannot be read"),
+        (text([CHARGES[-1]]), "no hours of a machine with accelerators"),
+    ],
+)
+def test_no_export(tmp_path: Path, body: str, message: str) -> None:
+    file = tmp_path / "focus.csv"
+    file.write_text(body, encoding="utf-8")
+
+    with pytest.raises(ChipledgerError, match=message):
+        fleet_focus.write(fleet_focus.read(file), tmp_path / "fleet.csv", label="x", replace=False)
