@@ -151,3 +151,17 @@ def test_a_market_of_one_seller_decides_nothing(con, read):
     evidence.prices = [one for one in evidence.prices if one.service_provider_name == "AWS"]
     assert evidence.prices
     assert judge([claim], evidence)[0].finding.verdict == "unverifiable"
+
+
+def test_a_hedge_is_given_to_the_claim(ask):
+    """8 % above the bound is impossible as it stands, and not where it is told as estimated."""
+    bound = 2517e12 / (6 * 70.55e9)
+    metric = "throughput_tokens_per_s_per_chip"
+    line = f'{{0}},x,Trainium3 / Llama 3 70B,{metric},{{1:.1f}},,,tokens/s/chip,"pre-training, {{2}}",2026'
+    found = ask(
+        line.format("a", bound * 1.08, "dense"), line.format("b", bound * 1.08, "estimated"),
+        line.format("c", bound * 1.2, "estimated"), line.format("d", bound * 1.04, "~"),
+    )  # fmt: skip
+    assert {name: one.finding.verdict == "physically_impossible" for name, one in found.items()} == {
+        "a": True, "b": False, "c": True, "d": False,
+    }  # fmt: skip
