@@ -30,10 +30,10 @@ _COLUMNS = (
     Column("billed_currency", "VARCHAR", "BillingCurrency of the imported export of costs"),
     Column("billed_hours", "DECIMAL(18,10)", "Machine-hours of the imported export of costs", "hours"),
     # prices
-    Column("list_price_per_node_hour", "DOUBLE", "List price of one node, an upfront fee spread over the term; NULL: unknown", "USD per hour"),
+    Column("list_price_per_node_hour", "DOUBLE", "List price of one node, an upfront fee spread over the term; of a commitment that of one bought now, whatever was agreed when it began; NULL: unknown", "USD per hour"),
     Column("contracted_price_per_node_hour", "DOUBLE", "Contracted price of one node; NULL: no rule is for it", "USD per hour"),
-    Column("list_usd_per_month", "DOUBLE", "list_price_per_node_hour x nodes x paid_hours_per_month", "USD"),
-    Column("contracted_usd_per_month", "DOUBLE", "contracted_price_per_node_hour x nodes x paid_hours_per_month", "USD"),
+    Column("list_usd_per_month", "DOUBLE", "list_price_per_node_hour x nodes x paid_hours_per_month; a commitment is paid whether used or not", "USD"),
+    Column("contracted_usd_per_month", "DOUBLE", "contracted_price_per_node_hour x nodes x paid_hours_per_month; a commitment is paid whether used or not", "USD"),
     Column("list_idle_usd_per_month", "DOUBLE", "Part of list_usd_per_month that is paid for unused hours of a commitment; NULL: none", "USD"),
     Column("contracted_idle_usd_per_month", "DOUBLE", "Part of contracted_usd_per_month that is paid for unused hours of a commitment; NULL: none", "USD"),
     Column("list_unit_price", "DECIMAL(18,10)", "List price of one capacity unit, as published", "pricing currency per hour, or per pricing_unit"),
