@@ -12,15 +12,22 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from flows.settings import Settings
+from warehouse.errors import ChipledgerError
+
+if TYPE_CHECKING:
+    from flows.quotas import Quotas
 
 LEAST_FREE_BYTES = 1 << 30
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 3, 5
 """A doctor that waits as long as a run does is not asked twice."""
+QUOTAS = "service-quotas"
+BOTO_NAMES = {"servicequotas": QUOTAS}
+"""What botocore calls a service where policies call it otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +82,11 @@ PERMISSIONS = (
     Permission(
         action="ec2:DescribeInstanceTypeOfferings", request={"MaxResults": 5}, adds="the zones that have each type"
     ),
+    Permission(
+        action="servicequotas:ListServiceQuotas",
+        request={"ServiceCode": "ec2", "MaxResults": 1},
+        adds="whether the account's quotas allow what the best options need",
+    ),
 )
 """The policy of docs/settings.md. Five is the least that EC2 takes of types."""
 
@@ -88,6 +100,7 @@ def all_checks(settings: Settings) -> list[dict[str, object]]:
         _published(settings.data_dir),
         _door(settings),
         *_permissions(),
+        *_quotas(settings),
     ]
 
 
@@ -162,26 +175,71 @@ def _permissions() -> list[dict[str, object]]:
         return list(pool.map(lambda each: _permission(clients[each.service], each), PERMISSIONS))
 
 
-def _clients() -> dict[str, Any]:
-    """Return a client of each service in the region where the sources ask first, with one attempt and little time."""
+def _quotas(settings: Settings) -> list[dict[str, object]]:
+    """Say of each of AWS's best options whether the account's quota allows one machine; nothing without a file."""
+    from extract.aws_price_list import places
+    from flows import decision_settings, quotas
+
+    file = settings.data_dir / "prices.duckdb"
+    if not file.exists():
+        return []
+    try:
+        needs = quotas.needed(file, decision_settings.read(settings))
+    except ChipledgerError as error:
+        return [_row("quotas", "note", f"not asked: {error}", "`chipledger build` makes the file anew")]
+    if not needs:
+        return [_row("quotas", "note", "not asked: no option of AWS is the best of any workload", "")]
+    if places.door({"door": "auto"}) != "api":
+        return quotas.checked(needs, lambda _region: "not asked: no credentials")
+    return quotas.checked(needs, _quotas_of)
+
+
+def _quotas_of(region: str) -> "Quotas | str":
+    """Return a region's quotas, or why there is no answer, by name of the error."""
     import botocore.session
+    from botocore import exceptions
+
+    from flows import quotas
+
+    try:
+        return quotas.read(botocore.session.Session().create_client(QUOTAS, region_name=region, config=_config()))
+    except exceptions.ClientError as error:
+        answer: Any = error.response
+        return f"no answer: {answer.get('Error', {}).get('Code', '')}"
+    except exceptions.HTTPClientError as error:
+        return f"no answer: {type(error).__name__}"
+    except (exceptions.BotoCoreError, ValueError) as error:
+        return f"not asked: {type(error).__name__}"
+
+
+def _config() -> Any:
     from botocore.config import Config
 
-    from extract.aws_price_list import places
-    from extract.aws_spot.ec2 import HOME_REGION
     from extract.http import user_agent
 
-    home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
-    central = places.partition_of(home).api_region
-    config = Config(
+    return Config(
         retries={"total_max_attempts": 1, "mode": "standard"},
         connect_timeout=CONNECT_TIMEOUT_S,
         read_timeout=READ_TIMEOUT_S,
         user_agent_extra=user_agent().split(" ")[0],
     )
-    session = botocore.session.Session()
-    regions = {"pricing": central, "savingsplans": central, "ec2": home}
-    return {name: session.create_client(name, region_name=region, config=config) for name, region in regions.items()}
+
+
+def _clients() -> dict[str, Any]:
+    """Return a client of each service in the region where the sources ask first, with one attempt and little time."""
+    import botocore.session
+
+    from extract.aws_price_list import places
+    from extract.aws_spot.ec2 import HOME_REGION
+
+    home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
+    central = places.partition_of(home).api_region
+    session, config = botocore.session.Session(), _config()
+    regions = {"pricing": central, "savingsplans": central, "ec2": home, "servicequotas": home}
+    return {
+        name: session.create_client(BOTO_NAMES.get(name, name), region_name=region, config=config)
+        for name, region in regions.items()
+    }
 
 
 def _permission(client: Any, permission: Permission) -> dict[str, object]:

@@ -1,32 +1,18 @@
 """What wins where: sums worked out by hand, what is feasible, what would flip it, which number answers what."""
 
-from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 import simplejson
+from choice_file import H100_RATE, H200_RATE, MODEL, choice_folder
 from click.testing import CliRunner
-from cost_file import P5, cost_file, lines, run
+from cost_file import P5, lines
 
 from flows import choose, cli
 from flows.decision_settings import DecisionSettings
 from warehouse.errors import ChipledgerError, SettingsError
-
-MODEL = "llama-3-70b"
-H100_RATE, H200_RATE = 1000, 1500
-"""Tokens per second and chip of the two trainings of our own, on eight chips each."""
-
-
-def training(chip: str, rate: int, **others: Any) -> tuple[object, ...]:
-    """Return a training of Llama 3 70B on eight chips."""
-    return run(**({
-        "task": "training", "scenario": "own", "benchmark": "torch", "benchmark_family": "own", "concurrency": None,
-        "accelerator_name": chip, "accelerator_count": Decimal(8), "output_rate": None, "output_length": None,
-        "total_rate": Decimal(8 * rate), "acceptance_length": None, "precision": "bf16",
-    } | others))  # fmt: skip
 
 
 def usd(price: float, rate: float, running: float = 1.0) -> float:
@@ -35,11 +21,8 @@ def usd(price: float, rate: float, running: float = 1.0) -> float:
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("choose")
-    runs = (training("H100", H100_RATE), training("H200", H200_RATE))
-    with cost_file(folder, *runs) as published:
-        yield published
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return choice_folder(tmp_path_factory) / "prices.duckdb"
 
 
 def choice(file: Path, months: float, *, used: float = 1, spot: str = "false, null", providers: str = "['AWS']",

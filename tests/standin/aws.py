@@ -1,4 +1,4 @@
-"""A stand-in for AWS: the Price List's API, reached by unmodified boto3, its bulk files, Savings Plans, and EC2.
+"""A stand-in for AWS: the Price List's API, for unmodified boto3, its bulk files, Savings Plans, EC2, and quotas.
 
     with aws.StandIn() as standin:
         os.environ |= standin.environment()
@@ -10,7 +10,7 @@ Faults and counts find requests by label, with * and ? as in file names:
 
     api  api:GetProducts  api:us-west-2  api:GetProducts:us-west-2  (region: the filter on regionCode)
     ec2  ec2:DescribeRegions  ec2:us-east-1  ec2:DescribeRegions:us-east-1  (region: the endpoint's)
-    savings, plans: see standin.savings_plans
+    savings, plans: see standin.savings_plans; quotas: see standin.quotas
     bulk  bulk:index  bulk:versions  bulk:regions  bulk:prices  bulk:us-west-2  bulk:us-west-2:20261001200000
     /offers/v1.0/aws/AmazonEC2/index.json  (any path)
 """
@@ -27,7 +27,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-from standin import api, bulk, ec2, ec2_cloud, savings_plans, world
+from standin import api, bulk, ec2, ec2_cloud, quotas, savings_plans, world
 from standin.catalogue import Catalogue, Edition, Product
 from standin.exchange import Answer, Request
 from standin.faults import Effect
@@ -71,6 +71,7 @@ class StandIn:
         self.catalogues = {each.partition: each for each in catalogues or (world.aws(), world.china())}
         self.cloud = ec2_cloud.cloud()
         self.savings = savings_plans.plans()
+        self.quotas = quotas.ServiceQuotas()
         self.latency = latency
         self.page_sizes = page_sizes
         self.empty_last_token = False
@@ -93,6 +94,7 @@ class StandIn:
             "AWS_ENDPOINT_URL_PRICING": self.url,
             "AWS_ENDPOINT_URL_EC2": self.url,
             "AWS_ENDPOINT_URL_SAVINGSPLANS": self.url,
+            "AWS_ENDPOINT_URL_SERVICE_QUOTAS": self.url,
             "AWS_ACCESS_KEY_ID": api.ACCESS_KEY,
             "AWS_SECRET_ACCESS_KEY": api.SECRET_KEY,
             "AWS_DEFAULT_REGION": "us-east-1",
@@ -187,6 +189,10 @@ class StandIn:
         elif service == "savingsplans":
             parameters = json.loads(body or b"{}")
             operation, labels = path.lstrip("/"), savings_plans.labels(parameters)
+        elif service == "servicequotas":
+            parameters = json.loads(body or b"{}")
+            operation = headers.get("x-amz-target", "").removeprefix(quotas.TARGET_PREFIX)
+            labels = quotas.labels(operation, region)
         else:
             parameters = json.loads(body or b"{}")
             operation, region = (
@@ -203,6 +209,9 @@ class StandIn:
                 return ec2.answer(parameters, request.headers, self.cloud, key=api.ACCESS_KEY)
             case "savings":
                 return savings_plans.answer(request.parameters, request.headers, self.savings)
+            case "quotas":
+                key, region, _ = ec2.signed_for(request.headers)
+                return quotas.answer(request.operation, request.parameters, region, key, self.quotas)
             case "plans" if self._tree is None:
                 return savings_plans.bulk_answer(request.path, self.savings)
         return self._api(request, spoil) if request.method == "POST" else self._bulk(request, spoil)
