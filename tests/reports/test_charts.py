@@ -1,0 +1,309 @@
+"""Charts: what a line may say, what is drawn from what is known alone, and that a drawing needs and hides nothing."""
+
+import re
+import struct
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+from weekly_file import HOSTILE
+
+from reports import charts, drift_chart, frontier_chart, price_chart, sparkline
+from reports.price_chart import Event
+
+SINCE, UNTIL = datetime.fromisoformat("2026-01-01"), datetime.fromisoformat("2026-04-11")
+WEEK = UNTIL - timedelta(days=7), UNTIL
+
+
+def day(n: float) -> datetime:
+    """Return the moment so many days after the first of January."""
+    return SINCE + timedelta(days=n)
+
+
+def prices(*spans: tuple[str, str | None, float, float, float], moves: dict[int, float] | None = None) -> pl.DataFrame:
+    """Return a frame of chart_price.sql: provider, tier, first and last day, price; ratios of list moves by row."""
+    moves = moves or {}
+    return pl.DataFrame(
+        [
+            {
+                "accelerator_name": "H100", "form_factor": "SXM", "purchase_option": "on_demand",
+                "service_provider_name": provider, "tier": tier, "begins_at": day(begin), "ends_at": day(end),
+                "price_usd": price, "list_change_ratio": moves.get(place),
+            }
+            for place, (provider, tier, begin, end, price) in enumerate(spans)
+        ],
+        schema_overrides={"tier": pl.String, "list_change_ratio": pl.Float64},
+    )  # fmt: skip
+
+
+MARKET = prices(
+    ("AWS", None, 0, 100, 6.88), ("RunPod", "secure", 0, 95, 2.0), ("RunPod", "secure", 95, 100, 2.5),
+    ("Vast", None, 10, 30, 1.5), ("Vast", None, 60, 100, 1.8), moves={2: 0.25},
+)  # fmt: skip
+ROSE = Event(provider="RunPod", tier="secure", at=day(95), before=2.0, after=2.5, ratio=0.25)
+
+
+def draw(frame: pl.DataFrame = MARKET, *moved: Event) -> charts.Drawing:
+    made = price_chart.draw(
+        frame, chip="H100 SXM", purchase_option="on_demand", since=SINCE, until=UNTIL, moved=moved, week=WEEK
+    )
+    assert made is not None
+    return made
+
+
+def rows(made: charts.Drawing) -> list[dict[str, object]]:
+    """Return the corners of all lines of a drawing."""
+    return [row for each in made.rows.values() for row in each if "piece" in row]
+
+
+def tree(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)  # noqa: S314 (our own)
+
+
+def words(svg: str) -> list[str]:
+    return [text.text or "" for text in tree(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+@pytest.fixture(scope="module")
+def drawn() -> str:
+    return charts.svg(draw(MARKET, ROSE))
+
+
+# --- what a line may say
+
+
+def test_a_line_stops_where_the_price_is_not_known() -> None:
+    """Nobody knows Vast's price from day 30 to 60: two pieces, neither of which reaches into the gap."""
+    vast = [row for row in rows(draw()) if row["y"] in (1.5, 1.8) and row["width"] == 1]
+    ends = {piece: [row["x"] for row in vast if row["piece"] == piece] for piece in {row["piece"] for row in vast}}
+
+    assert sorted(ends.values()) == [
+        [charts.days(day(10)), charts.days(day(30))],
+        [charts.days(day(60)), charts.days(day(100))],
+    ]
+
+
+def test_a_price_that_moves_is_one_line_with_a_step() -> None:
+    runpod = [row for row in rows(draw(MARKET, ROSE)) if row["ink"] == charts.RISE]
+
+    assert len({row["piece"] for row in runpod}) == 1
+    assert [(row["x"] - charts.days(SINCE), row["y"]) for row in runpod] == [(0, 2.0), (95, 2.5), (100, 2.5)]
+    assert '"step-after"' in draw().chart.to_json()
+
+
+def test_cheapest_is_said_only_where_two_providers_are_known() -> None:
+    """Of Vast alone nothing is cheapest, and two tiers of one provider are no second provider."""
+    lines = price_chart.read(prices(("A", "x", 0, 20, 3), ("A", "y", 0, 20, 2), ("B", None, 10, 15, 2.5)))
+
+    assert price_chart.cheapest(lines) == [(day(10), day(15), 2, "A")]
+
+
+def test_the_finding_says_who_moved_and_the_cheapest() -> None:
+    assert draw(MARKET, ROSE).finding == "H100 SXM on-demand: RunPod rose 25.0 % to 2.50; cheapest seen 1.80 (Vast)."
+    assert draw(prices(("AWS", None, 0, 100, 6)), replace(ROSE, provider="AWS")).finding.endswith(
+        "AWS rose 25.0 % to 2.50; no other provider's price is known."
+    )
+
+
+def test_what_ended_long_ago_has_its_date_and_no_label() -> None:
+    """Both prices are unknown since day 60 and 50: the finding is dated, and the plot says it of AWS alone."""
+    old = draw(prices(("AWS", None, 0, 60, 6), ("Old", None, 0, 50, 2)))
+
+    assert "cheapest seen on 2026-02-20 2.00 (Old)" in old.finding
+    assert [text for text in words(charts.svg(old)) if text.startswith(("AWS", "Old"))] == ["AWS 6.00, 2026-03-02"]
+
+
+def test_nothing_known_is_no_chart() -> None:
+    assert price_chart.draw(MARKET.clear(), chip="H100", purchase_option="on_demand", since=SINCE, until=UNTIL) is None
+
+
+def test_old_events_are_the_largest_and_far_apart() -> None:
+    frame = prices(
+        ("A", None, 0, 40, 2), ("A", None, 40, 45, 3), ("A", None, 45, 50, 2.9), ("A", None, 50, 100, 2),
+        ("B", None, 0, 100, 9), moves={1: 0.5, 2: -0.033, 3: -0.31},
+    )  # fmt: skip
+
+    assert [event.ratio for event in price_chart.events(frame)] == [0.5, -0.31]
+    assert [text for text in words(charts.svg(draw(frame))) if "\N{BLACK UP-POINTING TRIANGLE}" in text] == [
+        "A \N{BLACK UP-POINTING TRIANGLE} 50 %"
+    ] * 2, "once, with its rim"
+    assert not [text for text in words(charts.svg(draw(frame))) if "31 %" in text]
+
+
+# --- scales and labels
+
+
+@pytest.mark.parametrize(
+    ("values", "ends", "is_log"),
+    [([2.0, 6.0], (0, 6.36), False), ([0.1, 3.0], (0.1 / 1.15, 3.0 * 1.15), True), ([5.0], (0, 5.3), False)],
+)
+def test_a_scale_begins_at_zero_unless_prices_are_far_apart(
+    values: list[float], ends: tuple[float, float], *, is_log: bool
+) -> None:
+    scale = charts.scale(values)
+
+    assert (scale.low, scale.high) == pytest.approx(ends)
+    assert scale.is_log is is_log
+    assert all(scale.low <= tick <= scale.high for tick in scale.ticks)
+    assert len(scale.ticks) >= 2
+    assert [scale.pixel(scale.low), scale.pixel(scale.high)] == pytest.approx([charts.HEIGHT, 0])
+
+
+def test_labels_never_stand_on_each_other() -> None:
+    made = charts.spread([10, 11, 12, 199, 200, 200], apart=14, most=200)
+
+    assert all(second - first >= 14 for first, second in pairwise(made))
+    assert made[-1] <= 200
+    assert charts.spread([10, 60, 120]) == [10, 60, 120]
+
+
+def test_a_logarithmic_scale_says_so() -> None:
+    assert "USD per chip-hour, logarithmic" in words(
+        charts.svg(draw(prices(("A", None, 0, 9, 0.1), ("B", None, 0, 9, 9))))
+    )
+
+
+# --- SVG and PNG
+
+
+def test_an_svg_is_small_and_the_same_every_time(drawn: str) -> None:
+    assert charts.svg(draw(MARKET, ROSE)) == drawn
+    assert len(drawn.encode()) < charts.MOST_BYTES
+    assert drawn.isprintable() or "\n" not in drawn
+
+
+def test_an_svg_needs_nothing_and_names_nothing_twice(drawn: str) -> None:
+    """No address, no id that two charts of a page would share, no script, no style of its own, no font."""
+    inside = drawn.replace('xmlns="http://www.w3.org/2000/svg"', "")
+
+    assert not re.search(r"https?:|url\(|\bid=|<script|<style|<image|font-family|href", inside)
+
+
+def test_an_svg_takes_its_colours_from_the_page(drawn: str) -> None:
+    """Every colour is a variable of the style sheet, with what it is where there is no sheet."""
+    used = set(re.findall(r'(?:fill|stroke)="([^"]+)"', drawn)) - {"none"}
+
+    assert used <= {f"var({name},{colour})" for colour, name in charts.VARIABLES.items()}
+    assert len(used) == 4
+
+
+def test_an_svg_tells_its_finding_to_who_cannot_see_it(drawn: str) -> None:
+    root = tree(drawn)
+
+    assert root.get("role") == "img"
+    assert str(root.get("aria-label")).startswith("H100 SXM on-demand: RunPod rose 25.0 % to 2.50")
+    assert [child.tag.rpartition("}")[2] for child in root][:2] == ["title", "desc"]
+    assert "RunPod 2.50 \N{BLACK UP-POINTING TRIANGLE} 25 %" in words(drawn)
+    assert "cheapest 1.80" in words(drawn)
+
+
+def test_words_from_outside_are_text() -> None:
+    text = charts.figure(draw(prices((HOSTILE, HOSTILE, 0, 100, 2), ("AWS", None, 0, 100, 6))))
+
+    assert not re.search(r"<(?:script|img)", text)
+    tree(text)
+
+
+def test_a_png_is_twice_as_large_and_holds_the_finding() -> None:
+    made = charts.png(draw(MARKET, ROSE))
+    size = struct.unpack(">II", made[16:24])
+
+    assert made.startswith(b"\x89PNG\r\n\x1a\n")
+    assert size[0] == 2 * (charts.LEFT + charts.WIDTH + charts.RIGHT)
+    assert size[1] > 2 * (charts.TOP + charts.HEIGHT + charts.BOTTOM)
+    assert made != charts.png(replace(draw(MARKET, ROSE), finding="Something else."))
+    assert len(made) < 200_000
+
+
+def test_a_drawing_is_good_vega_lite() -> None:
+    """What is drawn without a check while a report is made keeps to the schema."""
+    assert draw(MARKET, ROSE).chart.to_dict(validate=True)["width"] == charts.WIDTH
+
+
+# --- the frontier and the drift
+
+
+def points(*spoken: tuple[str, str, float, float | None]) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {
+                "group_rank": 1, "model_name": "m", "scenario": "1k/1k", "benchmark_family": "b", "precision": "fp8",
+                "decoding": "one", "accelerator_name": chip, "service_provider_name": who, "interactivity": speed,
+                "cost_usd": cost,
+            }
+            for chip, who, speed, cost in spoken
+        ]
+    )  # fmt: skip
+
+
+def test_the_frontier_is_the_cheapest_at_each_speed_and_ends_where_nothing_reaches() -> None:
+    frame = points(
+        ("A", "p", 20.0, 1.0), ("A", "q", 20.0, 2.0), ("A", "p", 50.0, 4.0), ("A", "p", 100.0, None),
+        ("B", "p", 20.0, 3.0), ("B", "p", 50.0, 3.5), ("B", "p", 100.0, None),
+    )  # fmt: skip
+    (made,) = frontier_chart.drawings(frame, purchase_option="on_demand")
+    svg = charts.svg(made)
+
+    assert [(row["x"], row["y"]) for row in rows(made) if row["piece"] == "frontier"] == [(20, 1), (50, 3.5)]
+    assert "1 USD per million output tokens at 20 tokens/s per user (A, p), 3.5 at 50 (B, p)" in made.finding
+    assert {"not reached", "A to 50", "B to 50"} <= set(words(svg))
+    assert "not reached" not in words(charts.svg(frontier_chart.draw(frame.head(3), purchase_option="on_demand")))
+
+
+def test_a_chain_that_broke_is_a_line_of_its_own() -> None:
+    index = pl.DataFrame(
+        [
+            {
+                "accelerator_name": "H100", "service_provider_name": who, "chain_number": chain,
+                "index_date": day(n).date(), "price_index": value,
+            }
+            for who, chain, n, value in (
+                ("A", 0, 0, 200.0), ("A", 0, 1, 210.0), ("A", 1, 9, 100.0), ("A", 1, 99, 90.0),
+                (None, 0, 0, 100.0), (None, 0, 99, 95.0),
+            )
+        ]
+    )  # fmt: skip
+    made = drift_chart.draw(index, chip="H100", purchase_option="on_demand", since=SINCE, until=UNTIL)
+    assert made is not None
+
+    assert sorted(row["y"] for row in rows(made)) == pytest.approx([90, 95, 100, 100, 100, 105])
+    assert made.finding == "H100 on-demand, like for like: fell 5.0 % since 2026-01-01, 1 provider."
+    assert "A \N{MINUS SIGN}10.0 %" in words(charts.svg(made))
+
+
+# --- sparklines
+
+
+@pytest.mark.parametrize(
+    ("spans", "said", "kind"),
+    [
+        ([(0, 60, 2.0), (60, 90, 2.5)], "90 days: 2.00 to 2.50, rose 25.0 %, 1 move", "rise"),
+        ([(0, 90, 2.0)], "90 days: 2.00, unchanged", "same"),
+        ([(0, 10, 3.0), (50, 60, 2.4)], "90 days: 3.00 to 2.40, fell 20.0 %, 1 move, known on 20 days", "fall"),
+        ([(88, 88.04, 1.0)], "90 days: 1.00, unchanged, seen once", "same"),
+    ],
+)
+def test_a_sparkline_says_what_it_shows(spans: list[tuple[float, float, float]], said: str, kind: str) -> None:
+    made = [(day(begin), day(end), price) for begin, end, price in spans]
+    text = sparkline.draw(made, since=SINCE, until=day(90))
+    root = tree(text)
+
+    assert (root.get("role"), root.get("aria-label")) == ("img", said)
+    assert root.get("class") == f"spark {kind}"
+    assert len(text) < 600
+
+
+def test_a_sparkline_is_broken_where_nothing_is_known() -> None:
+    whole = sparkline.draw([(day(0), day(60), 2), (day(60), day(90), 3)], since=SINCE, until=day(90))
+    broken = sparkline.draw([(day(0), day(50), 2), (day(60), day(90), 3)], since=SINCE, until=day(90))
+
+    assert (whole.count("M"), broken.count("M")) == (1, 2)
+    assert sparkline.draw([], since=SINCE, until=day(90)) == ""
+
+
+def test_time_is_utc_on_every_machine() -> None:
+    assert charts.days(datetime.fromisoformat("1970-01-02T12:00")) == 1.5
+    assert charts.days(SINCE) * 86400 == datetime(2026, 1, 1, tzinfo=UTC).timestamp()
