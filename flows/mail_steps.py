@@ -40,7 +40,7 @@ def dry_run(settings: Settings, week: str | None, *, known_then: bool = False, c
 
     chosen = chosen_mail(settings) if settings.mail else MailSettings(sender=NOBODY, to=(NOBODY,))
     found, page = report(settings, week, known_then=known_then)
-    written = _written(found, page, chosen)
+    written = _written(settings, found, page, chosen)
     message = letters.message(written, sender=chosen.sender, to=chosen.to[0], reply_to=chosen.reply_to, at=clock())
     target = settings.data_dir / "mail" / f"{page.stem}.eml"
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def send(
         return mail.Outcome(week=str(found.week), is_left_out=True)
     return mail.send(
         settings.data_dir,
-        _written(found, page, chosen),
+        _written(settings, found, page, chosen),
         chosen,
         post=post or mail.post_of(chosen),
         clock=clock,
@@ -98,8 +98,22 @@ def lines(outcome: mail.Outcome) -> Iterator[str]:
         yield f"may have arrived, and is not sent again without --again: {to}"
 
 
-def _written(found: "WeekFacts", page: Path, chosen: MailSettings) -> "Letter":
+def with_fleet(settings: Settings, found: "WeekFacts") -> "WeekFacts":
+    """Return a week's facts with what they mean to the user's own fleet, where there is one; for the mail alone."""
+    file = settings.data_dir / "private.duckdb"
+    if not file.exists():
+        return found
+    from dataclasses import replace
+
+    from flows import private_settings
+    from reports import weekly_fleet
+
+    told = weekly_fleet.read(file, found, with_contracted=private_settings.read(settings).in_mail)
+    return replace(found, fleet=told)
+
+
+def _written(settings: Settings, found: "WeekFacts", page: Path, chosen: MailSettings) -> "Letter":
     from reports import mail as letters
 
     url = f"{chosen.site_url}/{weekly.FOLDER}/{page.name}" if chosen.site_url else ""
-    return letters.letter(found, least=chosen.least_change, page_url=url)
+    return letters.letter(with_fleet(settings, found), least=chosen.least_change, page_url=url)

@@ -12,13 +12,15 @@ class PrivateSettings(BaseModel):
     """Where the private files lie.
 
     `prices`: negotiated discounts and contracted rates, a `.toml` or a `.csv`. `fleet`: what is run, a CSV. Paths are
-    as seen from the folder where chipledger is started.
+    as seen from the folder where chipledger is started. `in_mail`: whether the weekly mail, which leaves this machine,
+    may tell contracted amounts beside those at list.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     prices: Path | None = None
     fleet: Path | None = None
+    in_mail: bool = False
 
 
 def read(settings: Settings) -> PrivateSettings:

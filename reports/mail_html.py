@@ -82,7 +82,7 @@ def _render(
     """Return the part with tables of a share of their rows."""
     head = mail_text.head(found, least=least)
     if found.is_quiet:
-        head = [(label, parts) for label, parts in head if label in ("NEWS", "GAPS", "STAND")]
+        head = [(label, parts) for label, parts in head if label in ("NEWS", "YOU", "DO", "GAPS", "STAND")]
     second = next(parts[0] for label, parts in head if label == "GAPS")
     body = [
         f'<div class="preheader">{escape(second)}</div>',
@@ -109,7 +109,8 @@ def _render(
 def _head(head: Sequence[tuple[str, Sequence[str]]]) -> str:
     rows = []
     for label, parts in head:
-        shown = [escape(part) for part in parts[:3]]
+        # What a fleet is told stands nowhere else.
+        shown = [escape(part) for part in (parts if label in ("YOU", "DO") else parts[:3])]
         left = len(parts) - len(shown)
         told = "<br>".join([*shown, *([f"{left:,} more below"] if left else [])])
         kind = ' class="gap"' if label == "GAPS" and not parts[0].startswith("none") else ""

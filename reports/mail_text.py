@@ -12,24 +12,26 @@ LABEL = 7
 MOST_MOVED, MOST_STANDING, MOST_OFFERS = 25, 15, 15
 MOST_PARTS = 12
 """More do not fit into two lines, and are not tried."""
-NOTHING_DUE = "Nothing is due: no fleet is known."
 
 
 def render(found: WeekFacts, *, least: float, page_url: str = "") -> str:
     """Return the text; a quiet week is three lines and a table of what was checked."""
     parts = [_quiet(found)]
     if not found.is_quiet:
-        parts = [_head(found, least=least), *_moved(found), *_stand(found), *_offers(found)]
+        parts = [_head(found, least=least), *_of_fleet(found), *_moved(found), *_stand(found), *_offers(found)]
     return "\n\n".join([*parts, _checked(found), _foot(found, page_url)]) + "\n"
 
 
 def head(found: WeekFacts, *, least: float) -> list[tuple[str, list[str]]]:
-    """Return what stands first, label and parts: the news, what is due, gaps, moves, where things stand, a token."""
+    """Return what stands first, label and parts: the news, the fleet, gaps, moves, where things stand, a token.
+
+    YOU and DO are there where a fleet is known.
+    """
     left = found.lists.height - len(weekly_news.items(found.moves, least=least))
     moved = weekly_news.moved(found, least=least) or ["no list price" + (", but for small moves" if left else "")]
     return [
         ("NEWS", [weekly_news.headline(found, least=least, short=True)]),
-        ("DO", [NOTHING_DUE]),
+        *_fleet(found),
         ("GAPS", weekly_news.gaps(found) or ["none: all that is known was read"]),
         ("MOVED", moved),
         ("STAND", weekly_news.stand(found) or ["no on-demand price was seen in this week"]),
@@ -37,9 +39,13 @@ def head(found: WeekFacts, *, least: float) -> list[tuple[str, list[str]]]:
     ]
 
 
+def _fleet(found: WeekFacts) -> list[tuple[str, list[str]]]:
+    return [("YOU", list(found.fleet.you)), ("DO", list(found.fleet.due))] if found.fleet else []
+
+
 def _head(found: WeekFacts, *, least: float) -> str:
-    """Return the head: two lines at most for each label but DO, ten in all with what is due in one."""
-    most = {"NEWS": 2, "DO": 1, "GAPS": 2, "MOVED": 2, "STAND": 2, "TOKEN": 1}
+    """Return the head: ten lines in all, two at most for a label; those of a fleet have one each."""
+    most = {"NEWS": 2, "YOU": 1, "DO": 1, "GAPS": 2, "MOVED": 2, "STAND": 1 if found.fleet else 2, "TOKEN": 1}
     return "\n".join(fitted(label, parts, lines=most[label]) for label, parts in head(found, least=least))
 
 
@@ -73,10 +79,19 @@ def _quiet(found: WeekFacts) -> str:
     return "\n".join(
         (
             fitted("NEWS", [" ".join(told)], lines=1),
+            *(fitted(label, parts, lines=1) for label, parts in _fleet(found)),
             fitted("GAPS", gaps or ["none: all that is known was read"], lines=1),
             fitted("STAND", weekly_news.stand(found) or ["no on-demand price was seen in this week"], lines=1),
         )
     )
+
+
+def _of_fleet(found: WeekFacts) -> Iterator[str]:
+    """Yield what the head has no room for of the fleet, whole."""
+    for label, parts in _fleet(found):
+        if len(parts) > 1:
+            lines = [textwrap.fill(part, WIDTH, initial_indent="- ", subsequent_indent="  ") for part in parts]
+            yield "\n".join([{"YOU": "YOUR FLEET", "DO": "DUE"}[label], *lines])
 
 
 def _moved(found: WeekFacts) -> Iterator[str]:

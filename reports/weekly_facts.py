@@ -8,6 +8,7 @@ it. From what is known now, moves have the kind that hindsight gives them.
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import polars as pl
@@ -17,6 +18,9 @@ from reports.chart_facts import Charted
 from reports.facts import SQL, of_option
 from reports.weekly_calendar import Week
 from warehouse.errors import SettingsError
+
+if TYPE_CHECKING:
+    from reports.weekly_fleet import FleetNews
 
 LOG = {
     "price_event": "valid_from", "scope_run": "observed_at", "sighting": "observed_at", "quarantine": "observed_at",
@@ -41,7 +45,7 @@ class WeekFacts:
     `built_at` is when the file was built, `as_of` the end of the week or, in a week that is not over, `built_at`.
     `late` is how many changes of earlier weeks were learnt in this one, with the date of the first. `token` has one row
     or none; `drift` is None where the file has no index, or none was known then. The other frames carry the names of
-    their SELECT, and `charted` what the charts are made of.
+    their SELECT, and `charted` what the charts are made of. `fleet` is for the mail alone: no page shows it.
     """
 
     week: Week
@@ -63,6 +67,8 @@ class WeekFacts:
     late: tuple[int, datetime | None]
     documents: pl.DataFrame
     charted: Charted
+    currency: pl.DataFrame
+    fleet: "FleetNews | None" = None
 
     @property
     def is_over(self) -> bool:
@@ -113,7 +119,7 @@ def read(file: Path, week: Week | None, *, known_then: bool) -> WeekFacts:
         span = {"since": week.since, "until": as_of}
         frames = {
             name: _ask(con, f"week_{name}", span)
-            for name in ("move", "offer", "drifting", "checked", "source", "stand", "late")
+            for name in ("move", "offer", "drifting", "checked", "source", "stand", "late", "currency")
         }
         provider_prices = _ask(con, "provider_price", {})
         refused = _ask(con, "refused", {})
@@ -137,6 +143,7 @@ def read(file: Path, week: Week | None, *, known_then: bool) -> WeekFacts:
             late=frames["late"].row(0),
             documents=pl.DataFrame(),
             charted=chart_facts.of_week(con, frames["move"], as_of),
+            currency=frames["currency"],
         )
         con.execute("use published")
         return _completed(con, found)

@@ -21,6 +21,8 @@ MOST_SUBJECT = 69
 MOST_NAME = 80
 LEAST_CHANGE = 0.01
 """Smaller moves are counted, not told, unless a setting says otherwise."""
+LEAST_RATE = 0.005
+"""Smaller moves of a rate of exchange are not told."""
 MOST_PIECES, MOST_PROVIDERS = 3, 3
 """Of the sentence of news: sizes told of one provider, and providers."""
 CATALOGUE = 6
@@ -149,6 +151,10 @@ def also(found: WeekFacts, *, least: float = LEAST_CHANGE) -> str:
     told = [*([wording.count(small, "smaller list move")] if small else []), *_came_and_went(found)]
     if drifting := int(found.drifting["n_moves"].sum()):
         told.append(f"{wording.count(drifting, 'move')} of spot and market prices")
+    for row in found.currency.iter_rows(named=True):
+        if abs(row["rate_change"]) >= LEAST_RATE:
+            change = wording.percent(row["rate_change"])
+            told.append(f"{line(row['pricing_currency'])} prices {change} in dollars by the rate alone")
     if found.doubts.height:
         words = ("correction or suspected error left out", "corrections and suspected errors left out")
         told.append(wording.count(found.doubts.height, *words))

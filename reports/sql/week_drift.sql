@@ -6,6 +6,7 @@ select
     purchase_option,
     drift,
     level_change,
+    currency_effect,
     n_items_before,
     n_items_after,
     n_moved,

@@ -11,12 +11,13 @@ import polars as pl
 import pytest
 from weekly_file import HOSTILE, Tags, publish_weeks
 
-from reports import mail, mail_text, weekly
+from reports import mail, mail_text, weekly, weekly_page
 from reports.weekly_calendar import Week
 from reports.weekly_facts import WeekFacts
+from reports.weekly_fleet import FleetNews
 
 NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
-LABELS = ["NEWS", "DO", "GAPS", "MOVED", "STAND", "TOKEN"]
+LABELS = ["NEWS", "GAPS", "MOVED", "STAND", "TOKEN"]
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,6 @@ def test_the_head_stands_in_the_first_ten_lines(weeks: dict[str, WeekFacts]) -> 
     assert labels == LABELS
     assert len(head) <= 10
     assert lines[0].startswith("NEWS   AWS cut p5.48xlarge 25 % in us-east-1")
-    assert "DO     Nothing is due: no fleet is known." in lines[:10]
     assert "p5.48xlarge (H100 SXM) AWS 10.00 to 7.50, \N{MINUS SIGN}25.0 %" in "\n".join(lines[:10])
 
 
@@ -159,3 +159,19 @@ def test_a_number_is_never_cut() -> None:
         "... 1 more below"
     )
     assert set(re.findall(r"\d+\.\d+", text)) <= {"2.39", "2.89", "20.9"}
+
+
+@pytest.mark.parametrize("week", ["2026-W03", "2026-W06"])
+def test_what_a_fleet_is_told_is_in_the_mail_alone(weeks: dict[str, WeekFacts], week: str) -> None:
+    """YOU and DO in the first ten lines of the text, in the HTML, and not on the page; of a quiet week, too."""
+    news = FleetNews(you=("+300 USD a month at list", "b " * 60), due=("serving ends 2026-03-01", HOSTILE))
+    found = replace(weeks[week], fleet=news)
+    message = sent(found)
+    lines = part(message, "plain").splitlines()
+    assert [line[:7].strip() for line in lines[:10] if line[:4] in ("YOU ", "DO  ")] == ["YOU", "DO"]
+    assert any(line.startswith("YOU    +300 USD a month at list") for line in lines[:10])
+    assert max(map(len, lines)) <= 72
+    html = part(message, "html")
+    assert "serving ends 2026-03-01" in html
+    assert "script" not in {tag for tag, _ in Tags(html).seen}
+    assert "+300 USD" not in weekly_page.render(found)

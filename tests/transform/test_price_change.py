@@ -202,3 +202,31 @@ def test_a_term_without_an_hourly_price(con: duckdb.DuckDBPyConnection) -> None:
 
     days = [(at, [term(fee)]) for at, fee in enumerate(("100", "900", "100", "50"))]
     assert kinds(con, *days) == ["correction", "correction", "list_change"]
+
+
+def beside_others(con: duckdb.DuckDBPyConnection, before: str, after: str, *, others: int = 3) -> list[str]:
+    """Return the kinds of a price's moves while so many other providers ask 2.00 for the chip."""
+    asked = [chip("2", service_provider_name=f"provider {number}") for number in range(others)]
+    return kinds(con, (0, [chip(before), *asked]), (1, [chip(after), *asked]))
+
+
+@pytest.mark.parametrize(("before", "after"), [("0.21125", "1.89"), ("1.89", "0.21125")])
+def test_a_price_that_nobody_else_asks_is_suspected(con: duckdb.DuckDBPyConnection, before: str, after: str) -> None:
+    """RunPod's A100 80 GB of May 2023, and the way back: a row of eight had the price of one, 1.69, and then 15.12."""
+    assert beside_others(con, before, after) == ["suspected_error"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "others"),
+    [
+        ("0.49", "1.95", 3),  # not quite fourfold
+        ("0.2", "0.97", 3),  # neither side is near what the others ask
+        ("0.6", "2.7", 3),  # a third of what the others ask may be a price
+        ("0.21125", "1.89", 2),  # two others are no market
+    ],
+)
+def test_a_far_move_of_a_price_that_may_be_one_is_a_list_change(
+    con: duckdb.DuckDBPyConnection, before: str, after: str, others: int
+) -> None:
+    """More than fourfold, from or to less than a quarter of three others' median, and within [0.5, 2] of it."""
+    assert beside_others(con, before, after, others=others) == ["list_change"]

@@ -1,7 +1,8 @@
 -- Like-for-like drift of each series of mart.price_index from the end of day `since` to the end of day `until`, and the
 -- change of the level. Unknown where the series lacks one of the days, or where its chain broke in between.
--- drift and level_change are ratios minus 1; mix_effect is the part of the level's logarithm that is neither drift nor
--- currency; the counts are sums over the days after `since` up to `until`.
+-- drift and level_change are ratios minus 1; currency_effect is the part of the level's logarithm that rates of exchange
+-- alone made: no price moved; mix_effect is the part that is neither; the counts are sums over the days after `since`
+-- up to `until`.
 with framed as (
     select
         *,
@@ -26,6 +27,10 @@ summed as (
             when bool_and(is_before or mix_effect is not null)
                 then coalesce(sum(mix_effect::DECIMAL(18, 15)) filter (where not is_before), 0)::DOUBLE
         end as mix_effect,
+        case
+            when bool_and(is_before or currency_effect is not null)
+                then coalesce(sum(currency_effect::DECIMAL(18, 15)) filter (where not is_before), 0)::DOUBLE
+        end as currency_effect,
         max(case when is_before then n_items end) as n_items_before,
         max(case when is_after then n_items end) as n_items_after,
         sum(case when is_before then 0 else n_new end)::BIGINT as n_new,
@@ -48,6 +53,7 @@ select
     case when is_one_chain then index_after / index_before - 1 end as drift,
     level_after / level_before - 1 as level_change,
     case when is_one_chain then mix_effect end as mix_effect,
+    case when is_one_chain then currency_effect end as currency_effect,
     n_items_before,
     n_items_after,
     n_new,

@@ -1,0 +1,27 @@
+-- What rates of exchange alone did in a week to dollar prices of what was seen in it: the last reference rates of each
+-- currency up to the day before the week and up to its last day, each ten days old at most. No price changed by that.
+with asked as (
+    select
+        o.pricing_currency,
+        count(*) as n_offers,
+        list_sort(list(distinct o.service_provider_name)) as providers,
+        $since::DATE - 1 as day_before,
+        ($until::TIMESTAMP - interval 1 microsecond)::DATE as last_day
+    from mart.accelerator_hour_price as p
+    inner join core.offer as o on p.offer_id = o.offer_id
+    where o.pricing_currency <> 'USD' and p.last_observed_at >= $since
+    group by o.pricing_currency
+)
+
+select
+    a.pricing_currency,
+    a.n_offers,
+    a.providers,
+    b.usd_per_currency_unit as rate_before,
+    l.usd_per_currency_unit as rate_after,
+    l.usd_per_currency_unit / b.usd_per_currency_unit - 1 as rate_change
+from asked as a
+asof inner join core.usd_rate as b on a.pricing_currency = b.pricing_currency and a.day_before >= b.rate_date
+asof inner join core.usd_rate as l on a.pricing_currency = l.pricing_currency and a.last_day >= l.rate_date
+where a.day_before - b.rate_date <= 10 and a.last_day - l.rate_date <= 10
+order by a.pricing_currency
