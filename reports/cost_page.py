@@ -57,7 +57,8 @@ def headline(points: Mapping[Point, list[Row]]) -> str:
     told = " to ".join(
         f"{wording.significant(row['all_in_output_usd_median'])} ({row['accelerator_name']})" for row in ends
     )
-    dated = "" if all(row["is_current"] for row in costs) else ", at prices that are partly of the past"
+    current = sum(row["is_current"] for row in costs)
+    dated = "" if current == len(costs) else ", at prices of the past" if not current else ", partly at past prices"
     return (
         f"A million output tokens of {point.model} costs {told} USD on demand, cheapest seen of "
         f"{wording.count(len(costs), 'chip')}{dated}"

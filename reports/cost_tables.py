@@ -16,7 +16,7 @@ MOST_POINTS = 8
 MOST_CHIPS = 24
 MOST_ROWS = 30
 """Of a table of one model; with every commitment of every provider there would be hundreds."""
-LEFT_OUT = {"run": "measured runs", "price": "prices"}
+LEFT_OUT = {"run": "measured runs", "price": "prices", "end of range": "ends of a range of costs"}
 ONE_TOKEN = "one token a step"  # noqa: S105 (a way to decode)
 
 NO_RUN = "no run"
@@ -241,7 +241,7 @@ def excluded(rows: Sequence[Row]) -> Sheet:
     counts = {kind: sum(row["n_left_out"] for row in rows if row["left_out_kind"] == kind) for kind in LEFT_OUT}
     frame = pl.DataFrame(
         {
-            "kind": [LEFT_OUT[row["left_out_kind"]].capitalize() for row in rows],
+            "kind": [LEFT_OUT.get(row["left_out_kind"], row["left_out_kind"]).capitalize() for row in rows],
             "reason": [f'<span class="long">{escape(row["reason"])}</span>' for row in rows],
             "n": [f"{row['n_left_out']:,}" for row in rows],
         }

@@ -8,10 +8,12 @@ from typing import Any
 
 import duckdb
 
+from reports import wording
 from reports.asking import ask
 from reports.frame import frame, section
 
 PLACE = "methods.html"
+TABLES_PLACE = "tables.html"
 PRICES = (
     (
         "Price per hour",
@@ -57,7 +59,7 @@ def render(file: Path) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
-        macros, models = ask(con, "formula"), ask(con, "model")
+        macros = ask(con, "formula")
     formulas = [row for row in macros if row["kind"] == "macro"]
     tables = [row for row in macros if row["kind"] == "table_macro"]
     schemas = [*SCHEMAS, *sorted({row["schema_name"] for row in formulas} - {*SCHEMAS})]
@@ -68,19 +70,39 @@ def render(file: Path) -> str:
     ]
     return frame(
         title="Methods",
-        headline=f"{len(formulas) + len(PRICES):,} formulas and {len(models) + len(tables):,} tables make every number",
+        headline=f"{len(formulas) + len(PRICES):,} formulas, each in one place",
         place=PLACE,
         built_at=built_at,
         version=version,
         kind="Methods",
-        header="<p>Each as it stands in the published file, where it can be called and changed.</p>",
+        header=(
+            "<p>Each as it stands in the published file, where it can be called. "
+            f'<a href="{TABLES_PLACE}">Tables</a> has the SQL of every table that calls them.</p>'
+        ),
         nav=(
             ("prices", "Prices"),
             *((name, SCHEMAS.get(name, (name,))[0]) for name, _ in parts),
-            ("tables", "Tables"), ("macros", "Tables with parameters"),
+            ("macros", "Tables with parameters"),
         ),
-        main="\n".join((_prices(), *(part for _, part in parts), _tables(models), _macros(tables))),
+        main="\n".join((_prices(), *(part for _, part in parts), _macros(tables))),
     )  # fmt: skip
+
+
+def render_tables(file: Path) -> str:
+    """Return the page of the SQL of every mart of a published file; the same file gives the same bytes."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
+        models = ask(con, "model")
+    return frame(
+        title="Tables",
+        headline=f"{wording.count(len(models), 'table')}, each one SELECT",
+        place=TABLES_PLACE,
+        built_at=built_at,
+        version=version,
+        kind="Tables",
+        header=f'<p><a href="{PLACE}">Methods</a> has the formulas that they call.</p>',
+        main=_tables(models),
+    )
 
 
 def taken_apart(definition: str) -> tuple[str, list[str]]:
@@ -105,7 +127,8 @@ def _prices() -> str:
         "Prices",
         [
             "<p>Computed in <code>mart.price_history</code>, <code>mart.accelerator_hour_price</code>, "
-            "<code>mart.price_change</code> and <code>mart.provider_price</code>; their SQL stands below.</p>",
+            "<code>mart.price_change</code> and <code>mart.provider_price</code>; "
+            f'<a href="{TABLES_PLACE}">their SQL</a> says how.</p>',
             f'<dl class="formulas">\n{rows}</dl>',
         ],
     )
@@ -118,8 +141,8 @@ def _formulas(schema: str, rows: Sequence[Mapping[str, Any]]) -> str:
         formula, refused = taken_apart(row["definition"])
         said = f"<p>Refuses: {escape('; '.join(refused))}.</p>" if refused else ""
         listed.append(
-            f'<dt id="f-{escape(row["name"])}">{escape(row["meaning"] or row["name"])}</dt>'
-            f"<dd><code>{escape(schema)}.{escape(row['name'])}({escape(', '.join(row['parameters']))})</code>"
+            f'<dt id="f-{escape(row["macro_name"])}">{escape(row["meaning"] or row["macro_name"])}</dt>'
+            f"<dd><code>{escape(schema)}.{escape(row['macro_name'])}({escape(', '.join(row['parameters']))})</code>"
             f'<pre tabindex="0"><code>{escape(formula)}</code></pre>{said}</dd>\n'
         )
     words = re.sub("`(.*?)`", r"<code>\1</code>", escape(about))
@@ -132,7 +155,7 @@ def _tables(models: Sequence[Mapping[str, Any]]) -> str:
         "tables",
         "Tables",
         [
-            "<p>Each is one SELECT. <code>mart.data_dictionary</code> has the meaning and unit of every column, and "
+            "<p><code>mart.data_dictionary</code> has the meaning and unit of every column, and "
             "<code>meta.model</code> these texts.</p>",
             listed,
         ],
@@ -142,7 +165,9 @@ def _tables(models: Sequence[Mapping[str, Any]]) -> str:
 def _macros(tables: Sequence[Mapping[str, Any]]) -> str:
     listed = "".join(
         _folded(
-            f"{row['schema_name']}.{row['name']}({', '.join(row['parameters'])})", row["meaning"], row["definition"]
+            f"{row['schema_name']}.{row['macro_name']}({', '.join(row['parameters'])})",
+            row["meaning"],
+            row["definition"],
         )
         for row in tables
     )

@@ -53,6 +53,12 @@ def _claims(file: Path) -> str:
     return claims_page.render(file)
 
 
+def _tables(file: Path) -> str:
+    from reports import methods_page
+
+    return methods_page.render_tables(file)
+
+
 PAGES = (
     Page(
         name="cost",
@@ -82,8 +88,15 @@ PAGES = (
         name="methods",
         path="methods.html",
         title="Methods",
-        about="Every formula and the SQL of every table, as they stand in the file.",
+        about="Every formula, and the tables that take numbers of one's own.",
         render=_methods,
+    ),
+    Page(
+        name="tables",
+        path="tables.html",
+        title="Tables",
+        about="The SQL of every table, as it stands in the file.",
+        render=_tables,
     ),
 )
 """The pages made of the file alone, in the order in which the overview lists them."""
@@ -103,7 +116,7 @@ def write(file: Path, folder: Path, *, local: bool = True) -> Path:
     places = (f"daily/{wording.day(found.built_at)}.html", "latest.html")
     for place, text in zip(places, page.render(found, places), strict=True):
         put(folder / place, text)
-    marts = {row["name"] for row in asking.all_of(file, "mart_name")}
+    marts = {row["mart_name"] for row in asking.all_of(file, "mart_name")}
     shown = [each for each in PAGES if marts.issuperset(each.needs) and (local or not each.local_only)]
     for each in PAGES:
         if each in shown:

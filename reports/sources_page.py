@@ -115,7 +115,7 @@ def _cells(row: Row, scopes: Sequence[Row]) -> dict[str, str]:
         "source": name + small(row["title"]),
         "scopes": f"{len(scopes):,} archived" if dated and scopes else f"{fresh:,} of {len(scopes):,}",
         "newest": wording.day(max(newest, default=None)),
-        "good": wording.minute(max(good, default=None)),
+        "good": wording.day(max(good, default=None)),
         "limit": "never" if row["max_age_hours"] is None else f"{row['max_age_hours']:,}",
         "rows": _sum(scopes, "n_rows"),
         "refused": _sum(scopes, "n_refused"),

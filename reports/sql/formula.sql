@@ -1,7 +1,7 @@
 -- The macros of the file, as its catalogue has them: scalar ones are formulas, table macros are marts with parameters.
 select
     f.schema_name,
-    f.function_name as name,
+    f.function_name as macro_name,
     f.function_type as kind,
     f.comment as meaning,
     f.parameters,

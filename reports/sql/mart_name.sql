@@ -1,5 +1,5 @@
 -- The marts of the file, tables and views.
-select table_name as name
+select table_name as mart_name
 from information_schema.tables
 where table_schema = 'mart' and table_catalog = current_database()
 order by table_name
