@@ -6,12 +6,14 @@ from typing import Any
 
 import duckdb
 import fleet_file
+import looks
 import pytest
 from click.testing import CliRunner
 from fleet_file import NOW, settings
 
 from flows import cli, fleet, private
 from warehouse.errors import ChipledgerError
+from warehouse.landing import Landing
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +28,7 @@ def data(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def found(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Return all that is told of the fleet."""
     chosen = settings(data, tmp_path_factory.mktemp("files"))
-    return fleet.cost(chosen, since=fleet_file.day(-1000), renewals=True, now=NOW)
+    return fleet.cost(chosen, since=looks.day(-1000), renewals=True, now=NOW)
 
 
 def line(found: dict[str, Any], label: str, part: str = "lines") -> dict[str, Any]:
@@ -99,7 +101,7 @@ def test_renewals_due(found: dict[str, Any]) -> None:
 
 def test_moves_since_a_day(data: Path, tmp_path: Path) -> None:
     """Only moves seen from that day on are told."""
-    moves = fleet.cost(settings(data, tmp_path), since=fleet_file.day(0), now=NOW)["moves"]
+    moves = fleet.cost(settings(data, tmp_path), since=looks.day(0), now=NOW)["moves"]
 
     assert [move["label"] for move in moves] == ["serving"]
 
@@ -214,7 +216,7 @@ def test_the_private_file(data: Path, tmp_path: Path) -> None:
     ]
     kept = data / "landing" / sha[:2] / f"{sha}.gz"
     assert kept.stat().st_mode & 0o777 == 0o600
-    assert private.Landing(data / "landing").body(sha) == fleet_file.PRICES.encode()
+    assert Landing(data / "landing").body(sha) == fleet_file.PRICES.encode()
 
 
 def test_no_file_named_no_private_file(data: Path, tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
     assert len(json.loads(result.stdout)["left_out"]) == 10
     assert out.stat().st_mode & 0o777 == 0o600
     lines = fleet_file.read("fleet.csv", out.read_bytes(), NAMES)
-    assert [(each.offer, each.purchase_option, each.nodes) for each in lines] == [
+    assert [(each.offer, each.purchase_option, int(each.nodes)) for each in lines] == [
         ("p5.48xlarge", "on_demand", 2), ("trn1.32xlarge", "reserved", 2), ("trn1.32xlarge", "spot", 1),
     ]  # fmt: skip
     assert lines[0].billed_effective_cost == Decimal("34873.344")

@@ -163,7 +163,7 @@ def test_a_line_of_a_fleet() -> None:
     assert (told.service_provider_name, told.instance_type, told.purchase_option) == (
         "AWS", "p5.48xlarge", "savings_plan"
     )  # fmt: skip
-    assert (told.nodes, told.share_of_use, told.commitment_term_hours) == (6, 1.0, 3 * 8760)
+    assert (str(told.nodes), told.share_of_use, told.commitment_term_hours) == ("6", 1.0, 3 * 8760)
     assert (told.commitment_ends_on, told.tier, told.line_number) == (date(2026, 12, 31), None, 2)
 
 
