@@ -106,10 +106,13 @@ def test_prices_lead_to_documents(shipped):
 
 
 def test_the_whole_audit_is_fast(con):
-    """249 verdicts take less than two seconds."""
-    start = time.perf_counter()
-    audit(con, claims.read_table())
-    assert time.perf_counter() - start < 2
+    """249 verdicts take less than two seconds, at the best of three times: others may use the machine too."""
+    taken = []
+    for _ in range(3):
+        start = time.perf_counter()
+        audit(con, claims.read_table())
+        taken.append(time.perf_counter() - start)
+    assert min(taken) < 2
 
 
 def test_the_published_tables_have_the_same_verdicts(con, shipped):
