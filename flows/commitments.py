@@ -51,7 +51,7 @@ def answer(
     with duckdb.connect(str(private), read_only=True) as con:
         fleet = rows(con, "from fleet_line order by line_number")
         contracted = {
-            row["offer_id"]: row for row in rows(con, "from contracted_price where contracted_unit_price is not null")
+            row["offer_id"]: row for row in rows(con, "from contracted_price where contracted_usd_per_hour is not null")
         }
     months = horizon_months or asked.horizon_months or HORIZON_MONTHS
     with duckdb.connect(str(file), read_only=True) as con:
@@ -60,7 +60,7 @@ def answer(
         lines = [
             covered(
                 line,
-                _asked(con, OPTIONS, line["offer_id"]),
+                _asked(con, OPTIONS, line["offer_id"]) or _asked(con, OPTIONS, line.get("on_demand_offer_id")),
                 _asked(con, MOVES, line["offer_id"]),
                 contracted,
                 asked,
@@ -271,14 +271,19 @@ def _priced(
         Term(
             name=_words(each), days=each["commitment_term_hours"] // 24, offer_id=each["offer_id"],
             hourly=each["price_per_accelerator_hour_usd"] * chips * shares[each["offer_id"]],
-            upfront=float(each["upfront_price"] or 0) / float(each["accelerator_count"]) * chips,
+            upfront=_upfront(each) * chips * shares[each["offer_id"]],
         )
         for each in options
-        if each["offer_id"] in shares and not (contracted is not None and each["upfront_price"])
+        if each["offer_id"] in shares
     ]  # fmt: skip
     if not terms:
-        return "no contracted price of a commitment without an upfront fee"
+        return "no contracted price of a commitment for this machine"
     return first["on_demand_price_usd"] * chips * shares[first["on_demand_offer_id"]], terms
+
+
+def _upfront(each: Mapping[str, Any]) -> float:
+    """Return the fee that a chip's share of a commitment costs on its first day, 0 without one."""
+    return float(each["upfront_price"] or 0) / float(each["accelerator_count"])
 
 
 def _shares(contracted: Mapping[int, Mapping[str, Any]] | None, offers: Iterable[int]) -> dict[int, float]:
@@ -286,9 +291,9 @@ def _shares(contracted: Mapping[int, Mapping[str, Any]] | None, offers: Iterable
     if contracted is None:
         return dict.fromkeys(offers, 1.0)
     return {
-        offer: float(contracted[offer]["contracted_unit_price"]) / float(contracted[offer]["list_unit_price"])
+        offer: contracted[offer]["contracted_usd_per_hour"] / contracted[offer]["list_usd_per_hour"]
         for offer in offers
-        if offer in contracted and contracted[offer]["list_unit_price"]
+        if offer in contracted and contracted[offer]["list_usd_per_hour"]
     }
 
 

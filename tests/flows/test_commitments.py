@@ -6,14 +6,13 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 import simplejson
 from click.testing import CliRunner
 from looks import START, day, row
 from purchase import P5, plan, putting, seen, term
 
-from flows import cli, commitments, decision_settings
+from flows import cli, commitments, decision_settings, private
 from flows.decision_settings import DecisionSettings
 from flows.settings import Settings
 from warehouse.errors import SettingsError
@@ -125,15 +124,15 @@ def test_rises_and_short_histories_are_not_carried_forward() -> None:
 def test_list_and_contracted_are_two_answers() -> None:
     """A contract on the plan and on on demand is an answer of its own; with one of the two missing there is none."""
 
-    def contract(paid: str) -> dict[str, Any]:
-        return {"contracted_unit_price": paid, "list_unit_price": "10"}
+    def contract(paid: float) -> dict[str, Any]:
+        return {"contracted_usd_per_hour": paid, "list_usd_per_hour": 10}
 
     _, nothing = covered()["answers"]
     assert nothing == {"prices": "contracted", "reason": "no contracted on-demand price of this machine"}
-    _, half = covered(contracted={1: contract("9")})["answers"]
-    assert half["reason"] == "no contracted price of a commitment without an upfront fee"
+    _, half = covered(contracted={1: contract(9)})["answers"]
+    assert half["reason"] == "no contracted price of a commitment for this machine"
 
-    on_list, own = covered(contracted={1: contract("9"), 11: contract("8")})["answers"]
+    on_list, own = covered(contracted={1: contract(9), 11: contract(8)})["answers"]
     assert own["on_demand_usd_per_node_hour"] == pytest.approx(0.9 * 55.04)
     assert {p["commitment"] for p in own["purchases"]} <= {"EC2Instance Savings Plan, 1 years, No Upfront"}
     assert {size["cover_nodes"]: size["committed_usd"] for size in own["sizes"]}[6] == pytest.approx(
@@ -195,24 +194,17 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             seen(0, "aws_savings_plans", plan(P5, "40"), plan(P5, "25", years=3)),
             at=0,
         )
-    with duckdb.connect(str(folder / "prices.duckdb"), read_only=True) as con:
-        offers = dict(con.execute(
-            "select instance_type || ' ' || purchase_option || ' ' || coalesce(commitment_term_hours, 0), offer_id "
-            "from core.offer"
-        ).fetchall())  # fmt: skip
-    with duckdb.connect(str(folder / "private.duckdb")) as con:
-        con.execute(
-            "create table fleet_line (line_number integer, label varchar, nodes decimal(10, 4), share_of_use double, "
-            "purchase_option varchar, commitment_ends_on date, accelerators_per_node decimal(10, 4), offer_id bigint, "
-            "reason varchar)"
-        )
-        con.execute("create table contracted_price (offer_id bigint, list_unit_price decimal(18, 10), "
-                    "contracted_unit_price decimal(18, 10))")  # fmt: skip
-        con.executemany("insert into fleet_line values (?, ?, ?, ?, ?, ?, ?, ?, ?)", [
-            (1, "training", 6, 0.7, "savings_plan", day(30).date(), 8, offers[f"{P5} savings_plan 8760"], None),
-            (2, "batch", 4, 0.5, "on_demand", None, 16, offers[f"{TRN1} on_demand 0"], None),
-            (3, "chat", 32, 1, "on_demand", None, 1, None, "no offer of H100 at Nobody is known"),
-        ])  # fmt: skip
+    (folder / "fleet.csv").write_text(
+        "label,provider,offer,region,option,nodes,share_of_use,commitment_end,term,payment,plan\n"
+        f"training,AWS,{P5},us-east-1,savings_plan,6,0.7,{day(30).date()},1y,No Upfront,Compute\n"
+        f"batch,AWS,{TRN1},us-east-1,on_demand,4,0.5,,,,\n"
+        "chat,Nobody,H100,us-east-1,on_demand,32,1,,,,\n"
+    )
+    (folder / "prices.toml").write_text(
+        '[[discount]]\nprovider = "AWS"\nfamily = "p5"\noption = "on_demand"\npercent = 10\nvalid_from = 2025-01-01\n'
+    )
+    named = {"fleet": str(folder / "fleet.csv"), "prices": str(folder / "prices.toml")}
+    private.build(Settings(data_dir=folder, private=named), day(0))
     yield folder
 
 
@@ -230,9 +222,9 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     (answer, own) = training["answers"]
     assert answer["sizes"][0]["cover_nodes"] == 0
     assert answer["on_demand_usd_per_node_hour"] == pytest.approx(55.04)
-    assert own["reason"] == "no contracted on-demand price of this machine"
+    assert own["reason"] == "no contracted price of a commitment for this machine"
     assert batch["reason"].startswith("no commitment is known")
-    assert chat["reason"] == "no offer of H100 at Nobody is known"
+    assert chat["reason"] == "no price of this provider is known"
 
     words = CliRunner().invoke(cli.main, ["--data-dir", str(data_dir), "commitments"])
     assert words.exit_code == 0, words.output
