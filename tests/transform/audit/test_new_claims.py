@@ -1,5 +1,7 @@
 """Claims that nobody has seen: values, prices and runs that move, and texts that compute from themselves."""
 
+from dataclasses import replace
+
 import duckdb
 from few_marts import FEW_MACROS, FEW_MARTS
 from looks import day, row
@@ -139,8 +141,9 @@ def test_machines_and_years_follow_published_figures(ask):
         "g,x,Trainium3,spec_general_availability,2024,,,year,now available,2024",
         "h,x,H100 SXM,spec_tensor_cores,528,,,count,,2026", "i,x,MI300X,spec_tensor_cores,1216,,,count,,2026",
         "j,x,trn3-ultra,spec_accelerators,144,,,count,,2026", "k,x,trn3-ultra,spec_accelerators,72,,,count,,2026",
+        "l,x,p5.48xlarge,spec_vcpus,2048,,,count,,2026",
     )  # fmt: skip
-    assert "".join(found[name].finding.verdict[0] for name in "abcdefghijk") == "ciciicicuci"
+    assert "".join(found[name].finding.verdict[0] for name in "abcdefghijkl") == "ciciicicucii"
     assert found["f"].finding.recomputed == 2025
 
 
@@ -165,3 +168,16 @@ def test_a_hedge_is_given_to_the_claim(ask):
     assert {name: one.finding.verdict == "physically_impossible" for name, one in found.items()} == {
         "a": True, "b": False, "c": True, "d": False,
     }  # fmt: skip
+
+
+def test_a_ratio_of_prices_is_of_one_place(con, read):
+    """Prices of two regions make no ratio: neither was ever asked where the other was."""
+    told = read("a,x,p5.48xlarge vs trn1.32xlarge,ratio_price,2.56,,,x,on-demand,2026-03-01")
+    evidence = Evidence(con, told)
+    held = [one for one in evidence.prices if one.region_id == "us-east-1" and one.purchase_option == "on_demand"]
+    evidence.prices = held
+    assert judge(told, evidence)[0].finding.verdict == "consistent"
+    evidence.prices = [
+        replace(one, region_id="us-west-2") if one.instance_type == "trn1.32xlarge" else one for one in held
+    ]
+    assert judge(told, evidence)[0].finding.verdict == "unverifiable"

