@@ -129,7 +129,8 @@ def _cases(
     cases = []
     for place, (point, start, target) in enumerate(points):
         soonest, likely, latest = moves[3 * place : 3 * place + 3]
-        verdicts = {each["move_verdict"] for each in (soonest, likely, latest)}
+        # An end whose price is not known says nothing; the likely one always has its price and its rate.
+        verdicts = {likely["move_verdict"], *filter(None, (soonest["move_verdict"], latest["move_verdict"]))}
         case: dict[str, Any] = {
             "point": point and dict(zip(evidence.POINT, point, strict=True)), "from": start, "to": target,
             "answer": verdicts.pop() if len(verdicts) == 1 else "depends",

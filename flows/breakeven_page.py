@@ -23,7 +23,7 @@ ANSWERS = {
 }
 NAMES = {
     "from_usd": "cost per million before", "to_usd": "cost per million after", "tokens_a_day": "tokens a day",
-    "weeks": "weeks of work", "engineers": "engineers", "engineer_hour": "USD an hour of an engineer",
+    "weeks": "weeks of work, all models", "engineers": "engineers", "engineer_hour": "USD an hour of an engineer",
     "upkeep": "upkeep, USD a month", "dual_weeks": "weeks in which both run", "stranded": "stranded commitment, USD",
     "late_weeks": "weeks of delay", "late_usd": "USD a week of delay", "horizon": "horizon, months",
     "utilisation": "utilisation of both sides", "from_price": "price before, USD/chip-h",
@@ -107,7 +107,11 @@ def _in_full(case: Mapping[str, Any], asked: Mapping[str, Any]) -> list[Section]
             end: None if each is None else each * factor
             for end, each in zip(("soonest", "likely", "latest"), months, strict=True)
         }})  # fmt: skip
-    lines = []
+    lines = [
+        f"The {end} is unknown: the {price} price of a side is not known."
+        for end, price in (("soonest", "dearest or cheapest"), ("latest", "cheapest or dearest"))
+        if case[end]["saving_usd_per_million"] is None and case["likely"]["saving_usd_per_million"] is not None
+    ]
     if case["whole_units"]:
         whole = case["whole_units"]
         lines.append(

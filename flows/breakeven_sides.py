@@ -130,17 +130,22 @@ def _chip(left: Sequence[str], *, text: str, field: str, allowed: str) -> tuple[
     machines = _machines()
     named = [word for word in left if word.lower() in machines]
     if named:
-        others = [word for word in left if word not in named] + named[1:]
+        chip = machines[named[0].lower()]
+        others = [word for word in left if word not in named]
+        told = accelerators.resolve(" ".join(others)) if others else None
+        if told and told.accelerator_name == chip[0] and told.form_factor in (None, chip[1]):
+            others = []
+        others += named[1:]
         if others:
             raise SettingsError(f"the word {others[0]!r} is not understood", field=field, value=text, hint=allowed)
-        return named[0].lower(), machines[named[0].lower()]
-    chip = accelerators.resolve(" ".join(left))
-    counts = [word for word in left if _COUNT.fullmatch(word) and accelerators.resolve(_without(left, word)) == chip]
-    if chip is None or counts:
+        return named[0].lower(), chip
+    found = accelerators.resolve(" ".join(left))
+    counts = [word for word in left if _COUNT.fullmatch(word) and accelerators.resolve(_without(left, word)) == found]
+    if found is None or counts:
         strange = counts or [word for word in left if accelerators.resolve(_without(left, word))]
         strange = strange or [word for word in left if accelerators.resolve(word) is None] or [" ".join(left)]
         raise SettingsError(f"the word {strange[0]!r} is not understood", field=field, value=text, hint=allowed)
-    return None, (chip.accelerator_name, chip.form_factor)
+    return None, (found.accelerator_name, found.form_factor)
 
 
 def _without(words: Sequence[str], word: str) -> str:

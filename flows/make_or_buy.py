@@ -4,7 +4,7 @@ Hosted prices come from the user's CSV, one's own cost from `mart.serving_cost`;
 that each further one opens a gap in which the hosted model is cheaper again (`mart.make_or_buy`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -143,10 +143,10 @@ def _case(
         "hosted": asdict(offer), "hosted_usd_per_million_output": hosted, "input_per_output": ratio,
         "own": {name: row[name] for name in evidence.SHOWN},
         **{
-            f"make_{end}": list(_stretches(sums, row, price, rate, hosted))
+            f"make_{end}": _stretches(sums, row, price, rate, hosted)
             for end, price, rate in (
                 ("soonest", "low_price_usd", "high_output_rate"), ("likely", "median_price_usd", "median_output_rate"),
-                ("latest", "median_price_usd", "low_output_rate"),
+                ("latest", "high_price_usd", "low_output_rate"),
             )
         },
         "hosted_usd_per_month": spend, "own_usd_per_month": own,
@@ -156,12 +156,12 @@ def _case(
 
 def _stretches(
     sums: Sums, row: Mapping[str, Any], price: str, rate: str, hosted: float | None
-) -> Iterator[dict[str, Any]]:
-    """Yield the loads at which one's own is cheaper, at one price and one rate; none where that is unknown."""
-    if not hosted or row[rate] is None:
-        return
+) -> list[dict[str, Any]] | None:
+    """Return the loads at which one's own is cheaper, at one price and one rate; None where one is unknown."""
+    if not hosted or row[rate] is None or row[price] is None:
+        return None
     units = row["unit_accelerators"]
-    yield from sums.rows(
+    return sums.rows(
         "select answer.* from (select cost.monthly(? * cost.paid_rate(?, ?)) as usd, "
         "?::DOUBLE * 86400 * ? * ? as tokens, ?::DOUBLE as hosted) as own, "
         "lateral mart.make_or_buy(own.usd, own.tokens, own.hosted) as answer order by unit_count",
@@ -177,8 +177,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
         f"{asked['model']}: loads in output tokens a day at which {asked['own']} is cheaper, paid in whole units.",
         f"Formula: {found['formula']}", f"Not included: {', '.join(found['not_included'])}.",
         *(
-            [f"{silent} of {len(found['cases'])} rows: the benchmark does not tell its input, so whether its rate holds "
-             "with that of the traffic is not known."]
+            [f"Of {silent} rows the benchmark does not tell its input: whether the rate holds with this is unknown."]
             if silent else []
         ),
         *(f"unknown: {reason}" for reason in found["unknown"]),
@@ -191,8 +190,8 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
             "as of": case["hosted"]["as_of"],
             "hosted USD/M output": case["hosted_usd_per_million_output"],
             "own is cheaper": _loads(case["make_likely"]),
-            "first at best": case["make_soonest"][0]["make_from_tokens_per_day"] if case["make_soonest"] else "never",
-            "first at worst": case["make_latest"][0]["make_from_tokens_per_day"] if case["make_latest"] else "never",
+            "first at best": _first(case["make_soonest"]),
+            "first at worst": _first(case["make_latest"]),
             "units of": case["own"]["unit_accelerators"],
             "USD/chip-h": case["own"]["median_price_usd"],
             "price of": case["own"]["last_observed_at"].date(),
@@ -215,8 +214,17 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
     return [Section("Make or buy", lines, table)]
 
 
-def _loads(stretches: Sequence[Mapping[str, Any]]) -> str:
-    """Return stretches of loads in words: the first ones, and from where on it is always so."""
+def _first(stretches: Sequence[Mapping[str, Any]] | None) -> Any:
+    """Return the load from which one's own is cheaper first; None where that is unknown."""
+    if stretches is None:
+        return None
+    return stretches[0]["make_from_tokens_per_day"] if stretches else "never"
+
+
+def _loads(stretches: Sequence[Mapping[str, Any]] | None) -> str | None:
+    """Return stretches of loads in words: the first ones, and from where on it is always so; None: unknown."""
+    if stretches is None:
+        return None
     if not stretches:
         return "never"
     words = [

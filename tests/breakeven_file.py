@@ -1,0 +1,44 @@
+"""A published file for tests of decisions: few prices, and runs of Llama 3 70B on H100 and H200, in FP8, batch 8.
+
+H100: 200 tokens/s on AWS's p5.4xlarge at 6.88 USD. H200 SXM: 300 on the same point, 100 at other lengths; eight of them
+at Toy for 24 USD an hour. Trainium2: a block at 35.7608 USD for 16, and no such run. MI300X: a "from" price alone.
+"""
+
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+from cost_file import neocloud, run
+from few_marts import FEW_MARTS
+from looks import day, row
+from purchase import SOURCES, block, seen
+
+from transform.models import MACROS, MARTS, create_formulas
+from warehouse import db, publish, throughput
+from warehouse.load import load
+
+NAMES = {"throughput", "cost_price", "serving_rate", "serving_offer", *(mart.name for mart in FEW_MARTS)}
+MACRO_NAMES = {"serving_cost", "break_even", "make_or_buy"}
+
+
+def publish_breakeven(folder: Path) -> None:
+    """Publish the file in a folder."""
+    h200 = {"accelerator_name": "H200", "form_factor": "SXM"}
+    looks = (
+        seen(0, "aws_price_list", row("p5.4xlarge", "6.88"), neocloud("H200 SXM", "24", "8"),
+             neocloud("MI300X", "1.5", "8", statistic="floor")),
+        seen(0, "aws_capacity_block_rates", block("trn2.48xlarge", "35.7608", None)),
+    )  # fmt: skip
+    with db.writer(folder) as con:
+        throughput.append(con, [
+            run(), run(**h200, output_rate=Decimal(300), measured_on=date(2026, 1, 2)),
+            run(**h200, output_rate=Decimal(100), input_length=Decimal(4000)),
+        ])  # fmt: skip
+        for each in looks:
+            con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
+            load(con, [each], recorded_at=each.observed_at)
+        publish.publish(
+            con, folder, marts=[mart for mart in MARTS if mart.name in NAMES],
+            macros=[macro for macro in MACROS if macro.name in MACRO_NAMES], formulas=create_formulas,
+            sources=SOURCES, built_at=day(0), version="test",
+        )  # fmt: skip

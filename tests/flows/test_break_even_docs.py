@@ -1,0 +1,40 @@
+"""docs/break-even.md: its commands with an output under them print those lines, and its SQL gives its numbers."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from flows.breakeven_sums import Sums
+from flows.cli import main
+
+TEXT = (Path(__file__).parents[2] / "docs" / "break-even.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```sh\nchipledger ([^`]*)```\n\n```text\n([^`]*)```", TEXT, flags=re.MULTILINE)
+QUERIES = re.findall(r"^```sql\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize(("words", "lines"), EXAMPLES)
+def test_examples_print_what_is_shown(words: str, lines: str, tmp_path: Path) -> None:
+    """Each line that a document shows stands in the output, blanks apart."""
+    call = ["--data-dir", str(tmp_path), *shlex.split(words.replace("\\\n", " "))]
+    result = CliRunner().invoke(main, call)
+
+    printed = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert [line for line in lines.splitlines() if line not in printed] == []
+
+
+def test_there_are_examples() -> None:
+    assert (len(EXAMPLES), len(QUERIES)) == (3, 2)
+
+
+def test_queries_give_what_is_shown() -> None:
+    """The move's tokens, and the table of stretches to the token."""
+    sums = Sums()
+    (move,) = sums.rows(QUERIES[0].strip().removesuffix(";"), [])
+    found = sums.rows(QUERIES[1].strip().removesuffix(";"), [])
+    shown = re.findall(r"^\| (\d+) \| ([\d,]+) \| ([\d,]*) ?\|$", TEXT, flags=re.MULTILINE)
+
+    assert move["break_even_tokens"] == pytest.approx(36_000 / 0.33 * 1e6)
+    assert [tuple("" if value is None else f"{value:,.0f}" for value in row.values()) for row in found] == shown
