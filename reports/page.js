@@ -3,7 +3,9 @@
 (() => {
   const FILTERED = 12; // rows from which a table gets a filter
   const words = new Intl.Collator("en", { numeric: true });
-  const text = (row, i) => (row.cells[i] ? row.cells[i].textContent.trim().replace(/\s+/g, " ") : "");
+  // What a cell says, without its small print.
+  const text = (row, i) => [...(row.cells[i] ? row.cells[i].childNodes : [])]
+    .filter((node) => node.nodeName !== "SMALL").map((node) => node.textContent).join("").trim().replace(/\s+/g, " ");
   const number = (row, i) => {
     const shown = row.cells[i] ? row.cells[i].dataset.value || text(row, i) : "";
     return shown === "" || Number.isNaN(Number(shown)) ? null : Number(shown);

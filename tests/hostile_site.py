@@ -1,0 +1,77 @@
+"""A site of a small market in which every word from outside is hostile: names of all kinds, errors, refused values."""
+
+from importlib.metadata import version
+from pathlib import Path
+
+from looks import Row, day, row
+from purchase import SOURCES, seen
+from weekly_file import HOSTILE, aws, chip, first
+
+from reports import site, weekly
+from reports.weekly_calendar import Week
+from transform.audit import tables as audit_tables
+from transform.models import MACROS, MARTS, create_formulas
+from warehouse import db, publish
+from warehouse.events import naive
+from warehouse.load import load
+
+BUILT_DAY = 20.0
+WEEK = Week(2026, 3)
+
+
+def market(at: float) -> list[Row]:
+    """Return prices at a day: real chips, so that tokens have costs, and a provider that is all hostile words."""
+    plain = [
+        chip(f"Provider {i}", f"{2 + i / 10 + (0.1 if at > 12 else 0):.2f}", "NVIDIA H100 SXM", tier=f"tier {i}")
+        for i in range(6)
+    ]
+    plain.append(
+        row("8x", "6", service_provider_name="Provider 1", accelerator_label="NVIDIA H100 SXM", accelerator_count="8",
+            purchase_option="spot", region_id=None)
+    )  # fmt: skip
+    hostile = [
+        chip(HOSTILE, "2" if at < 12 else "2.2", "NVIDIA H100 SXM", tier=HOSTILE, region_id=HOSTILE),
+        chip(HOSTILE, "1", HOSTILE, region_id=HOSTILE),
+        row(HOSTILE, "9", region_id=HOSTILE),
+        row(HOSTILE, "12" if at < 12 else "13", service_provider_name=HOSTILE, accelerator_label="NVIDIA H200 SXM",
+            accelerator_count="8", region_id=HOSTILE),
+    ]  # fmt: skip
+    return [*aws("80" if at < 12 else "60"), *plain, *hostile]
+
+
+def publish_hostile(folder: Path) -> Path:
+    """Publish the market into a folder, with a failed look and refused rows, and return the file."""
+    looks = [first(5), seen(6, "aws_price_list", *market(6)), seen(13, "aws_price_list", *market(13))]
+    with db.writer(folder) as con:
+        for each in looks:
+            con.execute(
+                "insert into core.document by name select ? as document_sha256, ? as source, ? as scope, "
+                "? as url, ?::timestamp as fetched_at, 100 as size_bytes, ?::timestamp as recorded_at",
+                [each.document_sha256, each.source, each.scope, f"https://x.test/{HOSTILE}",
+                 naive(each.observed_at), naive(each.observed_at)],
+            )  # fmt: skip
+            load(con, [each], recorded_at=each.observed_at)
+        con.execute(
+            "insert into core.scope_run by name select 'failed' as run_id, 'aws_price_list' as source, ? as scope, "
+            "?::timestamp as observed_at, false as complete, false as archived, 'failed' as status, ? as error, "
+            "?::timestamp as recorded_at",
+            [HOSTILE, naive(day(19)), HOSTILE, naive(day(19))],
+        )
+        con.execute(
+            "insert into core.quarantine by name select 7 as quarantine_id, 'aws_price_list' as source, ? as scope, "
+            "?::timestamp as observed_at, 'row' as gate, ? as reason, ? as field, ? as value, '{}' as row_json, "
+            "'none' as document_sha256, ?::timestamp as recorded_at",
+            [HOSTILE, naive(day(19)), HOSTILE, HOSTILE, HOSTILE, naive(day(19))],
+        )
+        return publish.publish(
+            con, folder, marts=MARTS, macros=MACROS, computed=audit_tables.TABLES, formulas=create_formulas,
+            sources=SOURCES, built_at=day(BUILT_DAY), version=version("chipledger"),
+        )  # fmt: skip
+
+
+def write_site(folder: Path) -> Path:
+    """Write all pages of the market, that of a week too, below a folder and return where they are."""
+    file, reports = publish_hostile(folder), folder / "reports"
+    weekly.write(weekly.read(file, WEEK), reports)
+    site.write(file, reports)
+    return reports
