@@ -46,7 +46,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     inputs = found["inputs"]
     yield f"Horizon {inputs['horizon_months']:g} months from {inputs['as_of']}; nodes run {inputs['pattern']}."
     for line in found["lines"]:
-        yield f"\n{line['label'] or 'line'} ({line['line_number']}): {line['nodes']:g} nodes"
+        yield f"\n{line['label'] or 'line'} ({line['line_number']}): {float(line['nodes']):g} nodes"
         if line["reason"]:
             yield f"  no answer: {line['reason']}"
             continue

@@ -133,7 +133,8 @@ def advise(
     """
     levels = {"expected": cover.drifting(yearly, days), "unchanged": (1.0,) * days}
     if fall is not None:
-        levels["fallen"] = cover.moved(fall, days)
+        bought_on = max((each.days for each in owned), default=0)  # at the latest
+        levels["fallen"] = cover.moved(fall, days, on=bought_on + 1)
     markets = {name: Market(on_demand=on_demand, terms=tuple(terms), levels=path) for name, path in levels.items()}
     expected = markets["expected"]
     use = cover.mixed([demands[name] for name in BY_USE], cover.SWANSON)

@@ -133,9 +133,9 @@ def drifting(yearly: float, days: int) -> tuple[float, ...]:
     return tuple(math.exp(yearly * day / DAYS_PER_YEAR) for day in range(days))
 
 
-def moved(ratio: float, days: int) -> tuple[float, ...]:
-    """Return the level of prices that move by a ratio on the second day: the worst for what was bought on the first."""
-    return (1.0, *(1 + ratio for _ in range(days - 1)))
+def moved(ratio: float, days: int, *, on: int = 1) -> tuple[float, ...]:
+    """Return the level of prices that move by a ratio on one day: the worst for what was bought the day before."""
+    return tuple(1.0 if day < on else 1 + ratio for day in range(days))
 
 
 def sizes(market: Market, demand: Demand, owned: Sequence[Owned] = (), *, at_least: int = 0) -> list[Size]:

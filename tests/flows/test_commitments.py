@@ -113,6 +113,15 @@ def test_being_wrong_costs_in_both_directions() -> None:
     assert six["unused_share_of_cover"] == pytest.approx(1 - (0.3 * 0.2 + 0.4 * 0.6 + 0.3 * 0.9))
 
 
+def test_the_fall_comes_after_the_purchase() -> None:
+    """What is owned ends on day 30: six are bought then at 25, and the price falls by 44 % the day after."""
+    six = at_list(covered(move=MOVE, yearly_price_move=0))["sizes"][6]
+
+    least = 6 * 24 * (0.7 * 55.04 * (1 + (YEARS - 31) * 0.56))  # on demand from day 30 on
+    assert six["regret_usd_if_prices_unchanged"] == 0
+    assert six["regret_usd_if_prices_fallen"] == pytest.approx(6 * HOURS * 25 - least)  # 632,119
+
+
 def test_rises_and_short_histories_are_not_carried_forward() -> None:
     """RunPod's H100 rose within half a year: the price stays where it is, and the words say why."""
     rising = MOVE | {"yearly_drift": 0.418, "n_moves": 18, "n_move_days": 4, "offer_years": 5.6}
