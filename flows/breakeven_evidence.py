@@ -23,9 +23,9 @@ SHOWN = (
     "commitment_class", "capacity_class", "region_id", "instance_type", "unit_accelerators", "price_basis",
     "low_price_usd", "median_price_usd", "high_price_usd", "paid_rate_usd", "running_share", "utilisation",
     "is_current", "last_observed_at", "price_source", "price_document_sha256", "offer_id", "precision", "reach",
-    "ttft_ms", "high_output_rate", "median_output_rate", "low_output_rate", "evidence_grade", "rate_bound_per_accelerator",
-    "binding_bound", "share_of_bound", "n_runs", "software", "measured_by", "measured_on", "throughput_id",
-    "source_url", "slower_source_url", "tokens_per_day", "paid_accelerators", "usd_per_month_at_load",
+    "ttft_ms", "high_output_rate", "median_output_rate", "low_output_rate", "evidence_grade",
+    "rate_bound_per_accelerator", "binding_bound", "share_of_bound", "n_runs", "software", "measured_by", "measured_on",
+    "throughput_id", "source_url", "slower_source_url", "tokens_per_day", "paid_accelerators", "usd_per_month_at_load",
 )  # fmt: skip
 """What stands beside a cost: the price and the run it is of, with dates, documents, grade and bound."""
 MOST_POINTS = 8

@@ -24,7 +24,7 @@ UTILISATION = "utilisation"
 """Share of the measured rate that both sides serve: a token costs the more on both, the less of it is used."""
 WIDEST = 1e6
 """How far from its given value an input is looked at, as a ratio either way."""
-_PER_DECADE, _PARTS, _ROUNDS = 4, 64, 6
+_PER_DECADE, _PARTS, _ROUNDS = 4, 16, 7
 _FROM_ZERO = tuple(10 ** (power / 4) for power in range(-8, 49))
 """Where a flip is looked for of an input that is 0: 0.01 to 10^12."""
 
@@ -110,14 +110,14 @@ class Sums:
         """Return the rows of one question, by column."""
         return rows(self._con, sql, values)
 
-    def moves(self, asked: Sequence[Numbers]) -> list[dict[str, Any]]:
-        """Return the row of mart.break_even for each list of inputs, in their order."""
+    def moves(self, asked: Sequence[Numbers], columns: str = "*") -> list[dict[str, Any]]:
+        """Return the row of mart.break_even for each list of inputs, in their order; all its columns, or one."""
         # As one text of JSON: DuckDB takes a millisecond for each row of a list that is handed to it from Python.
-        columns = ", ".join(f"(line ->> {place + 1})::DOUBLE as i_{name}" for place, name in enumerate(INPUTS))
+        given = ", ".join(f"(line ->> {place + 1})::DOUBLE as i_{name}" for place, name in enumerate(INPUTS))
         call = ", ".join(f"asked.i_{name}" for name in INPUTS)
         lines = json.dumps([[place, *(each[name] for name in INPUTS)] for place, each in enumerate(asked)])
         found = self.rows(
-            f"select answer.* from (select (line ->> 0)::BIGINT as place, {columns} "
+            f"select answer.{columns} from (select (line ->> 0)::BIGINT as place, {given} "
             "from (select unnest(json_extract(?, '$[*]')) as line)) as asked, "
             f"lateral mart.break_even({call}) as answer order by asked.place",
             [lines],
@@ -139,8 +139,8 @@ class Sums:
                 start |= {} if used is None else {(place, UTILISATION): used}
 
         def pays(points: Sequence[tuple[Key, float]]) -> list[bool]:
-            rows = self.moves([_changed(*asked[place], name, value) for (place, name), value in points])
-            return [row["move_verdict"] == "pays" for row in rows]
+            moved = [_changed(*asked[place], name, value) for (place, name), value in points]
+            return [row["move_verdict"] == "pays" for row in self.moves(moved, "move_verdict")]
 
         found: list[list[Flip]] = [[] for _ in asked]
         for (place, name), bracket in _brackets(start, pays).items() if start else ():
