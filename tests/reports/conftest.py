@@ -7,6 +7,7 @@ from pathlib import Path
 
 import kept
 import pytest
+from hostile_site import write_site
 from standin import aws, faults, world
 from standin.catalogue import Product
 
@@ -92,3 +93,9 @@ def offline_page(offline: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def live_page(live: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the daily page of the live file, among all pages of its site."""
     return site.write(live, tmp_path_factory.mktemp("live-reports")).with_name("latest.html")
+
+
+@pytest.fixture(scope="session")
+def hostile_reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return all pages of a market in which every word from outside is hostile; its file lies above them."""
+    return kept.once(tmp_path_factory, "hostile", write_site) / "reports"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from hostile_site import WEEK, write_site
+from hostile_site import WEEK
 from playwright.sync_api import Browser, Page, sync_playwright
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -35,8 +35,8 @@ Open = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_site(tmp_path_factory.mktemp("site"))
+def reports(hostile_reports: Path) -> Path:
+    return hostile_reports
 
 
 @pytest.fixture(scope="module")

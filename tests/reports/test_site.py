@@ -1,0 +1,223 @@
+"""The static site as a whole: links that lead somewhere, light pages, and numbers that are the marts'."""
+
+import html
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import duckdb
+import pytest
+
+from flows import site as flow
+from flows.settings import Settings
+from reports import archive_page, cost_tables, methods_page, site, sources_page, wording
+from reports.asking import all_of
+from warehouse.errors import SettingsError
+
+MOST_BYTES = 300_000
+
+
+class Links(HTMLParser):
+    """The links and ids of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if tag in ("a", "link") and values.get("href"):
+            self.links.append(values["href"] or "")
+        if values.get("id"):
+            self.ids.add(values["id"] or "")
+
+
+@pytest.fixture(scope="module")
+def file(hostile_reports: Path) -> Path:
+    return hostile_reports.with_name("prices.duckdb")
+
+
+def ask(file: Path, sql: str) -> list[tuple]:
+    with duckdb.connect(str(file), read_only=True) as con:
+        return con.execute(sql).fetchall()
+
+
+def text(page: Path) -> str:
+    bare = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page.read_text(encoding="utf-8"))
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", bare)).split())
+
+
+def test_every_link_leads_somewhere(hostile_reports: Path) -> None:
+    """From any folder, without a server: to a file that is there, and to a part that it has."""
+    pages = {path: Links(path) for path in hostile_reports.rglob("*.html")}
+    checked = 0
+    for path, page in pages.items():
+        for link in page.links:
+            to = urlsplit(link)
+            if to.scheme:
+                assert to.scheme in ("https", "http", "data"), link
+                continue
+            target = (path.parent / to.path).resolve() if to.path else path
+            assert target.is_relative_to(hostile_reports), (path.name, link)
+            assert target.is_file(), (path.name, link)
+            if to.fragment:
+                assert to.fragment in pages[target].ids, (path.name, link)
+            checked += 1
+    assert checked > 200
+
+
+def test_every_page_is_light(hostile_reports: Path) -> None:
+    sizes = {path.name: path.stat().st_size for path in hostile_reports.rglob("*.html")}
+    assert len(sizes) > 9
+    assert {name: size for name, size in sizes.items() if size > MOST_BYTES} == {}
+
+
+def test_every_page_says_where_the_reader_is(hostile_reports: Path) -> None:
+    for name in ("index.html", "latest.html", "cost.html", "sources.html", "methods.html", "archive.html"):
+        page = (hostile_reports / name).read_text(encoding="utf-8")
+        assert page.count('aria-current="page"') == 1
+        assert f'<a href="{name}" aria-current="page">' in page
+
+
+def test_the_overview_leads_to_every_page(hostile_reports: Path) -> None:
+    links = set(Links(hostile_reports / "index.html").links)
+    assert {each.path for each in site.PAGES} <= links
+    assert {"latest.html", "archive.html", "weekly/2026-W03.html", "weekly/index.html", "latest.json"} <= links
+
+
+def test_claims_are_left_out_where_the_settings_say_so(hostile_reports: Path, tmp_path: Path) -> None:
+    """By default they are written; without them, an older page is taken away, and nothing leads to it."""
+    folder = tmp_path / "reports"
+    shutil.copytree(hostile_reports, folder)
+    file = hostile_reports.with_name("prices.duckdb")
+    flow.write(Settings(data_dir=tmp_path, site={"claims": False}), file)
+
+    assert (hostile_reports / "claims.html").exists()
+    assert not (folder / "claims.html").exists()
+    assert not [path for path in folder.rglob("*.html") if "claims.html" in Links(path).links]
+    with pytest.raises(SettingsError, match="unknown setting"):
+        flow.write(Settings(data_dir=tmp_path, site={"claim": False}), file)
+
+
+def test_every_macro_and_mart_stands_on_a_page_of_methods(file: Path, hostile_reports: Path) -> None:
+    formulas, tables = (text(hostile_reports / name) for name in ("methods.html", "tables.html"))
+    macros = ask(file, "select schema_name, function_name, comment from duckdb_functions() "
+                 "where not internal and database_name = current_database() and function_type = 'macro'")  # fmt: skip
+    assert len(macros) > 30
+    for schema, name, meaning in macros:
+        assert f"{schema}.{name}(" in formulas
+        assert " ".join(meaning.split()) in formulas
+    for name, sql in ask(file, "select name, sql from meta.model"):
+        assert f"mart.{name}" in tables
+        assert " ".join(sql.split()) in tables
+
+
+def test_a_macro_is_taken_apart_into_its_formula_and_what_it_refuses(file: Path) -> None:
+    """As the catalogue has it; nothing of the formula is lost, and every refusal is told."""
+    (definition,) = ask(file, "select macro_definition from duckdb_functions() where function_name = 'price_to_beat'")[
+        0
+    ]
+    formula, refused = methods_page.taken_apart(definition)
+
+    assert formula in definition
+    assert "error" not in formula
+    assert len(refused) == definition.count("error") == 4
+    assert "utilisation must be from 0 to 1" in refused
+    assert methods_page.taken_apart("CASE WHEN a THEN b ELSE c END") == ("CASE WHEN a THEN b ELSE c END", [])
+    assert methods_page.taken_apart("a + b") == ("a + b", [])
+
+
+def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> None:
+    """Of each chip and way to buy at a shown point, the least median cost at full load, current before others."""
+    same = (*cost_tables.POINT, "accelerator_name", "form_factor", "evidence_grade", "purchase_option", "is_current")
+    marts = ask(
+        file,
+        f"select {', '.join(same)}, min(all_in_output_usd_median) from mart.token_cost "
+        "where utilisation = 1 and is_ranked and all_in_output_usd_median is not null group by all",
+    )
+    least = {tuple(key): value for *key, value in marts}
+    rows, page = all_of(file, "cost_row"), text(hostile_reports / "cost.html")
+    for row in rows:
+        assert row["all_in_output_usd_median"] == least[tuple(row[name] for name in same)]
+        assert wording.significant(row["all_in_output_usd_median"]) in page
+    assert len(rows) > 10
+    assert {row["purchase_option"] for row in rows} == {"on_demand", "spot"}
+
+
+def test_each_point_compares_at_least_two_chips(file: Path) -> None:
+    for point, rows in cost_tables.by_point(all_of(file, "cost_row")).items():
+        assert len({(row["accelerator_name"], row["form_factor"]) for row in rows}) > 1, point
+
+
+def test_a_chip_without_a_cost_says_why(hostile_reports: Path) -> None:
+    """L4 was never measured in tokens here, A100 at other points only; both are sold."""
+    page = (hostile_reports / "cost.html").read_text(encoding="utf-8")
+    table = page[page.index('id="beside"') : page.index("</table>", page.index('id="beside"'))]
+    cells = {
+        html.unescape(name): re.findall(r"<small>([^<]*)</small></td>", line)
+        for name, line in re.findall(r'<th scope="row" class="gt_stub">([^<]*)</th>(.*?)</tr>', table, re.DOTALL)
+    }
+    assert set(cells["L4"]) == {"no run"}
+    assert {"SXM"} <= set(cells["H100"])
+    assert re.findall(r"<td[^>]*>\s*</td>", table) == []
+
+
+def test_what_has_no_cost_is_counted(file: Path, hostile_reports: Path) -> None:
+    page = text(hostile_reports / "cost.html")
+    for reason, n in ask(file, "select reason, n_left_out from mart.cost_left_out"):
+        assert f"{reason} {n:,}" in page
+
+
+def test_sources_are_counted_as_the_marts_have_them(file: Path, hostile_reports: Path) -> None:
+    page = text(hostile_reports / "sources.html")
+    registered = ask(file, "select count(*) from core.source")[0][0]
+    read = ask(file, "select count(distinct source) from mart.source_health where scope <> 'all'")[0][0]
+    assert f"{read} of {registered} registered sources read" in page
+    assert "1 look without a price" in page
+    assert "1 refused row waits for a decision" in page
+    assert page.count("<script>alert(1)</script>") >= 5
+
+
+def test_the_archive_lists_days_weeks_and_editions(hostile_reports: Path, tmp_path: Path) -> None:
+    """The newest first; editions after their week; days beyond a month are folded."""
+    week = (hostile_reports / "weekly/2026-W03.html").read_bytes()
+    for name in ("2026-W03", "2026-W03.edition-1", "2026-W02", "2026-W02-known-then"):
+        (tmp_path / "weekly").mkdir(exist_ok=True)
+        (tmp_path / f"weekly/{name}.html").write_bytes(week)
+    (tmp_path / "daily").mkdir()
+    for day in range(1, 41):
+        (tmp_path / f"daily/{2025 if day > 31 else 2026}-01-{day % 31 + 1:02}.html").write_bytes(week)
+    told = [each.name for each in archive_page.weeks(tmp_path)]
+    page = archive_page.render(tmp_path)
+
+    assert told == ["2026-W03", "2026-W03, edition 1", "2026-W02", "2026-W02, as known then"]
+    assert "40 days and 2 weeks are told here" in page
+    assert "<summary>2025: 9 more</summary>" in page
+    assert archive_page.headline(tmp_path / "weekly/2026-W03.html").startswith("AWS")
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        ([], "No live source was read; 0 scopes of archives and imports below; no refused row waits for a decision"),
+        (["fresh", "fresh", "stale", "archived"], "2 of 3 live scopes fresh, 1 stale; no refused row waits"),
+        (["missing"], "0 of 1 live scope fresh, 1 missing; no refused row waits for a decision"),
+    ],
+)
+def test_the_page_of_sources_begins_with_its_finding(states: list[str], said: str) -> None:
+    import polars as pl
+
+    scopes = pl.DataFrame({"state": states}, schema={"state": pl.String})
+    assert sources_page.headline(scopes, 0).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.06293, "0.0629"), (12.689, "12.7"), (1250.4, "1,250"), (0.0, "0"), (None, "\N{EN DASH}"), (0.1, "0.100")],
+)
+def test_small_prices_have_three_significant_digits(value: float | None, said: str) -> None:
+    assert wording.significant(value) == said
