@@ -32,6 +32,8 @@ REMADE = (
     "price_history", "price_change", "accelerator_hour_price", "source_health", "unknown_accelerator", "provider_price",
 )  # fmt: skip
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
+INDEX = ("price_index_item", "price_index")
+"""Made again only from what was known then: of what is known now, the file's own stands."""
 NEEDED = {"token": "token_cost", "drift": "price_index"}
 """The marts of the file itself without which a part of the page is left out."""
 NEWEST_WITHIN_DAYS = 7
@@ -44,7 +46,7 @@ class WeekFacts:
 
     `built_at` is when the file was built, `as_of` the end of the week or, in a week that is not over, `built_at`.
     `late` is how many changes of earlier weeks were learnt in this one, with the date of the first. `token` has one row
-    or none; `drift` is None where the file has no index, or none was known then. The other frames carry the names of
+    or none; `drift` is None where the file has no index, or the week is not over. The other frames carry the names of
     their SELECT, and `charted` what the charts are made of. `fleet` is for the mail alone: no page shows it.
     """
 
@@ -139,7 +141,7 @@ def read(file: Path, week: Week | None, *, known_then: bool) -> WeekFacts:
             stand=frames["stand"],
             provider_prices=provider_prices,
             token=pl.DataFrame(),
-            drift=None,
+            drift=_drift(con, week) if known_then and as_of >= week.until else None,
             late=frames["late"].row(0),
             documents=pl.DataFrame(),
             charted=chart_facts.of_week(con, frames["move"], as_of),
@@ -152,7 +154,6 @@ def read(file: Path, week: Week | None, *, known_then: bool) -> WeekFacts:
 def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts) -> WeekFacts:
     """Return the facts with what the published file itself has: documents, and the marts that are not made again."""
     from dataclasses import replace
-    from datetime import timedelta
 
     has = {name for (name,) in con.execute("select name from meta.model").fetchall()}
     token = (
@@ -160,10 +161,9 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts) -> WeekFacts:
         if found.is_newest and NEEDED["token"] in has
         else pl.DataFrame()
     )
-    drift = None
+    drift = found.drift
     if NEEDED["drift"] in has and not found.known_then and found.is_over:
-        before = found.week.since.date() - timedelta(days=1)
-        drift = _ask(con, "week_drift", {"before": before, "last": before + timedelta(days=7)})
+        drift = _drift(con, found.week)
     prices = found.provider_prices
     named = [
         found.moves["document_sha256"],
@@ -173,6 +173,17 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts) -> WeekFacts:
     ]  # fmt: skip
     shas = sorted({*pl.concat(named).drop_nulls()})
     return replace(found, token=token, drift=drift, documents=_ask(con, "document", {"shas": shas}))
+
+
+def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
+    """Return the drift of a week by the index of the database in use; None where it has none."""
+    from datetime import timedelta
+
+    if not con.execute("select 1 from duckdb_tables() where table_name = 'price_index' and database_name = "
+                       "current_database()").fetchall():  # fmt: skip
+        return None
+    before = week.since.date() - timedelta(days=1)
+    return _ask(con, "week_drift", {"before": before, "last": before + timedelta(days=7)})
 
 
 def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -> None:
@@ -189,11 +200,7 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
     for table in KEPT:
         con.execute(f"create view core.{table} as from published.core.{table}")
     ours = "where schema_name = 'core' and database_name = 'published'"
-    macros = con.execute(
-        f"select function_name, parameters, macro_definition from duckdb_functions() {ours}"
-    ).fetchall()
-    for name, parameters, definition in sorted(macros, key=lambda macro: macro[0] != "price_point"):
-        con.execute(f"create macro core.{name}({', '.join(parameters)}) as table {definition}")
+    _take_macros(con, "core")
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
     for (view,) in con.execute(f"select sql from duckdb_views() {ours} order by view_name").fetchall():
         con.execute(view)
@@ -203,6 +210,21 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
             con.execute("create view mart.price_change as from published.mart.price_change")
         else:
             con.execute(f"create table mart.{name} as {models[name]}")
+    if known_then and INDEX[-1] in models:
+        for name in INDEX:
+            con.execute(f"create table mart.{name} as {models[name]}")
+        _take_macros(con, "mart", "drift")
+
+
+def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None = None) -> None:
+    """Make the table macros of a schema of the published file in memory, or one of them."""
+    macros = con.execute(
+        "select function_name, parameters, macro_definition from duckdb_functions() "
+        "where schema_name = ? and database_name = 'published' and coalesce(function_name = ?, true)",
+        [schema, only],
+    ).fetchall()
+    for name, parameters, definition in sorted(macros, key=lambda macro: macro[0] != "price_point"):
+        con.execute(f"create macro {schema}.{name}({', '.join(parameters)}) as table {definition}")
 
 
 def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
 from weekly_file import HOSTILE, Tags, publish_weeks
@@ -92,6 +93,23 @@ def test_what_two_sources_saw_happened_once_in_the_week_of_the_earlier(told) -> 
     assert move["event_from"] == datetime.fromisoformat("2026-01-06T00:00")
     assert [each["source"] for each in move["windows"]] == ["aws_spot_feed", "aws_price_list"]
     assert of_provider(told("2026-W03"), "RunPod")[0]["accelerator_name"] == "H200"
+
+
+def test_the_index_is_made_of_what_was_known_then(told, file: Path) -> None:
+    """Late's rise of L40S, read out of an archive two weeks later, is in no index that was known when W02 ended."""
+    week = Week.parse("2026-W02")
+    days = "select service_provider_name, accelerator_name, index_date, round(price_index, 6) from {}mart.price_index "
+    days += f"where index_level = 'provider' and index_date < date '{week.until:%Y-%m-%d}' order by all"
+    with duckdb.connect() as con:
+        con.execute(f"attach '{file}' as published (read_only)")
+        now = con.execute(days.format("published.")).fetchall()
+        weekly_facts._cut(con, week.until, known_then=True)
+        then = con.execute(days.format("")).fetchall()
+    assert {row[3] for row in now if row[0] == "Late"} == {100, 120}
+    assert "Late" not in {row[0] for row in then}
+    assert {row[3] for row in then if row[:2] == ("RunPod", "H100")} > {100}
+    found = told("2026-W03", known_then=True).drift.filter(service_provider_name="AWS", accelerator_name="H100")
+    assert found["drift"].to_list() == [pytest.approx(60 / 80 - 1)]
 
 
 def test_known_then_leaves_out_what_was_learnt_later(told) -> None:
