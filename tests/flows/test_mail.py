@@ -3,11 +3,8 @@
 import email
 import json
 import smtplib
-import socket
-import ssl
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from email import policy
 from email.message import EmailMessage
@@ -15,19 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
-from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword
-from click.testing import CliRunner
-from weekly_file import publish_weeks
+from mail_server import serving
 
-from flows import mail, mail_settings, mail_steps
-from flows.cli import main
+from flows import mail
 from flows.mail import Outcome, Refused, Smtp, Uncertain
 from flows.mail_settings import MailSettings
-from flows.settings import Settings
 from reports.mail import Letter
-from warehouse.errors import ChipledgerError, SettingsError, WriterBusy
+from warehouse.errors import ChipledgerError, WriterBusy
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
 
@@ -35,59 +26,6 @@ NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
 LETTER = Letter(week="2026-W02", subject="RunPod raised H100 21 %", text="text\n", html="<p>text</p>")
 A, B = "a@example.com", "b@example.com"
 BASE = MailSettings(sender="prices@example.com", to=(A, B), host="localhost", user="me", password="secret")
-
-
-@dataclass
-class Server:
-    """A running server: its port, what it took, and the addresses it refuses."""
-
-    port: int
-    taken: list[Envelope]
-    refused: set[str]
-    context: ssl.SSLContext
-
-
-class Handler:
-    def __init__(self) -> None:
-        self.taken: list[Envelope] = []
-        self.refused: set[str] = set()
-
-    async def handle_RCPT(self, server: SMTP, session: Any, envelope: Envelope, address: str, options: Any) -> str:  # noqa: N802
-        if address in self.refused:
-            return "450 mailbox busy"
-        envelope.rcpt_tos.append(address)
-        return "250 OK"
-
-    async def handle_DATA(self, server: SMTP, session: Any, envelope: Envelope) -> str:  # noqa: N802
-        self.taken.append(envelope)
-        return "250 taken"
-
-
-def authenticate(server: SMTP, session: Any, envelope: Envelope, mechanism: str, data: LoginPassword) -> AuthResult:
-    return AuthResult(success=(data.login, data.password) == (b"me", b"secret"), handled=False)
-
-
-@contextmanager
-def serving(*, tls: str = "starttls") -> Iterator[Server]:
-    ca = trustme.CA()
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    ca.issue_cert("localhost").configure_cert(context)
-    trusting = ssl.create_default_context()
-    ca.configure_trust(trusting)
-    handler = Handler()
-    secured = {"starttls": {"tls_context": context}, "implicit": {"ssl_context": context}, "none": {}}[tls]
-    controller = Controller(
-        handler, hostname="127.0.0.1", port=0, authenticator=authenticate, auth_required=tls != "none",
-        auth_require_tls=tls == "starttls", **secured,
-    )  # fmt: skip
-    # The port is chosen by the system; the controller's own check of its server does not know it.
-    controller._trigger_server = lambda: socket.create_connection(controller.server.sockets[0].getsockname()).close()
-    controller.start()
-    try:
-        port = controller.server.sockets[0].getsockname()[1]
-        yield Server(port=port, taken=handler.taken, refused=handler.refused, context=trusting)
-    finally:
-        controller.stop()
 
 
 def send(data_dir: Path, post: mail.Post, chosen: MailSettings = BASE, **others: Any) -> Outcome:
@@ -318,140 +256,3 @@ def test_ses_without_a_region_or_credentials_fails_and_may_be_sent_again(
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
 
     assert "region" in send(tmp_path, mail.Ses(replace(BASE, through="ses"))).failed[A]
-
-
-# --- settings
-
-GOOD = {"from": "prices@example.com", "to": [A, B], "reply_to": "me@example.com", "host": "smtp.example.com"}
-
-
-def test_settings_have_defaults() -> None:
-    read = mail_settings.read(GOOD, {})
-
-    assert (read.port, read.tls, read.through, read.least_change, read.send_quiet) == (
-        587,
-        "starttls",
-        "smtp",
-        0.01,
-        True,
-    )
-    assert mail_settings.read(GOOD | {"tls": "implicit"}, {}).port == 465
-    assert mail_settings.read(GOOD | {"to": [A, "A@example.com"]}, {}).to == ("A@example.com",)
-    assert mail_settings.read(GOOD | {"user": "me"}, {mail_settings.PASSWORD: "secret"}).password == "secret"
-
-
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        ({"to": []}, "mail.to"),
-        ({"to": A}, "mail.to"),
-        ({"to": ["a@example.com\nBcc: b@example.com"]}, "mail.to"),
-        ({"to": ["a@example.com, b@example.com"]}, "mail.to"),
-        ({"to": ["A person <a@example.com>"]}, "mail.to"),
-        ({"to": ["\N{LATIN SMALL LETTER A WITH DIAERESIS}@example.com"]}, "mail.to"),
-        ({"from": "prices"}, "mail.from"),
-        ({"reply_to": ""}, "mail.reply_to"),
-        ({"host": ""}, "mail.host"),
-        ({"tls": "maybe"}, "mail.tls"),
-        ({"through": "pigeon"}, "mail.through"),
-        ({"port": 0}, "mail.port"),
-        ({"port": True}, "mail.port"),
-        ({"user": "me"}, mail_settings.PASSWORD),
-        ({"password": "secret"}, "mail.password"),
-        ({"site_url": "javascript:alert(1)"}, "mail.site_url"),
-        ({"least_change_percent": -1}, "mail.least_change_percent"),
-        ({"send_quiet": "no"}, "mail.send_quiet"),
-        ({"subject": "x"}, "mail.subject"),
-    ],
-)
-def test_wrong_settings_are_named(wrong: dict[str, object], named: str) -> None:
-    with pytest.raises(SettingsError, match=named) as error:
-        mail_settings.read(GOOD | wrong, {})
-
-    assert "secret" not in str(error.value)
-
-
-def test_a_password_never_travels_unprotected() -> None:
-    plain = GOOD | {"user": "me", "tls": "none"}
-    with pytest.raises(SettingsError, match="unprotected"):
-        mail_settings.read(plain, {mail_settings.PASSWORD: "secret"})
-
-    assert mail_settings.read(plain | {"host": "localhost"}, {mail_settings.PASSWORD: "secret"}).tls == "none"
-
-
-# --- the commands
-
-TOML = f'[mail]\nfrom = "p@example.com"\nto = ["{A}"]\nreply_to = "me@example.com"\nhost = "127.0.0.1"\n'
-
-
-@pytest.fixture(scope="module")
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("weeks")
-    publish_weeks(folder)
-    return folder
-
-
-def call(data_dir: Path, *words: str, toml: str = "") -> Any:
-    settings = data_dir / "chipledger.toml"
-    settings.write_text(toml)
-    return CliRunner().invoke(main, ["--data-dir", str(data_dir), "--settings", str(settings), *words])
-
-
-def test_a_dry_run_writes_a_message_and_sends_nothing(data_dir: Path) -> None:
-    result = call(data_dir, "mail", "--dry-run", "--week", "2026-W03")
-    message = email.message_from_bytes((data_dir / "mail" / "2026-W03.eml").read_bytes())
-
-    assert result.exit_code == 0, result.output
-    assert result.stdout.strip() == str(data_dir / "mail" / "2026-W03.eml")
-    assert message["Subject"].startswith("AWS cut p5.48xlarge 25 %")
-    assert not (data_dir / "mail.jsonl").exists()
-
-
-def test_a_week_is_written_again_from_what_was_known_then(data_dir: Path) -> None:
-    now = call(data_dir, "report", "weekly", "--week", "2026-W03")
-    then = json.loads(call(data_dir, "report", "weekly", "--week", "2026-W03", "--known-then", "--json").stdout)
-    wrong = call(data_dir, "report", "weekly", "--week", "W3")
-
-    assert now.stdout.strip().endswith("weekly/2026-W03.html")
-    assert then["report"].endswith("weekly/2026-W03-known-then.html")
-    assert (wrong.exit_code, "2025-W26" in wrong.stderr) == (2, True)
-
-
-def test_mail_without_settings_says_where_they_are_told(data_dir: Path) -> None:
-    result = call(data_dir, "mail")
-
-    assert result.exit_code == 2
-    assert "docs/mail.md" in result.stderr
-
-
-def test_mail_sends_once_and_fails_loudly(data_dir: Path) -> None:
-    """A real server without TLS on this machine: sent, then had already; a server that is gone gives exit code 1."""
-    with serving(tls="none") as server:
-        toml = f'{TOML}port = {server.port}\ntls = "none"\n'
-        first = call(data_dir, "mail", "--week", "2026-W03", toml=toml)
-        again = json.loads(call(data_dir, "mail", "--week", "2026-W03", "--json", toml=toml).stdout)
-    gone = call(data_dir, "mail", "--week", "2026-W02", toml=toml)
-
-    assert (first.exit_code, first.stdout) == (0, "2026-W03: 1 sent, 0 had it already\n")
-    assert (again["sent"], again["already"]) == ([], [A])
-    assert gone.exit_code == 1
-    assert f"failed, will be sent again by the next call: {A}" in gone.stdout
-    assert len(server.taken) == 1
-
-
-def test_a_week_that_is_not_over_is_not_mailed(data_dir: Path) -> None:
-    """It would be mailed half, and never again."""
-    result = call(data_dir, "mail", "--week", "2026-W07", toml=TOML)
-
-    assert result.exit_code == 2
-    assert "not over" in result.stderr
-
-
-def test_a_quiet_week_may_be_left_out(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = GOOD | {"send_quiet": False}
-    outcome = mail_steps.send(
-        Settings(data_dir=data_dir, mail=table), "2026-W05", clock=lambda: NOON, post=Breaks(Refused("no"), late=False)
-    )
-
-    assert outcome.is_left_out
-    assert list(mail_steps.lines(outcome)) == ["2026-W05: a quiet week, which [mail] leaves out"]

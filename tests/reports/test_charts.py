@@ -2,9 +2,11 @@
 
 import re
 import struct
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 from xml.etree import ElementTree
 
 import polars as pl
@@ -54,7 +56,7 @@ def draw(frame: pl.DataFrame = MARKET, *moved: Event) -> charts.Drawing:
     return made
 
 
-def rows(made: charts.Drawing) -> list[dict[str, object]]:
+def rows(made: charts.Drawing) -> list[Mapping[str, Any]]:
     """Return the corners of all lines of a drawing."""
     return [row for each in made.rows.values() for row in each if "piece" in row]
 
