@@ -171,6 +171,8 @@ def _winner(row: Mapping[str, Any]) -> Iterator[str]:
         f"a chip-hour of {row['last_observed_at'].date()}{'' if row['is_current'] else ', NOT CURRENT'}"
         f"{', NEVER SEEN OBTAINABLE' if row['is_never_seen_obtainable'] else ''}; {row['source_url']}"
     )
+    if row["commitment_class"] not in ("none", "interruptible"):
+        yield f"    paid for whole, and counted as used in {row['running_share']:.0%} of its hours (share_of_use)"
     if row["runner_up"]:
         clear = "" if row["is_clear"] else ", ranges overlap"
         stale = "" if row["runner_up_is_current"] else ", NOT CURRENT"

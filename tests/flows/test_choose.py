@@ -216,6 +216,7 @@ def test_the_command_and_its_words(file: Path) -> None:
     assert done.exit_code == 0, done.output
     assert f"H100 SXM, reserved, AWS {P5} us-east-1: 1.618 USD a million tokens" in done.output
     assert "NEVER SEEN OBTAINABLE" in done.output
+    assert "paid for whole, and counted as used in 100% of its hours (share_of_use)" in done.output
     assert "next: H100 SXM AWS savings_plan one_year, 1.703" in done.output
     assert "Your own judgement, in no sum: breadth of the ecosystem" in done.output
     told = simplejson.loads(call("--workload", "pretraining-175b", "--json").stdout)
