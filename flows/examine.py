@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from flows import fleet
 from flows.settings import Settings
 from warehouse.errors import ChipledgerError
 
@@ -98,6 +99,7 @@ def all_checks(settings: Settings) -> list[dict[str, object]]:
         _data_dir(settings.data_dir),
         _space(settings.data_dir),
         _published(settings.data_dir),
+        *fleet.doctor(settings),
         _door(settings),
         *_permissions(),
         *_quotas(settings),

@@ -9,6 +9,7 @@ from typing import Any
 from flows import private
 from flows.ask import rows
 from flows.settings import Settings
+from warehouse.errors import ChipledgerError
 
 TOTALS = """
 select
@@ -83,3 +84,23 @@ def check(settings: Settings, *, now: datetime | None = None) -> dict[str, list[
             "rules": rows(con, IDLE_RULES),
             "commitments_without_end": rows(con, OPEN_ENDS),
         }
+
+
+def doctor(settings: Settings) -> list[dict[str, object]]:
+    """Return what `chipledger doctor` says of the private files: a fault, or the lines without a price; [] if none."""
+    if not settings.private or not (settings.data_dir / "prices.duckdb").exists():
+        return []
+    try:
+        lines = check(settings)["lines"]
+    except ChipledgerError as error:
+        return [{"check": "private files", "result": "wrong", "found": str(error), "advice": "See docs/fleet.md"}]
+    found = "; ".join(f"line {line['line_number']}: {line['reason']}" for line in lines)
+    advice = "`chipledger fleet check` says more" if lines else ""
+    return [
+        {
+            "check": "private files",
+            "result": "note" if lines else "right",
+            "found": found or "every line of the fleet has a price",
+            "advice": advice,
+        }
+    ]

@@ -1,6 +1,7 @@
 """A made-up fleet on real prices: p5 nodes on a plan that ends next month, a neocloud's H100, trn1 for batch.
 
-Prices on demand are those of the shared observations; the rate of the Savings Plan is made up, as no capture has one.
+Prices on demand are those of the shared observations; the rates of the Savings Plans and of spot are made
+up, as no capture has them.
 """
 
 import csv
@@ -9,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from looks import START, ParsedLook, day, row
-from purchase import plan, putting, seen
+from purchase import plan, putting, seen, spot
 
 from flows.private_names import Names
 from flows.settings import Settings
@@ -98,6 +99,7 @@ def looks(shared: Path) -> list[ParsedLook]:
         *(seen(at, "aws_price_list", h100(price), h100("2.69", tier="community"), scope="runpod")
           for at, price in runpod.items()),
         seen(now, "aws_savings_plans", plan("p5.48xlarge", PLAN_RATE), plan("p5.48xlarge", "26", years=3)),
+        seen(now, "aws_spot", spot("p5.48xlarge", "use1-az1", "20")),
     ]  # fmt: skip
 
 

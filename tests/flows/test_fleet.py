@@ -170,6 +170,15 @@ def test_which_rule_counts(data: Path, tmp_path: Path, rules: list[str], counts:
     assert (told["list_price_per_node_hour"], told["contracted_price_per_node_hour"]) == (55.04, price)
 
 
+@pytest.mark.parametrize(("rule", "price"), [("percent=10", None), ("percent=10,option='spot'", 18)])
+def test_a_discount_on_spot_says_spot(data: Path, tmp_path: Path, rule: str, price: float | None) -> None:
+    """A discount on everything is none on spot."""
+    spot = "provider,offer,region,option,nodes\nAWS,p5.48xlarge,us-east-1,spot,1\n"
+    (told,) = fleet.cost(settings(data, tmp_path, fleet=spot, prices=discounts([rule])), now=NOW)["lines"]
+
+    assert (told["list_price_per_node_hour"], told["contracted_price_per_node_hour"]) == (20, price)
+
+
 P5 = "provider,offer,region,option,nodes\nAWS,p5.48xlarge,us-east-1,on_demand,1\n"
 
 
@@ -256,6 +265,16 @@ def test_the_commands(data: Path, tmp_path: Path) -> None:
     code, text = call("query", "--json", "select label from private.fleet_cost where list_usd_per_month > 1e5")
     assert (code, json.loads(text)) == (0, [{"label": "training"}])
     assert "private.renewal" in call("query", "--list")[1]
+
+
+def test_what_doctor_says(data: Path, tmp_path: Path) -> None:
+    """The lines without a price are a note, a fault is wrong, and nobody without private files hears of them."""
+    (note,) = fleet.doctor(settings(data, tmp_path))
+    (wrong,) = fleet.doctor(settings(data, tmp_path, fleet="provider\n"))
+
+    assert (note["result"], note["found"]) == ("note", "line 5: no price of this provider is known")
+    assert (wrong["result"], "columns unknown or absent" in str(wrong["found"])) == ("wrong", True)
+    assert fleet.doctor(settings(data, tmp_path, fleet=None, prices=None)) == []
 
 
 def test_a_fleet_as_written(data: Path, tmp_path: Path) -> None:
