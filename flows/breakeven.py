@@ -12,6 +12,7 @@ from typing import Any
 from flows import breakeven_evidence as evidence
 from flows.breakeven_sides import Side, read
 from flows.breakeven_sums import Range, Sums, Use, Work
+from flows.cost_added import NOT_INCLUDED
 from warehouse.errors import ChipledgerError, SettingsError
 
 EFFORTS = {"light": (1.0, 2.0), "port": (2.0, 3.0), "rewrite": (4.0, 6.0)}
@@ -43,6 +44,7 @@ def move(
             **{name: side if isinstance(side, str) else asdict(side) for name, side in known.items()},
             "model": model, "interactivity": interactivity, "effort": effort, **asdict(work), **asdict(use),
         },
+        "not_included": list(NOT_INCLUDED.values()),
         "formula": "one-off cost / (cost per million before - after - upkeep a million) x 10^6",
         "answer": None, "cases": [], "unknown": [], "needed": [],
     }  # fmt: skip

@@ -100,7 +100,7 @@ def points(
             "leaves open which length of commitment is meant", field="side", value=side.text,
             hint=f"Add one of {', '.join(sorted(filter(None, lengths)))}",
         )  # fmt: skip
-    return best
+    return {point: best[point] for point in sorted(best, key=described)}
 
 
 def _order(row: Mapping[str, Any]) -> tuple[bool, str, float, int]:

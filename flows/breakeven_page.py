@@ -45,6 +45,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
     asked = found["inputs"]
     verdict = ANSWERS[found["answer"]].format(horizon=asked["horizon_months"])
     lines = [verdict, *(f"unknown: {reason}" for reason in found["unknown"]), f"Formula: {found['formula']}"]
+    lines.append(f"Not included: {', '.join(found['not_included'])}.")
     weeks = asked["weeks"]
     if asked.get("effort"):
         lines.append(
@@ -166,6 +167,7 @@ def _priced(price: Mapping[str, Any]) -> dict[str, Any]:
         "region": price["region_id"],
         "option": price["purchase_option"],
         "USD/chip-h": price["median_price_usd"],
+        **({"paid": price["price_basis"]} if "price_basis" in price else {}),
         "price of": price["last_observed_at"].date(),
         "current": price["is_current"],
         "document": (price["price_document_sha256"] or "")[:12],
