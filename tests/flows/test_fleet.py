@@ -189,9 +189,11 @@ def discounts(rules: list[str]) -> str:
     )
 
 
-def test_a_tie_is_refused_by_name(data: Path, tmp_path: Path) -> None:
-    """Neither a region nor a family names all that the other does."""
-    prices = discounts(["percent=10,rule='by region',region='us-east-1'", "percent=30,rule='by family',family='p5'"])
+@pytest.mark.parametrize("more", ["", ",option='on_demand'"])
+def test_a_tie_is_refused_by_name(data: Path, tmp_path: Path, more: str) -> None:
+    """Neither a region, nor a region and an option, names the family that the other names."""
+    region = f"percent=10,rule='by region',region='us-east-1'{more}"
+    prices = discounts([region, "percent=30,rule='by family',family='p5'"])
 
     with pytest.raises(ChipledgerError, match="both fit one offer") as refusal:
         fleet.cost(settings(data, tmp_path, fleet=P5, prices=prices), now=NOW)
