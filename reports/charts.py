@@ -25,8 +25,8 @@ INK, QUIET, LINE, FALL, RISE, PAPER = "#1a1c20", "#565c66", "#d5d9e0", "#0a5cb8"
 VARIABLES = {INK: "--ink", QUIET: "--quiet", LINE: "--line", FALL: "--fall", RISE: "--rise", PAPER: "--paper"}
 FONT = "Liberation Sans"
 WIDTH, HEIGHT = 250, 200
-"""Of the plot, in units of which the whole is 436 wide, so that on a phone the words shrink to three quarters."""
-LEFT, RIGHT, TOP, BOTTOM = 34, 152, 24, 24
+"""Of the plot, in units of which the whole is 444 wide, so that on a phone the words shrink to three quarters."""
+LEFT, RIGHT, TOP, BOTTOM = 34, 160, 24, 24
 LABEL_HEIGHT = 14
 MOST_LABEL = 24
 """Characters that fit beside the plot."""

@@ -12,7 +12,7 @@ import css_inline
 from reports import mail_text, weekly_news, wording
 from reports.weekly_facts import WeekFacts
 
-PICTURE_WIDTH = 436
+PICTURE_WIDTH = 444
 """In CSS pixels; the files have twice as many."""
 MOST_BYTES = 100_000
 """Larger ones are clipped by some readers."""
@@ -41,7 +41,7 @@ table { width: 100%; border-collapse: collapse; }
 .fall { color: #0a5cb8; font-weight: bold; }
 .rise { color: #a34100; font-weight: bold; }
 .picture { margin: 14px 0; }
-.picture img { display: block; width: 100%; max-width: 436px; height: auto; border: 0; background-color: #ffffff;
+.picture img { display: block; width: 100%; max-width: 444px; height: auto; border: 0; background-color: #ffffff;
   color: #1a1c20; font-size: 14px; }
 .preheader { display: none; max-height: 0; overflow: hidden; mso-hide: all; }
 """

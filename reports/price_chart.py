@@ -281,7 +281,8 @@ def _labels(
             made.append(Label(text=f"{name} {last:.2f}", value=last, ink=INK if line.provider == AWS else QUIET))
             named.add(line.provider)
         elif line.provider == AWS and AWS not in named:
-            made.append(Label(text=f"AWS {last:.2f}, {wording.day(end)}", value=last, ink=INK))
+            dated = f", {wording.day(end)}" if (until - end).days >= MOST_AGE_DAYS else ""
+            made.append(Label(text=f"AWS {last:.2f}{dated}", value=last, ink=INK))
             named.add(AWS)
         else:
             n_left += _ink(line, moved) == QUIET
