@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
+
 from reports import wording
 from reports.files import put
 
@@ -112,19 +114,21 @@ def write(file: Path, folder: Path, *, local: bool = True) -> Path:
     # What these import costs half a second, which a command that writes no page must not pay.
     from reports import archive_page, asking, facts, feed, overview_page, page
 
-    found = facts.read(file)
-    places = (f"daily/{wording.day(found.built_at)}.html", "latest.html")
-    for place, text in zip(places, page.render(found, places), strict=True):
-        put(folder / place, text)
-    marts = {row["mart_name"] for row in asking.all_of(file, "mart_name")}
-    shown = [each for each in PAGES if marts.issuperset(each.needs) and (local or not each.local_only)]
-    for each in PAGES:
-        if each in shown:
-            put(folder / each.path, each.render(file))
-        else:
-            (folder / each.path).unlink(missing_ok=True)
-    feed.write(file, folder)
-    archive_page.write(folder)
-    newest = folder / "index.html"
-    put(newest, overview_page.render(found, shown, archive_page.weeks(folder)))
-    return newest
+    # Held open, the file is opened once for all pages, each of which asks through a connection of its own.
+    with duckdb.connect(str(file), read_only=True):
+        found = facts.read(file)
+        places = (f"daily/{wording.day(found.built_at)}.html", "latest.html")
+        for place, text in zip(places, page.render(found, places), strict=True):
+            put(folder / place, text)
+        marts = {row["mart_name"] for row in asking.all_of(file, "mart_name")}
+        shown = [each for each in PAGES if marts.issuperset(each.needs) and (local or not each.local_only)]
+        for each in PAGES:
+            if each in shown:
+                put(folder / each.path, each.render(file))
+            else:
+                (folder / each.path).unlink(missing_ok=True)
+        feed.write(file, folder)
+        archive_page.write(folder)
+        newest = folder / "index.html"
+        put(newest, overview_page.render(found, shown, archive_page.weeks(folder)))
+        return newest
