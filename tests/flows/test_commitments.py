@@ -106,7 +106,7 @@ def test_being_wrong_costs_in_both_directions() -> None:
     }))  # fmt: skip
     none, six = answer["sizes"][0], answer["sizes"][6]
 
-    assert answer["cover_nodes"] == 6
+    assert (answer["cover_nodes_low"], answer["cover_nodes"], answer["cover_nodes_high"]) == (0, 6, 6)
     assert six["regret_usd_if_use_low"] == pytest.approx(6 * HOURS * (25 - 0.2 * 55.04))
     assert six["regret_usd_if_use_high"] == 0
     assert none["regret_usd_if_use_high"] == pytest.approx(6 * HOURS * (0.9 * 55.04 - 25))
