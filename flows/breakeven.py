@@ -11,7 +11,7 @@ from typing import Any
 
 from flows import breakeven_evidence as evidence
 from flows.breakeven_sides import Side, read
-from flows.breakeven_sums import Range, Sums, Use, Work
+from flows.breakeven_sums import Range, Sums, Use, Work, in_memory
 from flows.cost_added import NOT_INCLUDED
 from warehouse.errors import ChipledgerError, SettingsError
 
@@ -35,7 +35,7 @@ def move(
 
     Raises ChipledgerError for words that are not understood and for a file without costs.
     """
-    sums = Sums()
+    sums = in_memory()
     if work.tokens_per_day is None and (work.upkeep or work.dual_weeks):
         raise SettingsError("upkeep and both sides running need a load", field="--tokens-per-day", value="")
     known: dict[str, Any] = {"from": start, "to": target}

@@ -6,6 +6,7 @@ Nothing is computed here but where a flip lies: every sum is the macro's.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -150,6 +151,12 @@ class Sums:
             pays_where = "above" if bracket.above else "below"
             found[place].append(Flip(name=name, given=begin, flips_at=value, ratio=ratio, pays=pays_where))
         return [sorted(each, key=lambda flip: (flip.ratio is None, flip.ratio or flip.flips_at)) for each in found]
+
+
+@cache
+def in_memory() -> Sums:
+    """Return the formulas of this process: making them takes longer than most questions."""
+    return Sums()
 
 
 @dataclass(frozen=True)

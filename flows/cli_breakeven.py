@@ -223,7 +223,7 @@ def _use(asked: Any) -> "Use":
 
 def _upkeep(asked: Any) -> float:
     """Return upkeep in USD a month, given so or as days of work at each release."""
-    from flows.breakeven_sums import Sums
+    from flows.breakeven_sums import in_memory
 
     monthly, days, releases = (
         asked[name] for name in ("upkeep_per_month", "upkeep_days_per_release", "releases_per_year")
@@ -235,4 +235,4 @@ def _upkeep(asked: Any) -> float:
         )  # fmt: skip
     if days is None:
         return float(monthly or 0.0)
-    return Sums().value("decision.upkeep_per_month", days, releases, asked["rate"]) or 0.0
+    return in_memory().value("decision.upkeep_per_month", days, releases, asked["rate"]) or 0.0

@@ -14,7 +14,7 @@ from typing import Any
 from flows import breakeven_evidence as evidence
 from flows import breakeven_sides, cost_added
 from flows.breakeven_page import MOST_LINES, Section
-from flows.breakeven_sums import Sums, Use
+from flows.breakeven_sums import Sums, Use, in_memory
 from warehouse import models
 from warehouse.errors import ChipledgerError
 from warehouse.fact_csv import Row, rows
@@ -93,7 +93,7 @@ def compare(
             "no hosted price is of that model", field="model", value=model,
             hint=f"The file has {', '.join(sorted({one.model for one in hosted}))}",
         )  # fmt: skip
-    sums = Sums()
+    sums = in_memory()
     with evidence.opened(file) as con:
         side = breakeven_sides.read(own, field="--own", providers=evidence.providers(con))
         points = evidence.points(con, side, [known.model_name], interactivity, tokens_per_day, use)

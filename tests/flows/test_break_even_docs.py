@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from flows.breakeven_sums import Sums
+from flows.breakeven_sums import in_memory
 from flows.cli import main
 
 TEXT = (Path(__file__).parents[2] / "docs" / "break-even.md").read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ def test_there_are_examples() -> None:
 
 def test_queries_give_what_is_shown() -> None:
     """The move's tokens, and the table of stretches to the token."""
-    sums = Sums()
+    sums = in_memory()
     (move,) = sums.rows(QUERIES[0].strip().removesuffix(";"), [])
     found = sums.rows(QUERIES[1].strip().removesuffix(";"), [])
     shown = re.findall(r"^\| (\d+) \| ([\d,]+) \| ([\d,]*) ?\|$", TEXT, flags=re.MULTILINE)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flows.breakeven_sums import INPUTS, MAY_BE_ZERO, Sums
+from flows.breakeven_sums import INPUTS, MAY_BE_ZERO, in_memory
 
-SUMS = Sums()
+SUMS = in_memory()
 PUBLISHED = dict(zip(INPUTS, (0.61, 0.28, 1e9, 3, 2, 150, 0, 0, 0, 0, 0, 12), strict=True))
 """Three weeks of two engineers at 150 USD an hour, from 0.61 to 0.28 USD a million, at a billion tokens a day."""
 
