@@ -113,7 +113,6 @@ def draw(
         return None
     since = max(since, min(min(line.spans[0][0] for line in known), until - LEAST_SPAN))
     least = cheapest(known)
-    latest = max(end for line in known for _, end, _ in line.spans)
     values = [price for line in known for *_, price in line.spans]
     shape = charts.scale([*values, *(price for event in moved for price in (event.before, event.after))])
     x = charts.time_axis(since, until)
@@ -128,22 +127,22 @@ def draw(
     option = wording.option(purchase_option)
     return canvas.drawn(
         *layers,
-        finding=finding(chip, option, moved, least, latest),
+        finding=finding(chip, option, moved, least, until),
         scope=_scope(known, since, until, n_left),
     )
 
 
 def finding(
     chip: str, option: str, moved: Sequence[Event], least: Sequence[tuple[datetime, datetime, float, str]],
-    latest: datetime,
+    until: datetime,
 ) -> str:  # fmt: skip
     """Return what a chart says in a sentence: who moved by how much to what, and the cheapest seen."""
     told = [f"{_said(event, moved)} {wording.moved(event.ratio)} to {event.after:.2f}" for event in moved[:2]]
     if len(moved) > 2:
         told.append(wording.count(len(moved) - 2, "other move"))
-    if least and ((latest - least[-1][1]).days < MOST_AGE_DAYS or not moved):
+    if least and ((until - least[-1][1]).days < MOST_AGE_DAYS or not moved):
         _, end, price, provider = least[-1]
-        dated = "" if (latest - end).days < 1 else f" on {wording.day(end)}"
+        dated = "" if (until - end).days < RECENT_DAYS else f" on {wording.day(end)}"
         told.append(f"cheapest seen{dated} {price:.2f} ({wording.short(provider, most=24)})")
     else:
         told.append("no other provider's price is known")

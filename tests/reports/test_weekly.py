@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 from weekly_file import HOSTILE, Tags, publish_weeks
 
-from reports import frame, weekly, weekly_facts, weekly_news
+from reports import frame, site_charts, weekly, weekly_facts, weekly_news
+from reports.facts import SQL
 from reports.weekly_calendar import Week
 from reports.weekly_facts import WeekFacts
 from warehouse.errors import SettingsError
@@ -315,3 +316,50 @@ def test_a_file_without_index_or_costs_per_token_is_told_without_them(
 def test_a_moment_with_a_zone_falls_into_its_week_in_utc() -> None:
     assert str(Week.of(datetime.fromisoformat("2026-01-05T00:30:00+02:00"))) == "2026-W01"
     assert str(Week.of(datetime(2026, 1, 5, tzinfo=UTC))) == "2026-W02"
+
+
+# --- charts
+
+
+def test_charts_are_made_of_what_was_known(told) -> None:
+    """What an archive told of W02 later is in the charts of what is known now, and not of what was known then."""
+    moved = {"known_then": False}, {"known_then": True}
+    now, then = (told("2026-W02", **each).charted.prices for each in moved)
+
+    assert now.filter(pl.col("service_provider_name") == "Late")["price_usd"].to_list() == [5, 6]
+    assert then.filter(pl.col("service_provider_name") == "Late").is_empty()
+
+
+def test_a_chart_steps_with_the_list_and_leaves_mistakes_out(told) -> None:
+    """AWS's cut of W03 is one step from 10 to 7.50; RunPod's H200, which rose and was back, is not in the lines."""
+    prices = told("2026-W03").charted.prices
+    aws = prices.filter(pl.col("service_provider_name") == "AWS", pl.col("form_factor") == "SXM")
+
+    assert aws.filter(pl.col("accelerator_name") == "H100")["price_usd"].to_list() == [10.0, 7.5]
+    assert aws["list_change_ratio"].drop_nulls().to_list() == pytest.approx([-0.25])
+    assert aws["ends_at"][0] == aws["begins_at"][1]
+    assert set(prices["purchase_option"]) == {"on_demand"}
+    assert 5.0 not in prices.filter(pl.col("service_provider_name") == "RunPod")["price_usd"].to_list()
+
+
+def test_a_page_has_a_chart_and_a_sparkline_for_what_moved(told, tmp_path: Path) -> None:
+    loud = weekly.write(told("2026-W03"), tmp_path).read_text(encoding="utf-8")
+    quiet = weekly.write(told("2026-W05"), tmp_path).read_text(encoding="utf-8")
+
+    assert "<strong>H100 SXM on-demand: AWS fell 25.0 % to 7.50; " in loud
+    assert 'aria-label="90 days: 80.00 to 60.00, fell 25.0 %, 1 move, known on ' in loud
+    assert "<svg" not in quiet
+
+
+def test_pages_without_a_week_have_charts_of_what_stands(file: Path) -> None:
+    """A line holds for a week after the last look, and not longer: fifteen days later nothing is current."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        at = datetime.fromisoformat("2026-02-12T12:00")
+        stand = con.execute((SQL / "provider_price.sql").read_text(encoding="utf-8")).pl()
+        standing = site_charts.standing(con, stand, built_at=at)
+        offers = [offer for (offer,) in con.execute("select offer_id from mart.price_history").fetchall()]
+        sparks = site_charts.sparklines(con, offers, built_at=at)
+
+    assert "H100 SXM on-demand: cheapest seen on 2026-01-28 " in standing
+    assert standing.count("<figure") <= site_charts.MOST_CHIPS
+    assert set(sparks) == set(offers)
