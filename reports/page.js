@@ -3,9 +3,12 @@
 (() => {
   const FILTERED = 12; // rows from which a table gets a filter
   const words = new Intl.Collator("en", { numeric: true });
-  // What a cell says, without its small print.
-  const text = (row, i) => [...(row.cells[i] ? row.cells[i].childNodes : [])]
-    .filter((node) => node.nodeName !== "SMALL").map((node) => node.textContent).join("").trim().replace(/\s+/g, " ");
+  // What a cell says, without its small print where it has any other.
+  const text = (row, i) => {
+    const parts = [...(row.cells[i] ? row.cells[i].childNodes : [])];
+    const words = (nodes) => nodes.map((node) => node.textContent).join("").trim().replace(/\s+/g, " ");
+    return words(parts.filter((node) => node.nodeName !== "SMALL")) || words(parts);
+  };
   const number = (row, i) => {
     const shown = row.cells[i] ? row.cells[i].dataset.value || text(row, i) : "";
     return shown === "" || Number.isNaN(Number(shown)) ? null : Number(shown);

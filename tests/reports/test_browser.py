@@ -226,6 +226,16 @@ def test_one_value_of_a_column_can_be_picked(opened: Open) -> None:
     assert set(column(page, table, 1)) == {"spot"}
 
 
+def test_what_can_be_picked_is_what_the_column_says(opened: Open) -> None:
+    """Also where a cell is small print alone."""
+    page = opened("claims.html")
+    boxes = page.get_by_role("combobox").all()
+    chosen = [box.locator("option").all_inner_texts()[1:] for box in boxes]
+
+    assert len(boxes) > 2
+    assert all(len(values) > 1 and "" not in values for values in chosen)
+
+
 def test_the_keyboard_reaches_the_content_first(opened: Open) -> None:
     page = opened("latest.html")
     page.keyboard.press("Tab")
