@@ -25,10 +25,10 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     with output.errors(in_json=in_json):
-        from flows import site
+        from flows import pages
 
         chosen: Settings = ctx.obj()
-        page = site.write(chosen, chosen.published())
+        page = pages.write(chosen, chosen.published())
     click.echo(output.as_json({"report": str(page)}) if in_json else str(page))
 
 

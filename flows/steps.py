@@ -19,7 +19,7 @@ import duckdb
 
 from extract import SOURCES, observations, source_named
 from extract.base import Context, Source
-from flows import ask, replay, site
+from flows import ask, pages, replay
 from flows.settings import Settings
 from flows.summary import Summary
 from transform.audit import tables as audit_tables
@@ -232,7 +232,7 @@ class Run:
         """Write the report of the published file; return its path."""
         if self.summary.file is None:
             raise ValueError("nothing was published")
-        self.summary.report = site.write(self.settings, self.summary.file)
+        self.summary.report = pages.write(self.settings, self.summary.file)
         return self.summary.report
 
     def finish(self, *, report: bool = True) -> Summary:

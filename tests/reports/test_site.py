@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import duckdb
 import pytest
 
-from flows import site as flow
+from flows import pages
 from flows.settings import Settings
 from reports import archive_page, cost_tables, methods_page, site, sources_page, wording
 from reports.asking import all_of
@@ -94,13 +94,13 @@ def test_claims_are_left_out_where_the_settings_say_so(hostile_reports: Path, tm
     folder = tmp_path / "reports"
     shutil.copytree(hostile_reports, folder)
     file = hostile_reports.with_name("prices.duckdb")
-    flow.write(Settings(data_dir=tmp_path, site={"claims": False}), file)
+    pages.write(Settings(data_dir=tmp_path, site={"claims": False}), file)
 
     assert (hostile_reports / "claims.html").exists()
     assert not (folder / "claims.html").exists()
     assert not [path for path in folder.rglob("*.html") if "claims.html" in Links(path).links]
     with pytest.raises(SettingsError, match="unknown setting"):
-        flow.write(Settings(data_dir=tmp_path, site={"claim": False}), file)
+        pages.write(Settings(data_dir=tmp_path, site={"claim": False}), file)
 
 
 def test_every_macro_and_mart_stands_on_a_page_of_methods(file: Path, hostile_reports: Path) -> None:
