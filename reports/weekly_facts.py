@@ -29,7 +29,8 @@ LOG = {
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
 KEPT = ("source", "document", "offer", "offer_unit", "accelerator_label", "instance_type")
 REMADE = (
-    "price_history", "price_change", "accelerator_hour_price", "source_health", "unknown_accelerator", "provider_price",
+    "price_history", "price_move", "price_change", "accelerator_hour_price", "source_health", "unknown_accelerator",
+    "provider_price",
 )  # fmt: skip
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
 INDEX = ("price_index_item", "price_index")
@@ -206,8 +207,8 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         con.execute(view)
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
     for name in REMADE:
-        if name == "price_change" and not known_then:
-            con.execute("create view mart.price_change as from published.mart.price_change")
+        if name in ("price_move", "price_change") and not known_then:
+            con.execute(f"create view mart.{name} as from published.mart.{name}")
         else:
             con.execute(f"create table mart.{name} as {models[name]}")
     if known_then and INDEX[-1] in models:

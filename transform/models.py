@@ -45,6 +45,7 @@ class MartMacro:
 
 MARTS = (
     Mart("price_history", "One price of one offer from one moment to another, spliced from all sources", is_table=True),
+    Mart("price_move", "One change of one offer's price, and what kind of change it is", is_table=True),
     Mart("price_change", "One change of one offer's price, with the window in which it happened", is_table=True),
     Mart("accelerator_hour_price", "The last known price of one offer, per chip-hour", is_table=True),
     Mart("source_health", "One scope of one source: when it was last looked at, and what came of it", is_table=True),
