@@ -25,6 +25,7 @@ def panels(option: str = "on_demand") -> Iterator[duckdb.DuckDBPyConnection]:
     with memory() as con:
         _tables(con)
         con.execute("create table core.option as select ? as purchase_option", [option])
+        con.execute(f"create view mart.price_move as {(SQL / 'price_move.sql').read_text()} limit 0")
         con.execute(f"create view mart.price_change as {(SQL / 'price_change.sql').read_text()} limit 0")
         _views(con)
         yield con
