@@ -220,7 +220,8 @@ def break_even_tokens(claim: Claim, article: Article, evidence: Evidence) -> Fin
     words = f"{costs[0].figure} USD / ({match[2]} - {match[1]} USD a million tokens) x 10^6"
     if saved.low <= 0:
         return found(INCONSISTENT, "arithmetic", f"{words} never pays", rests_on=tuple(one.claim_id for one in inputs))
-    nominal = float(costs[0].figure) / abs(float(match[2]) - float(match[1])) * 1e6
+    saving = abs(float(match[2]) - float(match[1]))
+    (nominal,) = evidence.formula("decision.break_even_tokens", (float(costs[0].figure), saving))
     span = exactly(float(costs[0].figure)) / saved * exactly(1e6)
     result = verdict_of(claim, span, words, tuple(inputs))
     text = f"{words} = {number(nominal)}, claimed {claim.figure} {claim.unit}"

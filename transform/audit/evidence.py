@@ -25,7 +25,7 @@ MAX_GAP = timedelta(days=183)
 FLOOR_GAP = timedelta(days=7)
 """The least of several offers moves from day to day: a week after it was seen it says nothing."""
 
-_NAME = re.compile(r"(?:physics|cost)\.[a-z_]+")
+_NAME = re.compile(r"(?:physics|cost|decision)\.[a-z_]+")
 
 _PRICES = """
 select
