@@ -97,7 +97,7 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
     )
     con.execute(f"insert into core.offer_unit by name {sql('offer_unit.sql')}")
     con.execute("drop table mart.price_history")
-    for name in ("price_history", "price_change"):
+    for name in ("price_history", "price_move", "price_change"):
         con.execute(f"create table mart.{name} as {(SQL / f'{name}.sql').read_text()}")
     _views(con)
 
