@@ -7,4 +7,4 @@ LATE = {
     "training_cost", "cost_left_out", "price_index_item", "price_index",
 }  # fmt: skip
 FEW_MARTS = tuple(mart for mart in MARTS if mart.name not in LATE)
-FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "fit"})
+FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "fit", "price_on", "cheapest"})

@@ -161,6 +161,16 @@ MACROS = (
         {"since": "'2026-01-01'", "until": "'2026-01-08'"},
     ),
     MartMacro(
+        "price_on",
+        "What one offer cost at one moment, as far as is known today",
+        {"moment": "'2026-01-01'"},
+    ),
+    MartMacro(
+        "cheapest",
+        "One provider's standing price of one chip on one kind of terms, the cheapest of each way to buy it first",
+        {"chip": "'H100'"},
+    ),
+    MartMacro(
         "fit",
         "One chip: how many hold a model, and how fast that many can generate at most",
         {"model": "'llama-3.1-8b'", "precision_name": "'bf16'", "context_tokens": "8192", "batch": "1"},

@@ -12,6 +12,7 @@ from warehouse.commitment_columns import COMMITMENT
 from warehouse.cost_columns import COST
 from warehouse.decision_columns import DECISION
 from warehouse.index_columns import INDEX
+from warehouse.query_columns import QUERY
 
 PURCHASE_OPTIONS = ("on_demand", "reserved", "savings_plan", "spot", "capacity_block")
 PAYMENT_MODELS = ("No Upfront", "Partial Upfront", "All Upfront")
@@ -299,6 +300,7 @@ _COLUMNS = (
     *(Column(*each) for each in COMMITMENT),
     # decisions
     *(Column(*each) for each in DECISION),
+    *(Column(*each) for each in QUERY),
     # claims
     *(Column(*each) for each in AUDIT),
     # what a purchase option promises; NULL: the provider's pages do not say, or there is no such notion
