@@ -19,7 +19,7 @@ import duckdb
 
 from extract import SOURCES, observations, source_named
 from extract.base import Context, Source
-from flows import ask, pages, replay
+from flows import ask, pages, replay, retention
 from flows.settings import Settings
 from flows.summary import Summary
 from transform.audit import tables as audit_tables
@@ -155,17 +155,7 @@ class Run:
 
     def publish(self) -> Path:
         """Build, verify and put in place the published file; return its path."""
-        self.summary.file = publish(
-            self.con,
-            self.settings.data_dir,
-            marts=MARTS,
-            formulas=create_formulas,
-            macros=MACROS,
-            computed=audit_tables.TABLES,
-            sources=source_rows(self.con),
-            built_at=self.clock(),
-            version=version("chipledger"),
-        )
+        self.summary.file = publish_log(self.con, self.settings.data_dir, self.clock())
         self._build_private()
         return self.summary.file
 
@@ -218,15 +208,24 @@ class Run:
         self, source: Source, scopes: Iterable[str], *, since: datetime | None, until: datetime | None
     ) -> None:
         """Land the past looks of scopes, one after the other as they come, so that a break loses none."""
-        if source.backfill is None:
-            raise SourceError("this source has no archive", source=source.name)
         for scope in scopes:
             try:
-                for look in source.backfill(self._context(source), scope, _day(since), _day(until, ends=True)):
-                    self.land(Fetched(source=source.name, scope=scope, looks=(look,)))
-                    self.progress(f"{source.name} {scope}: {look.observed_at:%Y-%m-%d}")
+                self.backfill_scope(source, scope, since=since, until=until)
             except SourceError as error:
+                if source.backfill is None:
+                    raise
                 self.land(Fetched(source=source.name, scope=scope, error=error))
+
+    def backfill_scope(self, source: Source, scope: str, *, since: datetime | None, until: datetime | None) -> int:
+        """Land the past looks of one scope as they come; return how many. Raises SourceError where it breaks off."""
+        if source.backfill is None:
+            raise SourceError("this source has no archive", source=source.name)
+        count = 0
+        for look in source.backfill(self._context(source), scope, _day(since), _day(until, ends=True)):
+            self.land(Fetched(source=source.name, scope=scope, looks=(look,)))
+            self.progress(f"{source.name} {scope}: {look.observed_at:%Y-%m-%d}")
+            count += 1
+        return count
 
     def report(self) -> Path:
         """Write the report of the published file; return its path."""
@@ -242,6 +241,7 @@ class Run:
             self.publish()
             if report:
                 self.report()
+                self.summary.notes += retention.after_run(self.settings, self.started_at)
         self.summary.finished_at = self.clock()
         return self.summary
 
@@ -306,6 +306,21 @@ class Run:
             [look.source, look.scope, naive(look.observed_at), look.documents[0].sha256],
         ).fetchone()
         return row is not None
+
+
+def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime) -> Path:
+    """Build, verify and put in place the published file of a log, with all marts; return its path."""
+    return publish(
+        con,
+        folder,
+        marts=MARTS,
+        formulas=create_formulas,
+        macros=MACROS,
+        computed=audit_tables.TABLES,
+        sources=source_rows(con),
+        built_at=built_at,
+        version=version("chipledger"),
+    )
 
 
 @contextmanager

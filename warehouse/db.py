@@ -19,6 +19,9 @@ from warehouse.schemas import TABLES
 MIGRATIONS = files("warehouse") / "migrations"
 SQL = files("warehouse") / "sql"
 
+FILE_NAME = "build.duckdb"
+LOCK = "writer.lock"
+
 
 def sql(name: str) -> str:
     """Return the text of one of the package's SQL files."""
@@ -31,14 +34,21 @@ def writer(data_dir: Path, *, wait_seconds: float = 0.0, rebuild: bool = False) 
 
     With `rebuild` the file starts empty. Raises WriterBusy, naming the holder, where another process has the lock.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
-    with _lock(data_dir / "writer.lock", wait_seconds):
-        file = data_dir / "build.duckdb"
+    with locked(data_dir, wait_seconds=wait_seconds):
+        file = data_dir / FILE_NAME
         if rebuild:
             file.unlink(missing_ok=True)
             file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
         with open_build(file) as con:
             yield con
+
+
+@contextmanager
+def locked(data_dir: Path, *, wait_seconds: float = 0.0) -> Iterator[None]:
+    """Hold the writer's lock of a data directory, which is made where it does not exist. Raises WriterBusy."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with _lock(data_dir / LOCK, wait_seconds):
+        yield
 
 
 @contextmanager
@@ -52,7 +62,7 @@ def open_build(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             source=str(path),
             field="duckdb",
             value=str(error).splitlines()[0],
-            hint="Move it aside and run `chipledger build --rebuild`: the landing folder holds all it held",
+            hint="`chipledger rebuild` makes it anew: the landing folder holds all it held",
         ) from error
     try:
         con.execute("set timezone = 'UTC'")

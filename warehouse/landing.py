@@ -3,10 +3,12 @@
 `landing/ab/ab12....gz` holds a body, compressed; its name is the SHA-256 of the body itself. `landing/journal.jsonl`
 holds one JSON object a line, appended and flushed to disk before anything is loaded, so that the warehouse can be
 rebuilt from this folder alone. A line cut short by a crash is recognised by its missing newline and ignored.
+
+Documents of months long past lie together in `landing/packs/` (warehouse/packs.py); where a document lies in both, the
+single file is read. A folder without packs is as good as one with.
 """
 
 import gzip
-import hashlib
 import json
 import os
 import zlib
@@ -18,6 +20,7 @@ from typing import Any
 
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import ChipledgerError
+from warehouse.packs import Packs, is_named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +39,7 @@ class Landing:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.journal = path / "journal.jsonl"
+        self.packs = Packs(path / "packs")
         path.mkdir(parents=True, exist_ok=True)
 
     def keep(self, document: Document, *, mode: int | None = None) -> str:
@@ -61,22 +65,18 @@ class Landing:
 
     def body(self, sha256: str) -> bytes:
         """Return a stored body; raise where it is absent or no longer what its name says."""
-        target = self._place(sha256)
         try:
-            body = gzip.decompress(target.read_bytes())
-        except (FileNotFoundError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ChipledgerError(
-                "a landed document is missing or damaged",
-                source=str(target),
-                field="sha256",
-                value=sha256,
-                hint="Restore the landing folder from a backup, or fetch the scope again",
-            ) from error
-        if hashlib.sha256(body).hexdigest() != sha256:
-            raise ChipledgerError(
-                "a landed document does not match its hash", source=str(target), field="sha256", value=sha256
-            )
-        return body
+            return self._single(sha256)
+        except ChipledgerError:
+            body = self.packs.body(sha256)
+            if body is None or not is_named(sha256, body):
+                raise
+            return body
+
+    def single_files(self) -> Iterator[tuple[str, Path]]:
+        """Yield hash and path of each document that lies in a file of its own."""
+        for file in sorted(self.path.glob("[0-9a-f][0-9a-f]/*.gz")):
+            yield file.name.removesuffix(".gz"), file
 
     def record_look(self, look: Look, *, run_id: str, recorded_at: datetime) -> None:
         """Keep the documents of a look and write the look to the journal."""
@@ -189,10 +189,29 @@ class Landing:
             file.truncate(file.read().rfind(b"\n") + 1)
 
     def _holds(self, sha256: str, body: bytes) -> bool:
+        """Return whether a body lies undamaged in a file of its own; packs are of the past, and not asked."""
         try:
-            return self.body(sha256) == body
+            return self._single(sha256) == body
         except ChipledgerError:
             return False
+
+    def _single(self, sha256: str) -> bytes:
+        target = self._place(sha256)
+        try:
+            body = gzip.decompress(target.read_bytes())
+        except (FileNotFoundError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ChipledgerError(
+                "a landed document is missing or damaged",
+                source=str(target),
+                field="sha256",
+                value=sha256,
+                hint="Restore the landing folder from a backup, or fetch the scope again",
+            ) from error
+        if not is_named(sha256, body):
+            raise ChipledgerError(
+                "a landed document does not match its hash", source=str(target), field="sha256", value=sha256
+            )
+        return body
 
     def _place(self, sha256: str) -> Path:
         return self.path / sha256[:2] / f"{sha256}.gz"

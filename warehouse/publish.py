@@ -366,7 +366,7 @@ def _verify(part: Path) -> None:
                     source=part.name,
                     field="check",
                     value=str(row[0]),
-                    hint="The last published file stands; `chipledger build --rebuild` makes the log anew",
+                    hint="The last published file stands; `chipledger rebuild` makes the log anew",
                 )
         for (name,) in con.execute("select name from meta.model").fetchall():
             con.execute(f"select * from mart.{name} limit 1").fetchall()

@@ -1,0 +1,46 @@
+"""What a file holds, as hashes: two files of equal content have equal ones, however their bytes lie on disk."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import duckdb
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableHash:
+    """Rows of a table or view, and the SHA-256 over its rows in order, each as JSON with its column names."""
+
+    n_rows: int
+    sha256: str
+
+
+def tables(con: duckdb.DuckDBPyConnection, schemas: Iterable[str] = ("core", "mart")) -> dict[str, TableHash]:
+    """Return the hash of every table and view in schemas of the database in use, by qualified name."""
+    names = con.execute(
+        "select distinct schema_name, table_name from duckdb_columns() "
+        "where database_name = current_database() and schema_name in (select unnest(?)) order by all",
+        [list(schemas)],
+    ).fetchall()
+    return {f"{schema}.{name}": _table(con, f'{schema}."{name}"') for schema, name in names}
+
+
+def whole(found: Mapping[str, TableHash]) -> str:
+    """Return one hash over those of all tables."""
+    lines = "".join(f"{name} {table.n_rows} {table.sha256}\n" for name, table in sorted(found.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def differing(one: Mapping[str, TableHash], other: Mapping[str, TableHash]) -> list[str]:
+    """Return the names of tables that only one has, or whose content differs."""
+    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+
+
+def _table(con: duckdb.DuckDBPyConnection, name: str) -> TableHash:
+    # Rows have no order of their own: their hashes are sorted, and hashed once more.
+    row = con.execute(
+        "select count(*), sha256(coalesce(string_agg(row_hash, '' order by row_hash), '')) "
+        f"from (select sha256(to_json(t)::VARCHAR) as row_hash from {name} as t)"
+    ).fetchone()
+    n_rows, sha256 = row or (0, "")
+    return TableHash(n_rows=n_rows, sha256=sha256)
