@@ -28,7 +28,7 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
         from flows import pages
 
         chosen: Settings = ctx.obj()
-        page = pages.write(chosen, chosen.published())
+        page = pages.write(chosen, chosen.published(), draw=True)
     click.echo(output.as_json({"report": str(page)}) if in_json else str(page))
 
 

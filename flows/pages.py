@@ -5,8 +5,11 @@ from pathlib import Path
 from flows.settings import Settings
 
 
-def write(settings: Settings, file: Path) -> Path:
-    """Write all pages of a published file and return the path of the overview. Raises SettingsError."""
+def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
+    """Write all pages of a published file and return the path of the overview. Raises SettingsError.
+
+    `draw` says whether charts are drawn; None: where a price is current, which none of the archive is.
+    """
     from reports import site
 
     local = True
@@ -14,5 +17,6 @@ def write(settings: Settings, file: Path) -> Path:
         # Pydantic costs a tenth of a second, which nobody pays without such a table.
         from flows import site_settings
 
-        local = site_settings.of(settings).claims
-    return site.write(file, settings.data_dir / "reports", local=local)
+        chosen = site_settings.of(settings)
+        local, draw = chosen.claims, draw if chosen.charts else False
+    return site.write(file, settings.data_dir / "reports", local=local, draw=draw)

@@ -1,8 +1,9 @@
 """The table [site] of the settings: what the pages in the reports folder leave out."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from flows import settings_table
+from flows.setting_types import Switch
 from flows.settings import Settings
 
 
@@ -10,12 +11,13 @@ class SiteSettings(BaseModel):
     """What the site shows.
 
     `claims`: whether the page of published claims and their verdicts is written. It judges what others wrote: a folder
-    that is put on a public host may leave it out.
+    that is put on a public host may leave it out. `charts`: whether charts are drawn, which takes two seconds.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    claims: bool = True
+    claims: Switch = Field(default=True, description="write the page of published claims and their verdicts")
+    charts: bool = True
 
 
 def of(settings: Settings) -> SiteSettings:

@@ -16,30 +16,35 @@ NO_RATIO = "nothing to compare with: the offer is new, gone, or was free"
 QUERY = "select * from mart.price_change order by observed_at desc"
 
 
-def changes(frame: pl.DataFrame, *, id: str, title: str, subtitle: str, total: int) -> Sheet:
-    """Return a table of changes as they come; `total` is how many there are where the frame holds only the first."""
+def changes(frame: pl.DataFrame, sparks: Mapping[int, str], *, id: str, title: str, subtitle: str, total: int) -> Sheet:
+    """Return a table of changes as they come; `total` is how many there are where the frame holds only the first.
+
+    `sparks` are sparklines by offer; where none of the rows has one, there is no column of them.
+    """
     rows = list(frame.head(MOST_CHANGES).iter_rows(named=True))
     places = wording.places_of_pairs((row["unit_price_before"], row["unit_price_after"]) for row in rows)
     made = pl.DataFrame(
         {
             "offer": [_offer(row) for row in rows],
-            "change": [change(row["change_ratio"]) for row in rows],
+            "change": [change(row["change_ratio"]) + small(_kind(row)) for row in rows],
             "before": [_price(row, "before", places) for row in rows],
             "after": [_price(row, "after", places) for row in rows],
             "region": [row["availability_zone_id"] or row["region_id"] or wording.UNKNOWN for row in rows],
             "option": [_option(row) for row in rows],
             "window": [wording.window(row["last_observed_before_at"], row["observed_at"]) for row in rows],
-            "kind": [wording.KINDS.get(row["change_kind"], row["change_kind"]) for row in rows],
+            "spark": [sparks.get(row["offer_id"]) or wording.UNKNOWN for row in rows],
             "document": [document_link(row["document_sha256"]) + small(row["source"]) for row in rows],
         }
     )
     form = Form(
         heads={
-            "offer": "Offer", "change": "Change", "before": "Before<br>USD/h", "after": "After<br>USD/h",
-            "region": "Region", "option": "Option", "window": "Happened<br>within", "kind": "Kind",
+            "offer": "Offer", "change": "Change,<br>kind", "before": "Before<br>USD/h", "after": "After<br>USD/h",
+            "region": "Region", "option": "Option", "window": "Happened<br>within",
+            **({"spark": "Last 90<br>days"} if any(row["offer_id"] in sparks for row in rows) else {}),
             "document": "Document,<br>source",
         },
-        stub="offer", right=("change", "before", "after"), marked=("offer", "change", "before", "after", "document"),
+        stub="offer", right=("change", "before", "after"),
+        marked=("offer", "change", "before", "after", "spark", "document"),
     )  # fmt: skip
     left = total - len(rows)
     note = (
@@ -81,6 +86,10 @@ def tally(frame: pl.DataFrame) -> str:
             text += f" ({(ratios < 0).sum():,} down, {(ratios > 0).sum():,} up)"
         parts.append(text)
     return ", ".join(parts)
+
+
+def _kind(row: Row) -> str:
+    return wording.KINDS.get(row["change_kind"]) or str(row["change_kind"])
 
 
 def _offer(row: Row) -> str:

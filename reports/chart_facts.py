@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import duckdb
 import polars as pl
 
-from reports.facts import SQL
+from reports.asking import SQL
 
 YEAR = timedelta(days=365)
 SPARK = timedelta(days=90)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from reports import cost_tables, wording
+from reports import cost_tables, site_charts, wording
 from reports.asking import Row, ask
 from reports.cost_tables import Point
 from reports.frame import frame, section
@@ -17,18 +17,21 @@ TASKS = {"serving": "serving", "offline": "offline, without a limit of latency"}
 NOT_INCLUDED = "egress, storage, support, tax and cost of capital"
 
 
-def render(file: Path) -> str:
-    """Return the page of a published file; the same file gives the same bytes."""
+def render(file: Path, *, draw: bool = False) -> str:
+    """Return the page of a published file, with `draw` its charts too; the same file gives the same bytes."""
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
         rows, training = ask(con, "cost_row"), ask(con, "cost_training")
         evidence, sold, counts = ask(con, "cost_evidence"), ask(con, "cost_sold"), ask(con, "cost_point")
         excluded = ask(con, "cost_excluded")
+        charts = site_charts.frontiers(con) if draw else ""
     points = cost_tables.chief_points(rows)
     models = list(dict.fromkeys(row["model_name"] for row in rows))
     nav = [("chips", "Chip beside chip"), *((f"m-{name}", name) for name in models)]
     nav += [("training", "Training"), ("excluded", "Without a cost"), ("method", "How it is computed")]
-    parts = [_chips(points, evidence, sold), *(_model(name, rows, counts) for name in models)]
+    if charts:
+        nav.insert(1, ("frontier", "Cost against speed"))
+    parts = [_chips(points, evidence, sold), _frontier(charts), *(_model(name, rows, counts) for name in models)]
     parts += [_training(training), _excluded(excluded), _method()]
     return frame(
         title="Cost per token",
@@ -77,6 +80,11 @@ def _compared(points: Mapping[Point, list[Row]]) -> str:
 def _chips(points: Mapping[Point, list[Row]], evidence: list[Row], sold: list[Row]) -> str:
     made = cost_tables.beside(points, evidence, sold)
     return section("chips", "Chip beside chip", [to_html(made) if made else "<p>No chip has a cost.</p>"])
+
+
+def _frontier(charts: str) -> str:
+    """Return the charts of cost against the speed that a user sees; empty without charts."""
+    return section("frontier", "Cost against speed", [charts]) if charts else ""
 
 
 def _model(name: str, rows: list[Row], counts: list[Row]) -> str:

@@ -241,7 +241,7 @@ def excluded(rows: Sequence[Row]) -> Sheet:
     counts = {kind: sum(row["n_left_out"] for row in rows if row["left_out_kind"] == kind) for kind in LEFT_OUT}
     frame = pl.DataFrame(
         {
-            "kind": [LEFT_OUT.get(row["left_out_kind"], row["left_out_kind"]).capitalize() for row in rows],
+            "kind": [str(LEFT_OUT.get(row["left_out_kind"]) or row["left_out_kind"]).capitalize() for row in rows],
             "reason": [f'<span class="long">{escape(row["reason"])}</span>' for row in rows],
             "n": [f"{row['n_left_out']:,}" for row in rows],
         }

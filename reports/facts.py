@@ -1,5 +1,6 @@
 """What a page is made of, read from the published file: frames, each the answer of one SELECT in reports/sql/."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from reports import asking
+from reports import asking, site_charts
 
 SQL = asking.SQL
 
@@ -17,7 +18,8 @@ class Facts:
     """The published file as the daily page sees it; times are naive and UTC, as in the file.
 
     `built_at` is the only clock of a page. `runs` has the last run and, where there was one, the run before. The other
-    frames carry the names of their SELECT.
+    frames carry the names of their SELECT. `sparks` are the sparklines of offers that a table shows, the charts HTML,
+    empty where none are drawn.
     """
 
     built_at: datetime
@@ -34,6 +36,9 @@ class Facts:
     gaps: pl.DataFrame
     documents: pl.DataFrame
     models: pl.DataFrame
+    sparks: Mapping[int, str]
+    standing_charts: str
+    drift_charts: str
 
     @property
     def has_previous_run(self) -> bool:
@@ -82,8 +87,8 @@ def of_option(prices: pl.DataFrame, option: str) -> pl.DataFrame:
     )
 
 
-def read(file: Path) -> Facts:
-    """Return the facts of a published file, which is opened read-only and closed again."""
+def read(file: Path, *, draw: bool = False) -> Facts:
+    """Return the facts of a published file, which is opened read-only and closed again; with `draw`, charts too."""
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
         runs = ask(con, "run")
@@ -101,6 +106,7 @@ def read(file: Path) -> Facts:
             last_known(changes),
             *(of_option(provider_prices, option) for option in provider_prices["purchase_option"].unique()),
         ]
+        stand = of_option(provider_prices, "on_demand")
         return Facts(
             built_at=built_at,
             version=version,
@@ -116,6 +122,11 @@ def read(file: Path) -> Facts:
             gaps=ask(con, "gap"),
             documents=ask(con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})),
             models=ask(con, "model"),
+            sparks=site_charts.sparklines(
+                con, pl.concat(f["offer_id"] for f in (*shown[2:5], stand)).to_list(), built_at=built_at
+            ),
+            standing_charts=site_charts.standing(con, stand, built_at=built_at) if draw else "",
+            drift_charts=site_charts.drifts(con, stand["accelerator_name"], built_at=built_at) if draw else "",
         )
 
 

@@ -111,6 +111,7 @@ def _changes(found: Facts) -> str:
             to_html(
                 change_tables.changes(
                     since,
+                    found.sparks,
                     id="since",
                     title=f"Since the last run: {change_tables.tally(since)}",
                     subtitle=f"{checked} checked. {ORDER}",
@@ -130,6 +131,7 @@ def _changes(found: Facts) -> str:
             to_html(
                 change_tables.changes(
                     earlier,
+                    found.sparks,
                     id="recent",
                     title=f"In the last 30 days: {change_tables.tally(earlier)}",
                     subtitle=f"Those since the last run left out. {ORDER}",
@@ -155,6 +157,7 @@ def _last_known(found: Facts) -> list[str]:
     newest = max(known["observed_at"])
     table = change_tables.changes(
         known,
+        found.sparks,
         id="known",
         title=f"Last known changes of list prices, the newest seen on {wording.day(newest)}",
         subtitle="Past events with their dates, newest first; AWS, then others.",
@@ -165,7 +168,7 @@ def _last_known(found: Facts) -> list[str]:
 
 def _prices(found: Facts) -> str:
     """Return prices as they stand, each purchase option apart."""
-    parts: list[str] = []
+    parts = [found.standing_charts]
     if found.aws_prices.height:
         parts.append(to_html(price_tables.by_chip(found.aws_prices)))
         regions = price_tables.by_region(found.aws_prices)
@@ -174,8 +177,10 @@ def _prices(found: Facts) -> str:
     cores = price_tables.neuron(found.aws_prices)
     parts += _some(cores)
     for option in provider_tables.options_shown(found.provider_prices):
-        parts.append(to_html(provider_tables.by_provider(found.provider_prices, option)))
-    return section("prices", "Where things stand", parts or ["<p>No price is known.</p>"])
+        parts.append(to_html(provider_tables.by_provider(found.provider_prices, option, found.sparks)))
+    if found.drift_charts:
+        parts += ["<h3>Drift, like for like</h3>", found.drift_charts]
+    return section("prices", "Where things stand", parts if any(parts) else ["<p>No price is known.</p>"])
 
 
 def _gaps(found: Facts) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -57,8 +58,11 @@ def options_shown(prices: pl.DataFrame) -> list[str]:
     return [option for option in wording.OPTIONS if option in present]
 
 
-def by_provider(prices: pl.DataFrame, option: str) -> Sheet:
-    """Return the table of one purchase option: the chips most sold, and of each the cheapest seen on the same terms."""
+def by_provider(prices: pl.DataFrame, option: str, sparks: Mapping[int, str] = MappingProxyType({})) -> Sheet:
+    """Return the table of one purchase option: the chips most sold, and of each the cheapest seen on the same terms.
+
+    `sparks` are sparklines by offer, shown where a row has one.
+    """
     of_this = prices.filter(pl.col("purchase_option") == option)
     shown = of_option(prices, option)
     rows = list(shown.iter_rows(named=True))
@@ -74,6 +78,7 @@ def by_provider(prices: pl.DataFrame, option: str) -> Sheet:
             "offers": [f"{row['n_offers']:,}" + small(_stock(row)) for row in rows],
             "machine": [_machine(row) for row in rows],
             "confirmed": [confirmed(row) for row in rows],
+            "spark": [sparks.get(row["offer_id"]) or wording.UNKNOWN for row in rows],
             "document": [document_link(row["document_sha256"]) + small(row["source"]) for row in rows],
         }
     )
@@ -83,10 +88,12 @@ def by_provider(prices: pl.DataFrame, option: str) -> Sheet:
             "distance": "Against<br>AWS",
             **({} if option in WITHOUT_TERMS else {"terms": "Commitment"}),
             "median": "Median<br>USD per<br>chip-hour", "offers": "Offers,<br>stock", "machine": "Machine,<br>region",
-            "confirmed": "Last confirmed,<br>age", "document": "Document,<br>source",
+            "confirmed": "Last confirmed,<br>age",
+            **({"spark": "Last 90<br>days"} if any(row["offer_id"] in sparks for row in rows) else {}),
+            "document": "Document,<br>source",
         },
         stub="provider", group="chip", right=("price", "distance", "median", "offers"),
-        marked=("provider", "price", "distance", "median", "offers", "machine", "confirmed", "document"),
+        marked=("provider", "price", "distance", "median", "offers", "machine", "confirmed", "spark", "document"),
     )  # fmt: skip
     words = wording.option(option)
     return sheet(

@@ -18,48 +18,51 @@ from reports.files import put
 class Page:
     """One page that is made of a published file alone: name, path below the reports, title, what it is, how.
 
-    `needs` are the marts that it is made of: a file without one of them has no such page. `local_only` pages are
-    written only where the site is not published (`local` of `write`).
+    `render` takes the file, and whether charts are drawn. `needs` are the marts that it is made of: a file without one
+    of them has no such page. `local_only` pages are written only where the site is not published (`local` of `write`).
     """
 
     name: str
     path: str
     title: str
     about: str
-    render: Callable[[Path], str]
+    render: Callable[[Path, bool], str]
     needs: tuple[str, ...] = ()
     local_only: bool = False
 
 
-def _cost(file: Path) -> str:
+def _cost(file: Path, draw: bool) -> str:
     from reports import cost_page
 
-    return cost_page.render(file)
+    return cost_page.render(file, draw=draw)
 
 
-def _sources(file: Path) -> str:
+def _sources(file: Path, draw: bool) -> str:
     from reports import sources_page
 
     return sources_page.render(file)
 
 
-def _methods(file: Path) -> str:
+def _methods(file: Path, draw: bool) -> str:
     from reports import methods_page
 
     return methods_page.render(file)
 
 
-def _claims(file: Path) -> str:
+def _claims(file: Path, draw: bool) -> str:
     from reports import claims_page
 
     return claims_page.render(file)
 
 
-def _tables(file: Path) -> str:
+def _tables(file: Path, draw: bool) -> str:
     from reports import methods_page
 
     return methods_page.render_tables(file)
 
+
+DRAWN = ("price_index", "token_cost")
+"""The marts that charts are drawn of, beside those of prices."""
 
 PAGES = (
     Page(
@@ -104,27 +107,30 @@ PAGES = (
 """The pages made of the file alone, in the order in which the overview lists them."""
 
 
-def write(file: Path, folder: Path, *, local: bool = True) -> Path:
+def write(file: Path, folder: Path, *, local: bool = True, draw: bool | None = None) -> Path:
     """Write all pages and feeds of a published file into a folder and return the path of the overview.
 
     A day has one page: a later run of that day replaces it. Each page appears whole or not at all; the overview comes
     last, as it leads to all others. Without `local`, pages that are not for publishing are left out, and taken away
-    where they were.
+    where they were. Charts take two seconds: with `draw` None they are drawn where a price is current.
     """
     # What these import costs half a second, which a command that writes no page must not pay.
     from reports import archive_page, asking, facts, feed, overview_page, page
 
     # Held open, the file is opened once for all pages, each of which asks through a connection of its own.
     with duckdb.connect(str(file), read_only=True):
-        found = facts.read(file)
+        marts = {row["mart_name"] for row in asking.all_of(file, "mart_name")}
+        if draw is None:
+            draw = bool(asking.all_of(file, "any_current"))
+        drawn = draw and marts.issuperset(DRAWN)
+        found = facts.read(file, draw=drawn)
         places = (f"daily/{wording.day(found.built_at)}.html", "latest.html")
         for place, text in zip(places, page.render(found, places), strict=True):
             put(folder / place, text)
-        marts = {row["mart_name"] for row in asking.all_of(file, "mart_name")}
         shown = [each for each in PAGES if marts.issuperset(each.needs) and (local or not each.local_only)]
         for each in PAGES:
             if each in shown:
-                put(folder / each.path, each.render(file))
+                put(folder / each.path, each.render(file, drawn))
             else:
                 (folder / each.path).unlink(missing_ok=True)
         feed.write(file, folder)

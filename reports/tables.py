@@ -89,7 +89,7 @@ def sheet(
         .cols_label({name: html(head) for name, head in heads.items() if name != form.stub})
         .cols_align("left")
         .cols_align("right", columns=list(form.right))
-        .fmt(str, columns=list(form.marked))
+        .fmt(str, columns=[name for name in form.marked if name in form.heads])
     )
     for each in footnotes:
         if each.rows:

@@ -73,5 +73,5 @@ def write_site(folder: Path) -> Path:
     """Write all pages of the market, that of a week too, below a folder and return where they are."""
     file, reports = publish_hostile(folder), folder / "reports"
     weekly.write(weekly.read(file, WEEK), reports)
-    site.write(file, reports)
+    site.write(file, reports, draw=True)
     return reports

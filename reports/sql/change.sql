@@ -7,6 +7,7 @@ with learnt as (
 )
 
 select
+    c.offer_id,
     c.service_provider_name,
     coalesce(c.instance_type, c.accelerator_name) as offered,
     c.instance_type is null as is_chip,

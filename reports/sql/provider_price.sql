@@ -39,6 +39,7 @@ select
     r.fabric,
     r.tier,
     r.is_floor,
+    r.offer_id,
     r.n_offers,
     r.n_machines,
     r.n_accelerators,

@@ -159,7 +159,7 @@ def test_every_change_of_the_page_is_the_marts(live: Path, live_page: Path) -> N
     text = section(live_page.read_text(encoding="utf-8"), "changes")
     assert len(moved) == 2
     for name, region, before, after, ratio in moved:
-        assert f"{name} ▼ {wording.percent(ratio)} {before:,.2f} {after:,.2f} {region} on-demand" in text
+        assert f"{name} ▼ {wording.percent(ratio)} list price {before:,.2f} {after:,.2f} {region} on-demand" in text
 
 
 def test_every_document_of_a_price_is_listed_with_its_whole_hash(live: Path, live_page: Path) -> None:
@@ -202,7 +202,7 @@ def test_archived_prices_are_never_called_current(offline: Path, offline_page: P
     assert news.headline(facts.read(offline)) in html.unescape(page)
     assert re.findall(r"<td>2026-0[79]-\d\d</td>\s*<td[^>]*><a", page) == []
     assert "No change known, 132 prices checked, the newest of 2026-09-10." in section(page, "changes")
-    assert "p5.48xlarge ▼ \N{MINUS SIGN}44.0 % 98.32 55.04 us-east-1" in section(page, "changes")
+    assert "p5.48xlarge ▼ \N{MINUS SIGN}44.0 % list price 98.32 55.04 us-east-1" in section(page, "changes")
 
 
 def test_stale_and_failed_places_are_named_before_any_conclusion(live_page: Path) -> None:

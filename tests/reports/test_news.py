@@ -70,6 +70,9 @@ def quiet() -> Facts:
         gaps=NOTHING,
         documents=NOTHING,
         models=NOTHING,
+        sparks={},
+        standing_charts="",
+        drift_charts="",
     )
 
 

@@ -221,3 +221,19 @@ def test_the_page_of_sources_begins_with_its_finding(states: list[str], said: st
 )
 def test_small_prices_have_three_significant_digits(value: float | None, said: str) -> None:
     assert wording.significant(value) == said
+
+
+def test_charts_are_drawn_where_a_price_is_current(
+    hostile_reports: Path, live_page: Path, offline_run: Path, tmp_path: Path
+) -> None:
+    """Or where one asks for them; of the archive none are, nor where the settings say so."""
+
+    def drawn(page: Path) -> bool:
+        return "<figure" in page.read_text(encoding="utf-8")
+
+    assert drawn(live_page)
+    assert drawn(hostile_reports / "latest.html")
+    assert drawn(hostile_reports / "cost.html")
+    assert not drawn(offline_run / "reports" / "latest.html")
+    pages.write(Settings(data_dir=tmp_path, site={"charts": False}), hostile_reports.with_name("prices.duckdb"))
+    assert not drawn(tmp_path / "reports" / "latest.html")

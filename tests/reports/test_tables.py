@@ -44,14 +44,16 @@ def change(**other: object) -> dict[str, object]:
         "offering_class": None, "tier": None, "pricing_currency": "USD", "unit_price_before": Decimal("98.32"),
         "unit_price_after": Decimal("55.04"), "upfront_price_before": None, "upfront_price_after": None,
         "change_ratio": -0.4401952807, "last_observed_before_at": SEEN, "observed_at": SEEN,
-        "change_kind": "list_change", "source": "aws_price_list", "document_sha256": SHA,
+        "change_kind": "list_change", "source": "aws_price_list", "document_sha256": SHA, "offer_id": 1,
     }  # fmt: skip
     return fields | other
 
 
-def changes(*rows: dict[str, object], total: int | None = None) -> str:
+def changes(*rows: dict[str, object], total: int | None = None, sparks: dict[int, str] | None = None) -> str:
     frame = pl.DataFrame(list(rows), infer_schema_length=None)
-    return to_html(change_tables.changes(frame, id="c", title="T", subtitle="S", total=total or len(rows)))
+    return to_html(
+        change_tables.changes(frame, sparks or {}, id="c", title="T", subtitle="S", total=total or len(rows))
+    )
 
 
 # --- every table
@@ -210,3 +212,13 @@ def test_only_web_addresses_become_links() -> None:
     made = to_html(source_tables.documents(frame))
     assert '<a href="https://a.example/?q=&quot;x&quot;" rel="noreferrer">' in made
     assert 'href="javascript' not in made
+
+
+def test_a_sparkline_stands_in_the_row_of_its_offer_alone() -> None:
+    """Without any there is no column; a row without one says that it is unknown."""
+    made = changes(change(), change(offer_id=2), sparks={2: "<svg>two</svg>"})
+    first, second = made.split("<tbody")[1].split("</tr>")[:2]
+    assert "<svg>two</svg>" in second
+    assert "<svg" not in first
+    assert "Last 90<br>days" in made
+    assert "Last 90" not in changes(change())

@@ -79,7 +79,7 @@ def test_an_error_is_cut_to_one_line_without_the_place_beside_it() -> None:
 
 def test_every_kind_of_change_has_words() -> None:
     """A kind that the mart gives and nobody put into words would stand on the page as a raw name."""
-    sql = next(mart for mart in MARTS if mart.name == "price_change").sql
+    sql = next(mart for mart in MARTS if mart.name == "price_move").sql
     kinds = set(re.findall(r"then '([a-z_]+)'", sql)) | set(re.findall(r"else '([a-z_]+)'", sql))
 
     assert "list_change" in kinds
