@@ -10,14 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from flows import mail_settings, settings_table
 from flows.mail_settings import MailSettings
+from flows.setting_types import Number
 from flows.settings import Settings
 from warehouse.errors import SettingsError
 
 URLS = "CHIPLEDGER_ALERT_URLS"
 """Addresses as Apprise reads them, such as slack://... or json://..., separated by blanks or line ends."""
-KINDS = ("move", "chip", "stale", "claim")
-
 Kind = Literal["move", "chip", "stale", "claim"]
+KINDS: tuple[Kind, ...] = ("move", "chip", "stale", "claim")
 
 
 class AlertSettings(BaseModel):
@@ -29,10 +29,14 @@ class AlertSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    change_percent: float = Field(default=5.0, gt=0, le=1000, allow_inf_nan=False)
-    stale_days: float = Field(default=3.0, ge=0.5, le=365, allow_inf_nan=False)
-    kinds: tuple[Kind, ...] = KINDS  # type: ignore[assignment]
-    to: tuple[str, ...] = ()
+    change_percent: Number = Field(
+        default=5.0, gt=0, le=1000, description="list prices that moved by so much or more are told"
+    )
+    stale_days: Number = Field(
+        default=3.0, ge=0.5, le=365, description="live sources without a good look for so long are told"
+    )
+    kinds: tuple[Kind, ...] = Field(default=KINDS, description="which kinds of alert")
+    to: tuple[str, ...] = Field(default=(), description="mail addresses; server and sender are those of [mail]")
 
     @field_validator("to")
     @classmethod

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
 
 from flows import settings_table
 from flows.cost_added import Added
@@ -14,16 +14,21 @@ class Costs(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    egress: Added | None = None
-    storage: Added | None = None
-    support: Added | None = None
-    tax: Added | None = None
-    capital: Added | None = None
+    egress: Added | None = Field(default=None, description="USD a month, or a share of the bill", examples=[5000])
+    storage: Added | None = Field(default=None, description="USD a month, or a share of the bill", examples=[1200])
+    support: Added | None = Field(default=None, description="USD a month, or a share of the bill", examples=["10%"])
+    tax: Added | None = Field(default=None, description="USD a month, or a share of the bill", examples=["19%"])
+    capital: Added | None = Field(default=None, description="USD a month, or a share of the bill", examples=["4.5%"])
 
     @field_validator("*", mode="before")
     @classmethod
     def _read(cls, value: object, info: Any) -> Added:
-        return Added.read(info.field_name, value, origin="settings")
+        return value if isinstance(value, Added) else Added.read(info.field_name, value, origin="settings")
+
+    @field_serializer("*", when_used="unless-none")
+    def _written(self, value: Added) -> float | str:
+        """Return a cost as the file has it."""
+        return f"{100 * value.share:.10g}%" if value.share is not None else value.usd_per_month or 0.0
 
 
 def added(table: Mapping[str, Any]) -> tuple[Added, ...]:

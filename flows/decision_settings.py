@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from flows import settings_table
+from flows.setting_types import Switch
 from flows.settings import Settings
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -58,20 +59,44 @@ class DecisionSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    monthly_spend: Positive | None = None
-    horizon_months: Annotated[float, Field(ge=1, le=120)] | None = None
-    weeks_of_migration: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    weeks_to_production: Positive | None = None
-    share_of_use: Share | Spread | None = None
-    tolerates_interruption: bool | None = None
-    spot_loss: Annotated[float, Field(ge=0, lt=1)] | None = None
-    tokens_per_day: Positive | None = None
-    training_tokens: Positive | None = None
-    interactivity: Positive | None = None
-    providers: tuple[str, ...] = ()
-    pattern: Literal["together", "level"] = "together"
-    yearly_price_move: Annotated[float, Field(gt=-1, lt=1)] | None = None
-    use: Mapping[str, Spread | Profile] = Field(default_factory=dict)
+    monthly_spend: Positive | None = Field(
+        default=None, description="USD that are spent on accelerators a month", examples=[100000]
+    )
+    horizon_months: Annotated[float, Field(ge=1, le=120)] | None = Field(
+        default=None, description="how far ahead a decision looks", examples=[36]
+    )
+    weeks_of_migration: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="what moving to other chips takes", examples=[8]
+    )
+    weeks_to_production: Positive | None = Field(default=None, description="when it must run", examples=[12])
+    share_of_use: Share | Spread | None = Field(
+        default=None,
+        description="share of the hours paid for in which machines work; or low, likely, high",
+        examples=[0.6],
+    )
+    tolerates_interruption: Switch | None = Field(
+        default=None, description="whether the load bears the loss of a spot machine", examples=[False]
+    )
+    spot_loss: Annotated[float, Field(ge=0, lt=1)] | None = Field(
+        default=None, description="share of spot hours that interruptions cost", examples=[0.1]
+    )
+    tokens_per_day: Positive | None = Field(default=None, description="the load of serving", examples=[1000000000])
+    training_tokens: Positive | None = Field(default=None, description="the load of training", examples=[1000000000000])
+    interactivity: Positive | None = Field(
+        default=None, description="tokens a second that one user must have", examples=[30]
+    )
+    providers: tuple[str, ...] = Field(default=(), description="the only providers to buy from; empty: all")
+    pattern: Literal["together", "level"] = Field(
+        default="together", description="whether the nodes of a line run all together, or at one level all the time"
+    )
+    yearly_price_move: Annotated[float, Field(gt=-1, lt=1)] | None = Field(
+        default=None,
+        description="fall (-0.2) or rise of prices a year, in place of what the history shows",
+        examples=[-0.2],
+    )
+    use: Mapping[str, Spread | Profile] = Field(
+        default_factory=dict, description="share of use of single lines of the fleet, by label: [decision.use.LABEL]"
+    )
 
 
 def read(settings: Settings) -> DecisionSettings:

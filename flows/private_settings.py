@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from flows import settings_table
+from flows.setting_types import Switch
 from flows.settings import Settings
 
 
@@ -18,9 +19,13 @@ class PrivateSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    prices: Path | None = None
-    fleet: Path | None = None
-    in_mail: bool = False
+    prices: Path | None = Field(
+        default=None, description="negotiated discounts and contracted rates, .toml or .csv", examples=["prices.toml"]
+    )
+    fleet: Path | None = Field(default=None, description="what is run, a CSV", examples=["fleet.csv"])
+    in_mail: Switch = Field(
+        default=False, description="whether the weekly mail may tell contracted amounts beside those at list"
+    )
 
 
 def read(settings: Settings) -> PrivateSettings:
