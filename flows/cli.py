@@ -21,6 +21,7 @@ from flows import (
     cli_choose,
     cli_cost,
     cli_fleet,
+    cli_keep,
     cli_mail,
     output,
     settings,
@@ -82,6 +83,11 @@ main.add_command(cli_cost.cost)
 main.add_command(cli_breakeven.breakeven)
 main.add_command(cli_breakeven.makeorbuy)
 main.add_command(cli_fleet.fleet)
+main.add_command(cli_keep.backup)
+main.add_command(cli_keep.restore)
+main.add_command(cli_keep.rebuild)
+main.add_command(cli_keep.compact)
+main.add_command(cli_keep.document)
 
 
 @main.command()
