@@ -6,12 +6,13 @@ import logging
 import shutil
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from flows import tabular
 from flows.output import as_json
 from warehouse.db import quote
 from warehouse.errors import ChipledgerError
@@ -25,31 +26,59 @@ PRIVATE = "private"
 """The name under which the private file is attached, where there is one."""
 
 TABLES = (
-    "select schema_name || '.' || name as name, comment as row from ("
-    "select schema_name, table_name as name, comment from duckdb_tables() where database_name = current_database() "
+    "select schema_name || '.' || name as name, comment as row, parameters from ("
+    "select schema_name, table_name as name, comment, null as parameters from duckdb_tables() "
+    "where database_name = current_database() "
     "union all "
-    "select schema_name, view_name, comment from duckdb_views() where not internal "
+    "select schema_name, view_name, comment, null from duckdb_views() where not internal "
     "union all "
-    f"select database_name, table_name, comment from duckdb_tables() where database_name = '{PRIVATE}') "
+    f"select database_name, table_name, comment, null from duckdb_tables() where database_name = '{PRIVATE}' "
+    "union all "
+    "select schema_name, function_name || '()', comment, array_to_string(parameters, ', ') "
+    "from duckdb_functions() where function_type = 'table_macro' and not internal) "
     f"where schema_name in ('core', 'mart', '{PRIVATE}') order by schema_name = '{PRIVATE}', schema_name desc, name"
 )
 """The question behind `query --list`."""
 
 
-def answer(file: Path, sql: str, *, in_json: bool, timeout: float) -> str:
-    """Return the answer as a table in text, or with `in_json` as an array of objects. Raises ChipledgerError.
+def answer(file: Path, sql: str, *, form: str, timeout: float) -> str:
+    """Return the answer as text: a table, CSV, or in JSON an array of objects. Raises ChipledgerError.
 
     Where a private file lies beside the published one, its tables are there as `private.<table>`.
     """
+    with asked(file, sql, timeout) as con:
+        return _text(con, sql, form)
+
+
+def save(file: Path, sql: str, target: Path, *, form: str, timeout: float, force: bool) -> None:
+    """Write the answer to a file, whole or not at all. Raises ChipledgerError, as where the file is there already."""
+
+    def write(con: duckdb.DuckDBPyConnection, part: Path) -> int:
+        if form == "parquet":
+            return tabular.save_parquet(con, sql, part)
+        if form == "csv":
+            return tabular.save_csv(con, sql, part)
+        return part.write_text(_text(con, sql, form) + "\n", encoding="utf-8")
+
+    tabular.refuse_existing([target], force=force)
+    with asked(file, sql, timeout) as con:
+        tabular.put(target, lambda part: write(con, part), force=force)
+
+
+@contextlib.contextmanager
+def asked(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a connection that reads the published file and nothing else, for `timeout` seconds.
+
+    SQL in it can neither write, nor reach other files or the network, nor load extensions, nor take these limits back.
+    """
     with duckdb.connect(str(file), read_only=True) as con:
         attach_private(con, file)
+        con.execute("set enable_external_access = false")
+        con.execute("set lock_configuration = true")
         watch = threading.Timer(timeout, con.interrupt)
         watch.start()
         try:
-            if in_json:
-                return as_json(rows(con, sql))
-            relation = con.sql(sql)
-            return "" if relation is None else _box(relation)
+            yield con
         except duckdb.InterruptException:
             raise ChipledgerError(
                 f"stopped after {timeout:g} s", source=str(file), hint="Ask for less, or give --timeout"
@@ -64,6 +93,15 @@ def answer(file: Path, sql: str, *, in_json: bool, timeout: float) -> str:
             ) from error
         finally:
             watch.cancel()
+
+
+def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str) -> str:
+    if form == "json":
+        return as_json(rows(con, sql))
+    if form == "csv":
+        return tabular.csv_text(con, sql)
+    relation = con.sql(sql)
+    return "" if relation is None else _box(relation)
 
 
 def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:

@@ -20,9 +20,11 @@ from flows import (
     cli_chips,
     cli_choose,
     cli_cost,
+    cli_export,
     cli_fleet,
     cli_keep,
     cli_mail,
+    cli_query,
     output,
     settings,
 )
@@ -83,6 +85,9 @@ main.add_command(cli_cost.cost)
 main.add_command(cli_breakeven.breakeven)
 main.add_command(cli_breakeven.makeorbuy)
 main.add_command(cli_fleet.fleet)
+main.add_command(cli_query.query)
+main.add_command(cli_query.open_file)
+main.add_command(cli_export.export)
 main.add_command(cli_keep.backup)
 main.add_command(cli_keep.restore)
 main.add_command(cli_keep.rebuild)
@@ -154,27 +159,6 @@ def build(read: Callable[[], settings.Settings], *, rebuild: bool, in_json: bool
             one.publish()
             summary = one.summary
     _print_summary(summary, in_json=in_json, judge=False)
-
-
-@main.command()
-@click.argument("sql", required=False)
-@click.option("--list", "list_tables", is_flag=True, help="List the tables and views, and what a row of each is.")
-@click.option(
-    "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds until it is stopped."
-)
-@_as_json
-@click.pass_obj
-def query(
-    read: Callable[[], settings.Settings], sql: str | None, *, list_tables: bool, timeout: float, in_json: bool
-) -> None:
-    """Answer one SQL question of the published file, read-only. "-" reads the question from stdin."""
-    if not sql and not list_tables:
-        raise click.UsageError('Give a question, such as "from mart.price_change limit 5", or --list.')
-    with output.errors(in_json=in_json):
-        from flows import ask
-
-        text = ask.TABLES if list_tables or not sql else sys.stdin.read() if sql == "-" else sql
-        click.echo(ask.answer(read().published(), text, in_json=in_json, timeout=timeout))
 
 
 @main.command()

@@ -1,0 +1,150 @@
+"""`chipledger query` and `chipledger open`: formats, files, limits."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+from looks import row
+from purchase import P5, plan, putting, seen
+
+from flows.cli import main
+
+Call = Callable[..., Result]
+ASKED = (
+    "select unit_price, valid_from, commitment_term_hours as hours from mart.price_history "
+    "join core.offer using (offer_id) order by unit_price desc"
+)
+
+
+@pytest.fixture(scope="module")
+def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
+    """A function that runs a command on a published file of two prices."""
+    folder = tmp_path_factory.mktemp("query")
+    with putting(folder) as put:
+        put(seen(0, "aws_price_list", row(P5, "55.04")), seen(0, "aws_savings_plans", plan(P5, "36.5")), at=0)
+    yield lambda *words: CliRunner().invoke(main, ["--data-dir", str(folder), *(str(word) for word in words)])
+
+
+def test_formats_say_the_same(call: Call, tmp_path: Path) -> None:
+    """JSON, CSV and Parquet have the same amounts with their digits, moments in UTC, and the unknown as unknown."""
+    in_json = json.loads(call("query", "--format", "json", ASKED).stdout)
+    in_csv = list(csv.DictReader(io.StringIO(call("query", "--format", "csv", ASKED).stdout)))
+    assert call("query", "--output", tmp_path / "x.parquet", ASKED).exit_code == 0
+    table = pq.read_table(tmp_path / "x.parquet")
+
+    assert in_json == [
+        {"unit_price": 55.04, "valid_from": "2026-01-01T00:00:00Z", "hours": None},
+        {"unit_price": 36.5, "valid_from": "2026-01-01T00:00:00Z", "hours": 8760},
+    ]
+    assert in_csv == [
+        {"unit_price": "55.04", "valid_from": "2026-01-01T00:00:00Z", "hours": ""},
+        {"unit_price": "36.5", "valid_from": "2026-01-01T00:00:00Z", "hours": "8760"},
+    ]
+    assert [str(field.type) for field in table.schema] == ["decimal128(18, 10)", "timestamp[us, tz=UTC]", "int32"]
+    assert [str(value.normalize()) for value in table["unit_price"].to_pylist()] == ["55.04", "36.5"]
+    assert table["hours"].to_pylist() == [None, 8760]
+
+
+def test_output_goes_to_a_file_of_the_format_that_its_name_says(call: Call, tmp_path: Path) -> None:
+    """Nothing but the file is written, and it is what stdout would have had."""
+    for name, form in (("a.csv", "csv"), ("a.json", "json"), ("a.txt", "table")):
+        result = call("query", "--output", tmp_path / name, ASKED)
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert (tmp_path / name).read_text() == call("query", "--format", form, ASKED).stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "a.json", "a.txt"]
+
+
+def test_a_file_is_replaced_only_with_force(call: Call, tmp_path: Path) -> None:
+    """What stands there stays; with --force a link is replaced itself, not what it leads to."""
+    kept, link = tmp_path / "kept.csv", tmp_path / "link.csv"
+    kept.write_text("mine")
+    link.symlink_to(kept)
+    for target in (kept, link):
+        result = call("query", "--output", target, "select 1 as a")
+        assert result.exit_code == 1
+        assert "already" in result.stderr
+    assert call("query", "--output", link, "--force", "select 1 as a").exit_code == 0
+    assert (kept.read_text(), link.read_text(), link.is_symlink()) == ("mine", "a\n1\n", False)
+
+
+def test_a_failed_question_leaves_no_file(call: Call, tmp_path: Path) -> None:
+    """An error on the way leaves neither the file nor a part of it."""
+    for name in ("x.csv", "x.parquet"):
+        result = call("query", "--output", tmp_path / name, "select error('no') from range(3)")
+        assert result.exit_code == 1
+    assert call("query", "--output", tmp_path / "x.parquet", "select interval 1 day as i").exit_code == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "copy (select 1) to '{}/x.csv'", "from read_csv('{}/secret')", "from read_text('{}/secret')",
+        "from glob('{}/*')", "attach '{}/y.duckdb'", "export database '{}/e'", "install httpfs", "load httpfs",
+        "set enable_external_access = true", "reset enable_external_access", "set lock_configuration = false",
+        "pragma threads = 1", "create secret (type s3)", "call start_ui_server()", "create table core.x as select 1",
+        "from '{}/secret.csv'", "from file",
+    ],
+)  # fmt: skip
+def test_a_question_reaches_nothing_else(call: Call, tmp_path: Path, sql: str) -> None:
+    """Neither other files nor the network nor settings, and nothing of the process that asks."""
+    (tmp_path / "secret").write_text("word")
+    (tmp_path / "secret.csv").write_text("word")
+    result = call("query", sql.format(tmp_path))
+    assert result.exit_code == 1
+    assert "word" not in result.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["secret", "secret.csv"]
+
+
+def test_the_list_names_tables_and_macros(call: Call) -> None:
+    """Each with what a row of it is; macros with their parameters."""
+    listed = {line["name"]: line for line in json.loads(call("query", "--list", "--json").stdout)}
+    assert listed["mart.price_on()"]["parameters"] == "moment"
+    assert listed["mart.price_history"]["parameters"] is None
+    assert [name for name, line in listed.items() if not line["row"] and name.startswith("mart.")] == []
+
+
+@pytest.mark.parametrize(
+    "words", [("--json", "--format", "csv", "select 1"), ("--format", "parquet", "select 1"), ()], ids=str
+)
+def test_wrong_usage(call: Call, words: tuple[str, ...]) -> None:
+    """Two formats, Parquet on a terminal, and no question are wrong usage."""
+    assert call("query", *words).exit_code == 2
+
+
+def test_open_uses_the_shell_on_path(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB's shell gets the file read-only, and its exit code is ours."""
+    shell = tmp_path / "duckdb"
+    shell.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/told\nexit 3\n')
+    shell.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert call("open").exit_code == 3
+    option, file = (tmp_path / "told").read_text().split()
+    assert option == "-readonly"
+    with duckdb.connect(file, read_only=True) as con:
+        assert con.execute("select count(*) from core.offer").fetchall() == [(2,)]
+
+
+def test_open_without_shell_or_extension_says_what_to_do(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Offline there is no extension to fetch: an error with advice, and no traceback."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    connect = duckdb.connect
+
+    def without_network(*given: object, **named: object) -> object:
+        con = connect(*given, **named)
+        con.execute("set autoinstall_known_extensions = false")
+        con.execute("set extension_directory = '/nowhere'")
+        return con
+
+    monkeypatch.setattr("duckdb.connect", without_network)
+    result = call("open")
+    assert result.exit_code == 1
+    assert "no `duckdb` on PATH" in result.stderr
+    assert "duckdb.org/docs/installation" in result.stderr
