@@ -4,11 +4,10 @@ Every scope is fetched by a task of its own, in threads. Landing, loading, publi
 which holds the writer's lock: there is one writer, and DuckDB's connection never leaves its thread.
 """
 
+import logging
 import os
-import re
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,38 +17,46 @@ if __name__ == "__main__":
     ARGUMENTS = launch.prepared(sys.argv[1:], os.environ)  # before Prefect is imported, which reads its environment
 
 from prefect import Task, flow, get_run_logger, task
-from prefect.artifacts import create_markdown_artifact
+from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.futures import as_completed
 from prefect.states import Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from extract import SOURCES, source_named
-from flows import alerts, settings, steps
+from extract import source_named
+from flows import alerts, run_page, settings, steps
+from flows.run_page import known, outcome, page, without_secrets
 from flows.summary import Summary
 from warehouse.documents import Look
-from warehouse.errors import ChipledgerError, SettingsError, SourceError, Unavailable
+from warehouse.errors import ChipledgerError, SourceError, Unavailable
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State, TaskRun
     from prefect.futures import PrefectFuture
 
 ARTIFACT_KEY = "chipledger-daily"
+DRIFT_KEY = "chipledger-drift"
+REPORT_KEY = "chipledger-report"
+RUN_TIMEOUT_S = 8 * 3600
+"""Of a whole run with all that it waits for, another run first."""
+FETCH_TIMEOUT_S = 2 * 3600
+"""Of one attempt at one scope, whose requests have limits of their own: against what answers for ever."""
 RETRIES = 2
 RETRY_DELAY_S = 60.0
 """Each attempt has its own short retries inside (extract.http); these are for a source that is down for minutes."""
 RETRY_JITTER = 0.5
-LONGEST_PAUSE_S = 30.0
-"""A source that asks for a longer pause than any of ours is asked again by the next run."""
-LONGEST_ERROR = 400
+# Prefect warns of each task with a limit that it runs in a thread, where the limit counts between two reads only. Ours
+# end their reads in time.
+logging.getLogger("prefect.task_runs").addFilter(lambda record: "running in a worker thread" not in str(record.msg))
 
 
-@flow(name="daily", persist_result=False)
+@flow(name="daily", persist_result=False, timeout_seconds=RUN_TIMEOUT_S)
 def daily(
     offline: bool = False,
     sources: list[str] | None = None,
     scopes: list[str] | None = None,
     data_dir: str | None = None,
+    wait_seconds: float | None = None,
 ) -> "State[Summary]":
     """Collect prices, load what changed, publish the file and the report.
 
@@ -60,9 +67,12 @@ def daily(
         sources: Only these sources; all that are enabled where none is named.
         scopes: Only these scopes, such as regions.
         data_dir: Where everything is kept; by default as the settings say.
+        wait_seconds: How long to wait for another run that is writing; by default as the settings say.
     """
     log = get_run_logger()
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
+    if wait_seconds is not None:
+        chosen = replace(chosen, wait_seconds=wait_seconds)
     with steps.open_run(chosen, progress=log.info) as one:
         planned = one.plan(one.sources(known(sources or []), offline=offline), scopes or ())
         fetch_all(one, [(source.name, scope) for source, scope in planned])
@@ -72,6 +82,7 @@ def daily(
     create_markdown_artifact(
         key=ARTIFACT_KEY, markdown="\n".join(page(summary)), description=f"chipledger run {summary.run_id}"
     )
+    show(chosen, summary)
     alerts.after_run(chosen, clock=steps.utc_now)
     if not summary.fresh:
         raise ChipledgerError(outcome(summary), hint="The last published file stands")
@@ -79,13 +90,14 @@ def daily(
     return Completed(message=outcome(summary), data=summary)
 
 
-def known(names: list[str]) -> list[str]:
-    """Return the names of sources; raise SettingsError where one is unknown."""
-    all_names = [source.name for source in SOURCES]
-    for name in names:
-        if name not in all_names:
-            raise SettingsError("unknown source", field="sources", value=name, hint=f"Known: {', '.join(all_names)}")
-    return names
+def show(chosen: settings.Settings, summary: Summary) -> None:
+    """Show what was published: the last week's drift as a table, and where the report is."""
+    if summary.file:
+        told, rows = run_page.drifts(summary.file)
+        create_table_artifact(key=DRIFT_KEY, table=rows, description=told)
+    if summary.report:
+        link, told = run_page.address(chosen, summary.report)
+        create_link_artifact(key=REPORT_KEY, link=link, link_text="the report", description=told)
 
 
 def fetch_all(one: steps.Run, planned: list[tuple[str, str]]) -> None:
@@ -102,6 +114,9 @@ def fetch_all(one: steps.Run, planned: list[tuple[str, str]]) -> None:
                 fetched = steps.Fetched(source=source, scope=scope, looks=done.result())
             except SourceError as error:
                 fetched = steps.Fetched(source=source, scope=scope, error=error)
+            except TimeoutError:
+                late = Unavailable(f"gave no whole answer within {FETCH_TIMEOUT_S} seconds", source=source)
+                fetched = steps.Fetched(source=source, scope=scope, error=late)
             one.land(fetched)
 
 
@@ -119,6 +134,7 @@ def fetch_task(one: steps.Run) -> Task[[str, str], tuple[Look, ...]]:
         retry_delay_seconds=RETRY_DELAY_S,
         retry_jitter_factor=RETRY_JITTER,
         retry_condition_fn=is_passing,
+        timeout_seconds=FETCH_TIMEOUT_S,
         cache_policy=NO_CACHE,
         persist_result=False,
     )
@@ -129,65 +145,8 @@ def fetch_task(one: steps.Run) -> Task[[str, str], tuple[Look, ...]]:
 
 
 def is_passing(task: Task[..., Any], task_run: "TaskRun", state: "State[Any]") -> bool:
-    """Return whether a failure may pass within our pauses: the source was unavailable, and asks for no longer one."""
-    error = state.result(raise_on_failure=False)
-    return isinstance(error, Unavailable) and (error.retry_after or 0.0) <= LONGEST_PAUSE_S
-
-
-def outcome(summary: Summary) -> str:
-    """Return the outcome of a run in a sentence: how many looks were fresh, and which scopes are stale."""
-    stale = ", ".join(f"{result.source} {result.scope}" for result in summary.failed)
-    if not summary.fresh:
-        return f"nothing was fresh: {stale or 'no scope to look at'}"
-    fresh = len(summary.results) - len(summary.failed)
-    private = f"; private side not built: {summary.private_fault}" if summary.private_fault else ""
-    return f"{fresh} looks fresh, {summary.n_events} changes" + (f"; stale: {stale}" if stale else "") + private
-
-
-def page(summary: Summary) -> Iterator[str]:
-    """Yield the lines of the run's page in Markdown; text that came from elsewhere is escaped."""
-    counts = Counter(result.status for result in summary.results)
-    refused = sum(result.n_refused for result in summary.results)
-    yield f"# chipledger run {summary.run_id}"
-    yield ""
-    yield escaped(outcome(summary))
-    yield ""
-    yield "| what | count |"
-    yield "| --- | ---: |"
-    for status, count in sorted(counts.items()):
-        yield f"| looks {status} | {count} |"
-    yield f"| prices | {sum(result.n_rows for result in summary.results)} |"
-    yield f"| price events | {summary.n_events} |"
-    yield f"| refused rows | {refused} |"
-    if summary.failed:
-        yield ""
-        yield "## Without fresh prices"
-        yield ""
-        yield "| source | scope | error |"
-        yield "| --- | --- | --- |"
-        for result in summary.failed:
-            yield f"| {escaped(result.source)} | {escaped(result.scope)} | {escaped(result.error or '')} |"
-    yield ""
-    if summary.file:
-        yield f"- file: {escaped(str(summary.file.resolve()))}"
-    else:
-        yield "- nothing was published; the last file stands"
-    if summary.report:
-        yield f"- report: {escaped(str(summary.report.resolve()))}"
-    if refused:
-        yield "- `chipledger quarantine list` says why rows were refused"
-
-
-def escaped(text: str) -> str:
-    """Return text on one line, shortened, with no secret and no character that means something in Markdown."""
-    line = " ".join(without_secrets(text).split())
-    short = line if len(line) <= LONGEST_ERROR else f"{line[: LONGEST_ERROR - 3]}..."
-    return re.sub(r"([\\`*_{}\[\]<>|#~&!$])", r"\\\1", short)
-
-
-def without_secrets(text: str) -> str:
-    """Return text whose addresses have lost user, password and query, where signatures and keys are."""
-    return re.sub(r"(https?://)(?:[^\s/@]*@)?([^\s?]*)(?:\?\S*)?", r"\1\2", text)
+    """Return whether a failure may pass within our pauses."""
+    return run_page.passes(state.result(raise_on_failure=False))
 
 
 def main(offline: bool, sources: list[str] | None, scopes: list[str] | None, data_dir: Path | None) -> int:

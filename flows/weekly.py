@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prefect import flow, get_run_logger
-from prefect.artifacts import create_markdown_artifact
+from prefect.artifacts import create_link_artifact, create_markdown_artifact
 from prefect.states import Completed
 
-from flows import mail_steps, settings, steps
+from flows import mail_steps, run_page, settings, steps
 from flows.mail import Outcome
 from warehouse.errors import ChipledgerError
 
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
 
 ARTIFACT_KEY = "chipledger-weekly"
+PAGE_KEY = "chipledger-week"
+RUN_TIMEOUT_S = 3600
+"""Of a whole run; a page takes seconds. A mail that it breaks off in counts as uncertain, and is not sent twice."""
 
 
-@flow(name="weekly", persist_result=False)
+@flow(name="weekly", persist_result=False, timeout_seconds=RUN_TIMEOUT_S)
 def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]":
     """Write the page of a week and send its mail to everybody who does not have it yet.
 
@@ -30,6 +33,8 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     log = get_run_logger()
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
     found, page = mail_steps.report(chosen, week)
+    link, where = run_page.address(chosen, page)
+    create_link_artifact(key=PAGE_KEY, link=link, link_text=f"week {found.week}", description=where)
     outcome = Outcome(week=str(found.week))
     told = ["no [mail] in the settings: nothing was sent"]
     if chosen.mail:

@@ -17,7 +17,7 @@ from standin import aws, faults
 
 from extract import SOURCES
 from extract.http import HttpWeb, Retries
-from flows import launch
+from flows import launch, run_page
 from flows.summary import Summary
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 from warehouse.load import LookResult
@@ -33,11 +33,11 @@ def events(data_dir: Path) -> int:
     return int(count)
 
 
-def last_page() -> str:
-    """Return the newest artifact of the flow."""
+def last_page(key: str = "chipledger-daily") -> str:
+    """Return the newest artifact of a key."""
     from prefect.settings import get_current_settings
 
-    return prefect_api.newest_artifact(str(get_current_settings().api.url), "chipledger-daily")
+    return prefect_api.newest_artifact(str(get_current_settings().api.url), key)
 
 
 def task_runs(state: Any) -> Mapping[str, Any]:
@@ -81,7 +81,9 @@ def test_flow_under_a_server(
         assert again.is_completed()
         assert events(offline) == first
         assert "| price events | 0 |" in last_page()
-        assert f"- file: {daily_file.escaped(str(offline / 'prices.duckdb'))}" in last_page()
+        assert f"- file: {run_page.escaped(str(offline / 'prices.duckdb'))}" in last_page()
+        assert '"purchase_option"' in last_page("chipledger-drift")
+        assert (offline / "reports/index.html").as_uri() in last_page("chipledger-report")
 
         standin.fault("bulk:us-west-2", faults.Status(403))
         standin.fault("bulk:eu-west-1", faults.Status(503), times=1)
@@ -147,10 +149,10 @@ def look(scope: str, status: str, **more: Any) -> LookResult:
     return LookResult(source="aws_price_list", scope=scope, observed_at=NOON, status=status, **more)
 
 
-def test_page_counts_looks_and_names_what_failed(daily_file: ModuleType) -> None:
+def test_page_counts_looks_and_names_what_failed() -> None:
     """Looks by status, prices, events, refused rows; each failed scope with its error; where the file is."""
     page = "\n".join(
-        daily_file.page(
+        run_page.page(
             summary(
                 look("us-east-1", "ok", n_rows=9, n_events=2, n_refused=1),
                 look("us-west-2", "failed", error="the server | answered\n403"),
@@ -171,15 +173,15 @@ def test_page_counts_looks_and_names_what_failed(daily_file: ModuleType) -> None
         ("x" * 1000, f"{'x' * 397}..."),
     ],
 )
-def test_text_from_elsewhere_is_made_harmless(daily_file: ModuleType, text: str, shown: str) -> None:
+def test_text_from_elsewhere_is_made_harmless(text: str, shown: str) -> None:
     """Markdown is escaped, lines are joined, secrets in addresses are gone, long text is cut."""
-    assert daily_file.escaped(text) == shown
+    assert run_page.escaped(text) == shown
 
 
-def test_unknown_source_is_named(daily_file: ModuleType) -> None:
+def test_unknown_source_is_named() -> None:
     """A source that does not exist is an error that names those that do."""
     with pytest.raises(SettingsError, match=r"Known: aws_price_list, .*offline_archive"):
-        daily_file.known(["aws"])
+        run_page.known(["aws"])
 
 
 # --- by hand
@@ -210,4 +212,4 @@ def test_wrong_setting_ends_before_prefect_starts(tmp_path: Path) -> None:
 
     assert run.returncode == 2
     assert "workers" in run.stderr
-    assert "1 to 64" in run.stderr
+    assert "1 or more and 64 or less" in run.stderr
