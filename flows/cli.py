@@ -20,6 +20,7 @@ from flows import (
     cli_chips,
     cli_choose,
     cli_cost,
+    cli_deploy,
     cli_export,
     cli_fleet,
     cli_keep,
@@ -81,6 +82,7 @@ main.add_command(cli_choose.commitments)
 main.add_command(cli_mail.report)
 main.add_command(cli_mail.mail)
 main.add_command(cli_alerts.alert)
+main.add_command(cli_deploy.deploy)
 main.add_command(cli_cost.cost)
 main.add_command(cli_breakeven.breakeven)
 main.add_command(cli_breakeven.makeorbuy)

@@ -1,0 +1,38 @@
+"""The command `deploy`: the deployments of a checkout on a Prefect server."""
+
+import os
+from pathlib import Path
+
+import click
+
+from flows import output
+
+
+@click.command()
+@click.option(
+    "--schedule",
+    "texts",
+    multiple=True,
+    metavar="NAME=CRON",
+    help="Another schedule than that of prefect.yaml, UTC, or NAME=off; NAME is daily or weekly. May repeat.",
+)
+@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
+    """Make daily, weekly and backfill of prefect.yaml on the server of PREFECT_API_URL, and their work pool.
+
+    Start it in the checkout that workers on this machine will run from. Once more is safe, and needed after a change of
+    prefect.yaml; schedules chosen before are forgotten unless they are given again.
+    """
+    with output.errors(in_json=in_json):
+        from flows import deploy as making
+
+        made = making.deploy(Path.cwd(), making.schedules(texts), environ=os.environ)
+    if in_json:
+        told = {"pool": made.pool, "is_new_pool": made.is_new_pool, "schedules": dict(made.schedules)}
+        click.echo(output.as_json(told))
+        return
+    click.echo(f"work pool {made.pool}: {'made' if made.is_new_pool else 'was there'}")
+    click.echo("deployed as in prefect.yaml: daily/daily, weekly/weekly, backfill/backfill")
+    for name, cron in made.schedules.items():
+        click.echo(f"schedule of {name}: {cron}" + ("" if cron == making.OFF else " UTC"))
+    click.echo(f"next: prefect worker start --pool {made.pool}")
