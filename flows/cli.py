@@ -26,6 +26,7 @@ from flows import (
     cli_keep,
     cli_mail,
     cli_query,
+    cli_settings,
     output,
     settings,
 )
@@ -87,6 +88,8 @@ main.add_command(cli_cost.cost)
 main.add_command(cli_breakeven.breakeven)
 main.add_command(cli_breakeven.makeorbuy)
 main.add_command(cli_fleet.fleet)
+main.add_command(cli_settings.settings)
+main.add_command(cli_settings.init)
 main.add_command(cli_query.query)
 main.add_command(cli_query.open_file)
 main.add_command(cli_export.export)

@@ -104,9 +104,13 @@ class Environment(EnvSettingsSource):
 
 @dataclass(frozen=True, kw_only=True)
 class Layers:
-    """What was given, by where it was given; later ones come before earlier ones. `path`: the file, if there is one."""
+    """What was given, by where it was given; later ones come before earlier ones.
+
+    `path`: the file, if there is one. `variables`: those of the environment that are settings, by name.
+    """
 
     path: Path | None
+    variables: tuple[str, ...]
     file: Layer
     environment: Layer
     command_line: Layer
@@ -129,11 +133,16 @@ class Layers:
         return checked(_over(_over(self.file, self.environment), self.command_line), source="")
 
     def origin(self, *place: str) -> str:
-        """Return where a value comes from, for people: the file's path, a variable's name, or "default"."""
+        """Return where a value comes from, for people: the file's path, names of variables, or "default"."""
         if _has(self.command_line, place):
             return "command line"
-        if _has(self.environment, place):
-            return f"environment: {PREFIX}{DELIMITER.join(place).upper()}"
+        name = f"{PREFIX}{DELIMITER.join(place)}".upper()
+        found = [
+            each for each in self.variables
+            if f"{each}{DELIMITER}".startswith(f"{name}{DELIMITER}") or name.startswith(f"{each}{DELIMITER}")
+        ]  # fmt: skip
+        if _has(self.environment, place) and found:
+            return f"environment: {', '.join(found)}"
         return f"file: {self.path}" if _has(self.file, place) else "default"
 
 
@@ -143,15 +152,19 @@ def layers(path: Path | None, *, must_exist: bool, environ: Mapping[str, str], c
     if must_exist and not is_there:
         raise SettingsError("the settings file does not exist", source=str(path))
     file = _from_file(path) if path is not None and is_there else {}
+    own = {
+        name: value for name, value in environ.items() if name.startswith(PREFIX) and name != FILE_VARIABLE and value
+    }
     return Layers(
-        path=path if is_there else None, file=file, environment=_from_environment(environ), command_line=command_line
-    )
+        path=path if is_there else None, variables=tuple(sorted(own)), file=file, environment=_from_environment(own),
+        command_line=command_line,
+    )  # fmt: skip
 
 
 def checked(values: Layer, *, source: str) -> SettingsModel:
     """Return values as the model, sources and all. Raises SettingsError."""
     model = settings_table.checked(SettingsModel, values, source=source)
-    source_settings.checked(model.sources)
+    source_settings.checked(model.sources, source=source)
     return model
 
 
@@ -164,8 +177,7 @@ def _from_file(path: Path) -> Layer:
         raise SettingsError(f"the settings file cannot be read: {error.strerror}", source=str(path)) from error
 
 
-def _from_environment(environ: Mapping[str, str]) -> Layer:
-    own = {name: value for name, value in environ.items() if name.startswith(PREFIX) and name != FILE_VARIABLE}
+def _from_environment(own: Mapping[str, str]) -> Layer:
     for name, value in own.items():
         if name.removeprefix(PREFIX).split(DELIMITER)[0].lower() not in SettingsModel.model_fields:
             known = [FILE_VARIABLE, *(f"{PREFIX}{field.upper()}" for field in SettingsModel.model_fields)]

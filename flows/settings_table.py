@@ -73,7 +73,7 @@ def _fault(model: "type[BaseModel]", error: "ValidationError", *, name: str, sou
         return unknown(place, value, _known_at(model, parts[:-1]), source=source)
     if fault["type"] in ("model_type", "mapping_type", "dict_type"):
         return SettingsError("must be a table", source=source, field=place, value=value, hint=f"Write [{place}]")
-    message = fault["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    message = fault["msg"].removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("must be ")
     if fault["type"] == "missing":
         return SettingsError("must be given", source=source, field=place)
     if fault["type"] in BOUNDS:

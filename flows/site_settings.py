@@ -17,7 +17,7 @@ class SiteSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     claims: Switch = Field(default=True, description="write the page of published claims and their verdicts")
-    charts: bool = True
+    charts: Switch = Field(default=True, description="draw charts, which takes two seconds")
 
 
 def of(settings: Settings) -> SiteSettings:

@@ -63,9 +63,9 @@ def table_of(source: "Source") -> type[BaseModel]:
     return create_model(source.name, __config__=ConfigDict(extra="forbid", frozen=True), **fields)
 
 
-def checked(value: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+def checked(value: Mapping[str, Any], *, source: str = "") -> Mapping[str, Mapping[str, Any]]:
     """Return what is set of each source, and nothing else. Raises SettingsError that names what is wrong."""
     if not value:
         return {}
-    made = settings_table.checked(tables(), value, name="sources")
+    made = settings_table.checked(tables(), value, name="sources", source=source)
     return {name: settings_table.given(getattr(made, name)) for name in value}
