@@ -45,9 +45,19 @@ def cell(value: object) -> object:
     return f"'{text}" if RISKY.match(text) else text
 
 
+class _Lines:
+    """What csv.writer writes to: it quotes the characters of its line ending, and both of them may begin a line."""
+
+    def __init__(self, to: TextIO) -> None:
+        self.to = to
+
+    def write(self, line: str) -> int:
+        return self.to.write(line.removesuffix("\r\n") + "\n")
+
+
 def write_csv(names: Sequence[str], rows: Iterable[Sequence[object]], to: TextIO) -> int:
     """Write a header and rows, and return the number of rows."""
-    lines = csv.writer(to, lineterminator="\n")
+    lines = csv.writer(_Lines(to), lineterminator="\r\n")
     lines.writerow(cell(name) for name in names)
     n_rows = 0
     for row in rows:
