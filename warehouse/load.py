@@ -205,11 +205,13 @@ def _record(
 
 
 def _known_looks(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook]) -> set[tuple[object, ...]]:
+    # Of these sources and moments alone: the log has every look of years.
     rows = con.execute(
-        "select source, scope, observed_at, document_sha256, false from core.scope_run "
-        "where source in (select unnest(?)) union all "
-        "select source, scope, observed_at, document_sha256, true from core.scope_run where status = 'ok'",
-        [sorted({look.source for look in looks})],
+        "select source, scope, observed_at, document_sha256, trusted from core.scope_run "
+        "cross join (values (false), (true)) as asked (trusted) "
+        "where source in (select unnest(?)) and observed_at in (select unnest(?::TIMESTAMP[])) "
+        "and (not trusted or status = 'ok')",
+        [sorted({look.source for look in looks}), sorted({naive(look.observed_at) for look in looks})],
     ).fetchall()
     return {tuple(row) for row in rows}
 
