@@ -116,6 +116,7 @@ class HttpWeb:
         retries: Retries | None = None,
         get_limit_bytes: int = GET_LIMIT_BYTES,
         stream_limit_bytes: int = STREAM_LIMIT_BYTES,
+        connect_timeout_s: float = CONNECT_TIMEOUT_S,
         read_timeout_s: float = READ_TIMEOUT_S,
         whole_timeout_s: float = WHOLE_TIMEOUT_S,
     ) -> None:
@@ -123,7 +124,7 @@ class HttpWeb:
         self._get_limit_bytes = get_limit_bytes
         self._stream_limit_bytes = stream_limit_bytes
         self._whole_timeout_s = whole_timeout_s
-        self._timeout = urllib3.Timeout(connect=CONNECT_TIMEOUT_S, read=read_timeout_s)
+        self._timeout = urllib3.Timeout(connect=connect_timeout_s, read=read_timeout_s)
         self._direct = urllib3.PoolManager(maxsize=8)
         self._proxied: dict[str, urllib3.PoolManager] = {
             scheme: urllib3.ProxyManager(proxy, maxsize=8)
@@ -255,6 +256,7 @@ def _response(answer: urllib3.BaseHTTPResponse, url: str, body: bytes) -> Respon
     return Response(
         url=url, body=body, status=answer.status,
         content_type=answer.headers.get("Content-Type", ""), location=answer.headers.get("Location", ""),
+        date=answer.headers.get("Date", ""),
     )  # fmt: skip
 
 

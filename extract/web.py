@@ -8,13 +8,14 @@ from typing import Protocol
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """A small answer, read whole: its bytes after decompression, HTTP status, content type and Location, if any."""
+    """A small answer, read whole: bytes after decompression, HTTP status, content type, Location and Date if any."""
 
     url: str
     body: bytes
     status: int
     content_type: str
     location: str = ""
+    date: str = ""
 
 
 class Web(Protocol):

@@ -299,16 +299,18 @@ def sources(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
 
 
 @main.command()
+@click.option("--offline", is_flag=True, help="Ask nobody: leave out network, credentials and servers.")
 @_as_json
 @click.pass_obj
-def doctor(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
-    """Check settings, folders, files and credentials, and say what to do about what is wrong."""
+def doctor(read: Callable[[], settings.Settings], *, offline: bool, in_json: bool) -> None:
+    """Check files, credentials, network, clock and servers, and say what to do about what is wrong."""
     with output.errors(in_json=in_json):
-        from flows import examine
+        from flows import examine, examine_row
 
-        rows = examine.all_checks(read())
-    click.echo(output.as_json(rows) if in_json else output.text_table(rows))
-    sys.exit(output.FAILED if any(row["result"] == "wrong" for row in rows) else 0)
+        with output.progress(quiet=in_json) as progress:
+            rows = examine.all_checks(read(), offline=offline, progress=progress)
+    click.echo(output.as_json(rows) if in_json else "\n".join(examine_row.lines(rows)))
+    sys.exit(output.FAILED if examine_row.has_failed(rows) else 0)
 
 
 def _chosen(chosen: settings.Settings, names: tuple[str, ...], wait_seconds: float | None) -> settings.Settings:

@@ -93,13 +93,13 @@ def doctor(settings: Settings) -> list[dict[str, object]]:
     try:
         lines = check(settings)["lines"]
     except ChipledgerError as error:
-        return [{"check": "private files", "result": "wrong", "found": str(error), "advice": "See docs/fleet.md"}]
+        return [{"check": "private files", "result": "fail", "found": str(error), "advice": "See docs/fleet.md"}]
     found = "; ".join(f"line {line['line_number']}: {line['reason']}" for line in lines)
     advice = "`chipledger fleet check` says more" if lines else ""
     return [
         {
             "check": "private files",
-            "result": "note" if lines else "right",
+            "result": "warn" if lines else "ok",
             "found": found or "every line of the fleet has a price",
             "advice": advice,
         }

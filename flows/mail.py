@@ -147,6 +147,11 @@ class Smtp:
         except (OSError, smtplib.SMTPException) as error:
             raise Refused(f"{type(error).__name__}: {error}") from error
 
+    def greet(self) -> None:
+        """Connect, secure the connection and log in, and leave. Raises OSError or SMTPException."""
+        with self._connected():
+            pass
+
     @contextmanager
     def _connected(self) -> Iterator[smtplib.SMTP]:
         chosen = self.settings

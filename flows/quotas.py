@@ -94,7 +94,7 @@ def checked(needs: Sequence[Need], ask: Callable[[str], Quotas | str]) -> list[d
 
 
 def _row(need: Need, quotas: Quotas | str) -> dict[str, object]:
-    found, result, advice = "", "note", f"Best, or best of AWS, for {need.workloads}"
+    found, result, advice = "", "warn", f"Best, or best of AWS, for {need.workloads}"
     vcpus = _vcpus(need.instance_type)
     if isinstance(quotas, str):
         found = quotas
@@ -105,7 +105,7 @@ def _row(need: Need, quotas: Quotas | str) -> dict[str, object]:
     elif vcpus is None:
         found = f"{quota[0]}: {quota[1]:g} vCPUs; how many it needs is not known"
     elif quota[1] >= vcpus:
-        result, found = "right", f"{quota[0]}: {quota[1]:g} vCPUs, one needs {vcpus:g}"
+        result, found = "ok", f"{quota[0]}: {quota[1]:g} vCPUs, one needs {vcpus:g}"
     else:
         found = f"NOT ALLOWED. {quota[0]}: {quota[1]:g} vCPUs, one needs {vcpus:g}"
         advice = f"Ask AWS for {vcpus:g} or more. {advice}"

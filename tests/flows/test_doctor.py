@@ -6,15 +6,16 @@ import pytest
 from click.testing import CliRunner
 from standin import api, aws, ec2, faults
 
-from flows import cli, examine
+from extract import SOURCES
+from flows import cli, examine_aws
 from flows.settings import Settings
 
-ACTIONS = [each.action for each in examine.PERMISSIONS]
+ACTIONS = [each.action for each in examine_aws.PERMISSIONS]
 
 
 def told(data_dir: Path) -> dict[str, tuple[object, object, object]]:
     """Return result, finding and advice of each operation."""
-    rows = {row["check"]: row for row in examine.all_checks(Settings(data_dir=data_dir))}
+    rows = {row["check"]: row for row in examine_aws.checks(Settings(data_dir=data_dir))}
     return {name: (rows[name]["result"], rows[name]["found"], rows[name]["advice"]) for name in ACTIONS}
 
 
@@ -27,7 +28,7 @@ def test_the_operations_are_those_of_the_policy() -> None:
 
 def test_all_allowed(standin: aws.StandIn, tmp_path: Path) -> None:
     """One request for each operation; a type that the region does not sell in blocks is an answer, not a refusal."""
-    assert set(told(tmp_path).values()) == {("right", "allowed", "")}
+    assert set(told(tmp_path).values()) == {("ok", "allowed", "")}
     assert sorted(request.operation for request in standin.seen()) == sorted(
         action.partition(":")[2] for action in ACTIONS
     )
@@ -40,9 +41,9 @@ def test_one_denied(standin: aws.StandIn, tmp_path: Path) -> None:
     rows = told(tmp_path)
 
     assert rows.pop("ec2:DescribeSpotPriceHistory") == (
-        "note", "denied: UnauthorizedOperation", "Would add spot prices by zone",
+        "warn", "denied: UnauthorizedOperation", "Would add spot prices by zone",
     )  # fmt: skip
-    assert set(rows.values()) == {("right", "allowed", "")}
+    assert set(rows.values()) == {("ok", "allowed", "")}
 
 
 def test_what_is_not_known_is_not_denied(standin: aws.StandIn, tmp_path: Path) -> None:
@@ -52,8 +53,8 @@ def test_what_is_not_known_is_not_denied(standin: aws.StandIn, tmp_path: Path) -
 
     rows = told(tmp_path)
 
-    assert rows["pricing:GetProducts"][:2] == ("note", "no answer: ThrottlingException")
-    assert rows["ec2:DescribeRegions"][:2] == ("note", "no answer: ConnectionClosedError")
+    assert rows["pricing:GetProducts"][:2] == ("warn", "no answer: ThrottlingException")
+    assert rows["ec2:DescribeRegions"][:2] == ("warn", "no answer: ConnectionClosedError")
     assert (standin.count("api:GetProducts"), standin.count("ec2:DescribeRegions")) == (1, 1)
 
 
@@ -66,7 +67,7 @@ def test_without_credentials_nobody_is_asked(
 
     rows = told(tmp_path)
 
-    assert {(result, found) for result, found, _ in rows.values()} == {("note", "not asked: no credentials")}
+    assert {(result, found) for result, found, _ in rows.values()} == {("warn", "not asked: no credentials")}
     assert all(str(advice).startswith("Would add ") for _, _, advice in rows.values())
     assert standin.count() == 0
 
@@ -77,7 +78,7 @@ def test_a_profile_that_does_not_exist_is_named_by_its_error(
     """Broken settings of AWS are a note, not a traceback."""
     monkeypatch.setenv("AWS_PROFILE", "nobody")
 
-    assert {(result, found) for result, found, _ in told(tmp_path).values()} == {("note", "not asked: ProfileNotFound")}
+    assert {(result, found) for result, found, _ in told(tmp_path).values()} == {("warn", "not asked: ProfileNotFound")}
     assert standin.count() == 0
 
 
@@ -88,8 +89,10 @@ def test_keys_are_not_shown(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatc
     message = "Credential=AKIASOMEBODYELSE0000/20261121/us-east-1/ec2/aws4_request"
     standin.fault("ec2", ec2.QueryError("IncompleteSignature", message))
 
+    file = tmp_path / "chipledger.toml"
+    file.write_text("".join(f"[sources.{source.name}]\nenabled = false\n" for source in SOURCES))
     for more in ([], ["--json"]):
-        done = CliRunner().invoke(cli.main, ["--data-dir", str(tmp_path), "doctor", *more])
+        done = CliRunner().invoke(cli.main, ["--settings", str(file), "--data-dir", str(tmp_path), "doctor", *more])
         assert done.exit_code == 0, done.output
         assert done.output.count("denied: ") == len(ACTIONS)
         assert "denied: UnrecognizedClientException" in done.output

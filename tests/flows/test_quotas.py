@@ -8,7 +8,7 @@ from choice_file import choice_folder
 from cost_file import P5, TRN1
 from standin import aws, faults
 
-from flows import examine, quotas
+from flows import examine_aws, quotas
 from flows.quotas import Need
 from flows.settings import Settings
 
@@ -50,23 +50,23 @@ def test_allowed_not_allowed_and_not_known() -> None:
         (row,) = quotas.checked([one], lambda _region: told_quotas)
         return row["result"], row["found"]
 
-    assert told({P_QUOTA: 192}, need(P5)) == ("right", f"{P_QUOTA}: 192 vCPUs, one needs 192")
-    assert told({P_QUOTA: 191}, need(P5)) == ("note", f"NOT ALLOWED. {P_QUOTA}: 191 vCPUs, one needs 192")
-    assert told({}, need(P5)) == ("note", "the account lists no quota that names its family")
+    assert told({P_QUOTA: 192}, need(P5)) == ("ok", f"{P_QUOTA}: 192 vCPUs, one needs 192")
+    assert told({P_QUOTA: 191}, need(P5)) == ("warn", f"NOT ALLOWED. {P_QUOTA}: 191 vCPUs, one needs 192")
+    assert told({}, need(P5)) == ("warn", "the account lists no quota that names its family")
     assert told({P_QUOTA: 1}, need("p99.48xlarge")) == (
-        "note", f"{P_QUOTA}: 1 vCPUs; how many it needs is not known",
+        "warn", f"{P_QUOTA}: 1 vCPUs; how many it needs is not known",
     )  # fmt: skip
     assert told({P_QUOTA: 192}, need(P5, "capacity_block")) == (
-        "note", "no quota in vCPUs is known for capacity_block",
+        "warn", "no quota in vCPUs is known for capacity_block",
     )  # fmt: skip
     assert told("no answer: Timeout", need(P5, is_seen=False)) == (
-        "note", "no answer: Timeout; never seen obtainable",
+        "warn", "no answer: Timeout; never seen obtainable",
     )  # fmt: skip
 
 
 def of_quotas(settings: Settings) -> dict[str, tuple[object, str]]:
     """Return what the doctor says of quotas: result and finding by check."""
-    rows = [row for row in examine.all_checks(settings) if str(row["check"]).startswith("quota")]
+    rows = [row for row in examine_aws.checks(settings) if str(row["check"]).startswith("quota")]
     return {str(row["check"]): (row["result"], str(row["found"])) for row in rows}
 
 
@@ -82,7 +82,7 @@ def test_the_doctor_asks_each_region_once(standin: aws.StandIn, tmp_path_factory
     assert standin.count("quotas:us-east-1") == 1 + 3  # the permission, and seven quotas in pages of three
     on_demand = {result for check, (result, _) in rows.items() if " p" in check and "on_demand" in check}
     blocks = {found.partition(";")[0] for check, (_, found) in rows.items() if "capacity_block" in check}
-    assert on_demand == {"right"}
+    assert on_demand == {"ok"}
     assert blocks == {"no quota in vCPUs is known for capacity_block"}
 
 
@@ -97,7 +97,7 @@ def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Settings:
 def test_a_refusal_is_named_and_nothing_else_is_said(standin: aws.StandIn, settings: Settings) -> None:
     """Throttled, no quota is taken for 0; with one region refused nothing is said of it."""
     standin.fault("quotas", faults.THROTTLED)
-    assert set(of_quotas(settings).values()) == {("note", "no answer: ThrottlingException")}
+    assert set(of_quotas(settings).values()) == {("warn", "no answer: ThrottlingException")}
 
 
 def test_without_credentials_no_quota_is_asked(
@@ -106,7 +106,7 @@ def test_without_credentials_no_quota_is_asked(
     """Nobody is asked, and each best option still stands there."""
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    assert set(of_quotas(settings).values()) == {("note", "not asked: no credentials")}
+    assert set(of_quotas(settings).values()) == {("warn", "not asked: no credentials")}
     assert len(of_quotas(settings)) == 2
     assert standin.count() == 0
 
