@@ -25,6 +25,7 @@ from flows import (
     cli_fleet,
     cli_keep,
     cli_mail,
+    cli_mcp,
     cli_query,
     cli_settings,
     output,
@@ -88,6 +89,7 @@ main.add_command(cli_cost.cost)
 main.add_command(cli_breakeven.breakeven)
 main.add_command(cli_breakeven.makeorbuy)
 main.add_command(cli_fleet.fleet)
+main.add_command(cli_mcp.mcp)
 main.add_command(cli_settings.settings)
 main.add_command(cli_settings.init)
 main.add_command(cli_query.query)

@@ -1,0 +1,196 @@
+"""Free SQL for programs: what is answered, what is refused, and what is cut."""
+
+import duckdb
+import pytest
+
+from flows import mcp_query
+from flows.mcp_query import Asker, wire
+from warehouse.errors import ChipledgerError
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """Return a file with one table of a thousand rows, and a secret beside it."""
+    folder = tmp_path_factory.mktemp("query")
+    with duckdb.connect(str(folder / "prices.duckdb")) as con:
+        con.execute(
+            "create table numbers as select i::BIGINT as i, (i / 7)::DECIMAL(18,10) as amount from range(1000) t(i)"
+        )
+    (folder / "secret.csv").write_text("secret\n42\n")
+    with duckdb.connect(str(folder / "private.duckdb")) as con:
+        con.execute("create table fleet as select 42 as secret")
+    return folder / "prices.duckdb"
+
+
+@pytest.fixture(scope="module")
+def asker():
+    """Give one process for all questions."""
+    one = Asker()
+    yield one
+    one.close()
+
+
+def asked(asker, file, sql, *, rows=200, seconds=5.0):
+    return asker.ask(file, sql, rows=rows, seconds=seconds)
+
+
+def test_an_answer_has_columns_types_and_rows(asker, file):
+    """Amounts are text with all their digits; two columns of one name are two columns."""
+    found = asked(asker, file, "select i, i, amount from numbers where i = 1;")
+
+    assert found == {
+        "columns": [{"name": "i", "type": "BIGINT"}, {"name": "i", "type": "BIGINT"},
+                    {"name": "amount", "type": "DECIMAL(18,10)"}],
+        "rows": [[1, 1, "0.1428571429"]],
+        "cut": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("sql", ["with a as (select 1 as x) from a", "values (1)", "describe numbers", "from numbers"])
+def test_every_way_to_read_is_answered(asker, file, sql):
+    """SELECT has many forms."""
+    assert asked(asker, file, sql)["rows"]
+
+
+def test_rows_and_bytes_are_limited_and_the_cut_is_told(asker, file):
+    """Exactly as many rows as asked for are no cut; a row too great for an answer is left out, whole."""
+    assert asked(asker, file, "from numbers limit 10", rows=10)["cut"] is None
+    assert asked(asker, file, "from numbers", rows=10)["cut"] == "rows"
+    assert len(asked(asker, file, "from numbers", rows=10)["rows"]) == 10
+    great = asked(asker, file, "select repeat('x', 60000) from range(100)")
+    assert (len(great["rows"]), great["cut"]) == (3, "bytes")
+    assert asked(asker, file, "select repeat('x', 300000)")["rows"] == []
+    assert asked(asker, file, "select * from range(1000000000000)", rows=3)["rows"] == [[0], [1], [2]]
+
+
+HOSTILE = [
+    "attach '{folder}/private.duckdb' as p",
+    "attach '{folder}/new.duckdb' as p",
+    "detach prices",
+    "copy numbers to '{folder}/new.csv'",
+    "copy (select 1) to '/dev/stdout'",
+    "export database '{folder}/new'",
+    "import database '{folder}/new'",
+    "from read_csv('{folder}/secret.csv')",
+    "from '{folder}/secret.csv'",
+    "select * from read_text('{folder}/secret.csv')",
+    "from read_blob('/proc/self/environ')",
+    "from glob('{folder}/*')",
+    "from read_duckdb('{folder}/private.duckdb')",
+    "from sniff_csv('{folder}/secret.csv')",
+    "from parquet_metadata('{folder}/secret.csv')",
+    "from query('attach ''{folder}/private.duckdb'' as p')",
+    "install httpfs",
+    "load httpfs",
+    "from read_csv('https://example.com/x.csv')",
+    "pragma version",
+    "pragma enable_profiling",
+    "call enable_logging()",
+    "set memory_limit = '64GB'",
+    "set enable_external_access = true",
+    "reset lock_configuration",
+    "set variable x = 1",
+    "use system",
+    "create table t as select 1",
+    "create temp table t as select 1",
+    "create macro m() as 1",
+    "insert into numbers values (1, 1)",
+    "update numbers set i = 0",
+    "delete from numbers",
+    "drop table numbers",
+    "alter table numbers add column x int",
+    "comment on table numbers is 'x'",
+    "merge into numbers using numbers as n on true when matched then delete",
+    "vacuum",
+    "checkpoint",
+    "begin",
+    "prepare q as select 1",
+    "explain analyze select 1",
+    "update extensions",
+    "select 1; select 2",
+    "select 1; drop table numbers",
+    "select 1\0; drop table numbers",
+    "-- nothing",
+    "select",
+    "select $1",
+    "select " + "+".join(["1"] * 5000),
+]
+
+
+@pytest.mark.parametrize("sql", HOSTILE, ids=lambda sql: sql[:40].replace("\0", "NUL"))
+def test_nothing_but_reading_the_file_is_answered(asker, file, sql):
+    """Refused in words; no file appears, no row of another is told, and the next question is answered."""
+    before = sorted(file.parent.rglob("*"))
+
+    with pytest.raises(ChipledgerError) as refusal:
+        asked(asker, file, sql.format(folder=file.parent))
+
+    assert refusal.value.field == "sql"
+    assert refusal.value.hint
+    assert "42" not in refusal.value.message
+    assert sorted(file.parent.rglob("*")) == before
+    assert asked(asker, file, "select count(*) from numbers")["rows"] == [[1000]]
+
+
+def test_logging_writes_no_file(asker, file):
+    """A function that could is kept from it: by DuckDB's own lock, and by the limit of the process."""
+    before = sorted(file.parent.rglob("*"))
+
+    asked(asker, file, f"from enable_logging(storage = 'file', storage_path = '{file.parent / 'log'}')")
+
+    assert sorted(file.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select count(*) from range(1000000000000)",
+        "with recursive r as (select 1 as n union all select n + 1 from r) select count(*) from r",
+    ],
+)
+def test_an_endless_question_is_stopped(asker, file, sql):
+    """After the time allowed, and said so."""
+    with pytest.raises(ChipledgerError, match=r"stopped after 0\.2 s"):
+        asked(asker, file, sql, seconds=0.2)
+
+
+def test_a_question_that_cannot_be_interrupted_is_ended_with_its_process(file, monkeypatch):
+    """The distance of two long texts is one step to DuckDB; the next question has a new process."""
+    monkeypatch.setattr(mcp_query, "GRACE_S", 0.3)
+    asker = Asker()
+    asked(asker, file, "select 1")
+    endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000))"
+
+    with pytest.raises(ChipledgerError, match=r"more than 0\.1 s or more memory"):
+        asked(asker, file, endless, seconds=0.1)
+
+    assert asked(asker, file, "select 1")["rows"] == [[1]]
+    asker.close()
+
+
+@pytest.mark.parametrize("sql", ["select length(repeat('x', 4000000000))", "select list(i) from range(100000000) t(i)"])
+def test_memory_is_limited(asker, file, sql):
+    """Neither one great value nor a great many of them take more than the process may have."""
+    with pytest.raises(ChipledgerError, match=r"[Mm]emory|stopped"):
+        asked(asker, file, sql)
+
+    assert asked(asker, file, "select 1")["rows"] == [[1]]
+
+
+def test_values_that_json_has_not_are_text_or_null(asker, file):
+    """Integers past what a double holds are text; NaN and infinities are null; bytes are hexadecimal; times are UTC."""
+    found = asked(
+        asker, file,
+        "select 9007199254740993, 'nan'::DOUBLE, 'ab'::BLOB, {'a': 1.10::DECIMAL(4,2)}, "
+        "timestamp '2026-01-01 10:00:00', [date '2026-01-01'], interval 1 day, true, null",
+    )  # fmt: skip
+
+    assert found["rows"] == [
+        ["9007199254740993", None, "6162", {"a": "1.1"}, "2026-01-01T10:00:00Z", ["2026-01-01"], "1 day, 0:00:00", True,
+         None],
+    ]  # fmt: skip
+
+
+def test_wire_keeps_what_is_exact():
+    """A double is a number with its digits, and what JSON has stays as it is."""
+    assert wire([0.1, 3, True, "x", None, (1, 2), float("inf")]) == [0.1, 3, True, "x", None, [1, 2], None]
