@@ -1,0 +1,73 @@
+"""The questions of docs/querying.md: each runs as it stands there, and is answered where there is something to tell."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from looks import row
+from published import query
+from purchase import P5, block, plan, putting, seen, spot, term
+
+TEXT = (Path(__file__).parent.parent / "docs" / "querying.md").read_text(encoding="utf-8")
+QUESTIONS = re.findall(r"^### (\d+\. .*?)\n(?:(?!###).)*?^```sql\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
+LAMBDA = {"service_provider_name": "Lambda", "region_id": None, "capacity_unit": "GPU", "accelerator_count": "1"}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory, offline_run: Path) -> Iterator[tuple[Path, Path]]:
+    """A market of every purchase option, without costs, index and claims, and an offline run, which has them."""
+    sxm = "NVIDIA H100 SXM5 80GB"
+    terms = term(P5, "10", "Partial", "90000"), term(P5, "0", "All", "170000", years=3)
+    markets = [
+        row(None, amount, statistic=statistic, purchase_option="spot", accelerator_label=sxm, **LAMBDA)
+        for statistic, amount in (("p25", "2"), ("median", "2.5"))
+    ]
+    nodes = row(
+        "8x", "20", service_provider_name="Nebius", region_id="eu-north1", accelerator_label=sxm, accelerator_count="8"
+    )
+    with putting(tmp_path_factory.mktemp("questions")) as put:
+        file = put(
+            seen(0, "aws_price_list", row(P5, "98.32"), row("p4d.24xlarge", "21.96")),
+            seen(9, "aws_price_list", row(P5, "55.04"), *terms),
+            seen(9.5, "aws_savings_plans", plan(P5, "36"), plan(P5, "24", years=3)),
+            seen(9.5, "aws_spot", spot(P5, "use1-az1", "30")), seen(9.9, "aws_spot", spot(P5, "use1-az1", "20")),
+            seen(9.9, "aws_capacity_blocks", block(P5, "31")),
+            seen(9.9, "aws_capacity_block_rates", nodes, *markets, row(None, "9", accelerator_label="Z9000", **LAMBDA),
+                 scope="others"),
+            at=10,
+        )  # fmt: skip
+        yield file, offline_run / "prices.duckdb"
+
+
+def test_there_are_twenty_and_more() -> None:
+    """Numbered from 1 without a gap, none without SQL."""
+    assert [int(title.partition(".")[0]) for title, _ in QUESTIONS] == list(range(1, len(QUESTIONS) + 1))
+    assert len(QUESTIONS) == len(re.findall("^### ", TEXT, flags=re.MULTILINE)) >= 20
+
+
+@pytest.mark.parametrize(("title", "sql"), QUESTIONS, ids=[title for title, _ in QUESTIONS])
+def test_each_question_is_answered(files: tuple[Path, Path], title: str, sql: str) -> None:
+    """It runs on a whole file, and has rows in that or in one of a small market."""
+    small, whole = files
+    if not query(whole, sql):
+        try:
+            found = query(small, sql)
+        except duckdb.CatalogException:  # of a mart that the small file has not
+            found = []
+        assert found, title
+
+
+def test_answers(files: tuple[Path, Path]) -> None:
+    """What some of them say of the small market."""
+    small, _ = files
+    by_number = {title.partition(".")[0]: sql for title, sql in QUESTIONS}
+    (spot_below,) = query(small, by_number["11"])
+    assert [str(value) for value in spot_below[3:5]] == ["20.0000000000", "55.0400000000"]
+    assert spot_below[5] == pytest.approx(1 - 20 / 55.04)
+    shares = {(line[2], line[6]): line[7] for line in query(small, by_number["9"])}
+    assert shares["savings_plan", 3] == pytest.approx(24 / 55.04)
+    assert shares["reserved", 1] == pytest.approx((10 + 90000 / 8760) / 55.04)
+    assert [line[2:4] for line in query(small, by_number["2"]) if line[0] == "on_demand"] == [(1, "Nebius"), (2, "AWS")]
+    assert {line[3] for line in query(small, by_number["8"])} >= {"gone_offer", "new_offer"}
