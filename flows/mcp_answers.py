@@ -287,7 +287,7 @@ def _unpriced(book: Book, which: dict[str, str | None], found: Sequence[Row]) ->
 
 
 def _left_out(book: Book, which: dict[str, str | None]) -> list[Row]:
-    """Return how many prices are left out: of chips that only begin with the name, and of no stated form."""
+    """Return how many prices are left out: of chips that only begin with the name, of no stated form or region."""
     told = [
         {
             "what": "prices",
@@ -300,13 +300,18 @@ def _left_out(book: Book, which: dict[str, str | None]) -> list[Row]:
             {"chip": which["chip"]},
         )
     ]
-    if which["form"] is None:
-        return told
-    (row,) = book.rows(
-        "select count(*) as n from (select * replace ($form::VARCHAR as form_factor) from mart.accelerator_hour_price "
-        f"where form_factor is null) where {IS_OF}",
-        which,
-    )
-    if row["n"]:
-        told.append({"what": "prices", "n": row["n"], "reason": "their form of the chip is not stated"})
+    for name, column, reason in (
+        ("form", "form_factor", "their form of the chip is not stated"),
+        ("region", "region_id", "their region is not stated"),
+    ):
+        if which[name] is None:
+            continue
+        # As if they were of the form or region asked for.
+        (row,) = book.rows(
+            f"select count(*) as n from (select * replace (${name}::VARCHAR as {column}) "
+            f"from mart.accelerator_hour_price where {column} is null) where {IS_OF}",
+            which,
+        )
+        if row["n"]:
+            told.append({"what": "prices", "n": row["n"], "reason": reason})
     return told

@@ -59,10 +59,12 @@ class Book:
             return None
         # `column` is a name of ours, of core.offer.
         names = [row["name"] for row in self.rows(f"select distinct {column} as name from core.offer") if row["name"]]
-        found = value if value in names else next((one for one in names if one.casefold() == value.casefold()), None)
-        if found is None:
+        found = [value] if value in names else [one for one in names if one.casefold() == value.casefold()]
+        if len(found) > 1:
+            raise wrong(f"more than one {field} is written so", field, value, f"There are: {', '.join(sorted(found))}")
+        if not found:
             raise wrong(f"the file has no such {field}", field, value, near(value, names))
-        return found
+        return str(found[0])
 
     def settled(self, found: Sequence[Row], *, source: str = "source") -> None:
         """Say of each row whether it is current now, and of which document it is, in place.

@@ -30,7 +30,8 @@ def publish_now(folder: Path) -> Path:
     """Publish prices of three months to this minute: every option of a p5.48xlarge, and clouds of all kinds."""
     now = (datetime.now(UTC) - START).total_seconds() / 86400
     clouds: list[Row] = [
-        neocloud("H100 SXM", "2.5"), neocloud("H100 SXM", "2.1", statistic="floor"),
+        neocloud("H100 SXM", "3.5", tier="dedicated"), neocloud("H100 SXM", "2.5"),
+        neocloud("H100 SXM", "2.1", statistic="floor"),
         neocloud("H100 SXM", "20", "8", pricing_currency="EUR"), neocloud("H100", "1.5"),
         neocloud("H100 SXM", "2.75", tier="market", statistic="median"), neocloud("A100 80GB", "1.25"),
         neocloud("H100 SXM", "1.9", tier="by the minute", purchase_option="spot"),

@@ -109,6 +109,15 @@ def test_unknown_figures_have_a_reason_and_what_is_left_out_is_counted(call):
     assert {"what": "prices", "n": 1, "reason": "their form of the chip is not stated"} in found["unknown"]
 
 
+def test_prices_without_a_region_are_counted_where_one_is_asked_for(call):
+    """Who is silent about the region may be in it or not."""
+    found = call("latest_price", chip="H100 SXM", region="us-east-1", purchase_option="on_demand")
+
+    assert {each["service_provider_name"] for each in prices(found, "on_demand")} == {"AWS"}
+    (silent,) = [each for each in found["unknown"] if each["reason"] == "their region is not stated"]
+    assert silent["n"] == 5
+
+
 def test_another_chip_of_the_name_is_never_taken_for_it(call):
     """A100 is silent about memory: the A100 80GB is another chip here, and counted beside it."""
     found = call("latest_price", chip="A100")
@@ -152,6 +161,7 @@ def test_cheapest_keeps_options_floors_and_medians_apart(call):
 
     listed = {each["capacity_class"]: each for each in found["lists"]}[None]
     assert (listed["purchase_option"], listed["cheapest_price_usd"]) == ("on_demand", 2.5)
+    assert [price["cheapest_price_usd"] for price in listed["current"]] == [2.5, 3.5]
     assert [price["cheapest_price_usd"] for price in listed["from_prices"]] == [2.1]
     assert [price["median_price_usd"] for price in listed["median_only"]] == [2.75]
     assert {each["purchase_option"] for each in spot["lists"]} == {"spot"}
