@@ -11,11 +11,13 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from flows import source_settings
+from flows.settings import PREFIX
 from flows.settings_model import ENVIRONMENT_ONLY, Layers, SettingsModel
 from flows.settings_table import HIDDEN
 from warehouse.errors import SettingsError
 
 WIDTH = 118
+TABLE_HEAD = ("| setting | default | for |", "| --- | --- | --- |")
 USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 QUERY = re.compile(r"\?\S+")
 HEAD = """\
@@ -52,6 +54,44 @@ def text() -> str:
         else:
             tables += _table(name, field, model)
     return "\n".join([HEAD, *scalars, *tables])
+
+
+def reference() -> str:
+    """Return all settings as tables in Markdown: name, default, what it is for; those of sources by name."""
+    lines = [
+        *TABLE_HEAD,
+        *(_entry(name, field) for name, field in SettingsModel.model_fields.items() if _is_plain(name)),
+    ]
+    for name, field in SettingsModel.model_fields.items():
+        model = _model_of(name, field)
+        if model is not None and name != "sources":
+            lines += ["", f"`[{name}]`: {field.description}.", "", *TABLE_HEAD]
+            lines += [_entry(each.alias or key, each) for key, each in model.model_fields.items()]
+    lines += ["", "`[sources.<name>]`, where the source has it; without it the source decides.", ""]
+    lines += ["| setting | for | sources |", "| --- | --- | --- |"]
+    tables = source_settings.tables().model_fields
+    for key, kind in source_settings.KINDS.items():
+        having = [name for name, each in tables.items() if key in _fields_of(each)]
+        lines.append(f"| `{key}` | {kind.meaning} | {', '.join(f'`{name}`' for name in having)} |")
+    lines += ["", "Of the environment alone:", "", "| variable | for |", "| --- | --- |"]
+    for name in ENVIRONMENT_ONLY:
+        lines.append(f"| `{PREFIX}{name.upper()}` | {SettingsModel.model_fields[name].description} |")
+    return "\n".join(lines)
+
+
+def _is_plain(name: str) -> bool:
+    return name not in ENVIRONMENT_ONLY and _model_of(name, SettingsModel.model_fields[name]) is None
+
+
+def _fields_of(field: FieldInfo) -> Mapping[str, FieldInfo]:
+    model = _model_of("", field)
+    return model.model_fields if model else {}
+
+
+def _entry(name: str, field: FieldInfo) -> str:
+    default = field.get_default(call_default_factory=True)
+    shown = "" if default is None else f"`{_toml(default)}`"
+    return f"| `{name}` | {shown} | {field.description} |"
 
 
 def write(path: Path, *, force: bool) -> Path | None:

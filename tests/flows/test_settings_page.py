@@ -1,8 +1,10 @@
 """docs/settings.md names every setting of every source, and every key; what it shows as the defaults is."""
 
+import importlib.util
 import re
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -10,9 +12,20 @@ from extract import SOURCES
 from extract.base import Source
 from flows import settings
 
-PAGE = (Path(__file__).parents[2] / "docs/settings.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
 EXAMPLE = re.search(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9]*_(?:API_)?(?:KEY|TOKEN)")
+
+
+def tool() -> ModuleType:
+    """Return the script that makes the tables, as a module."""
+    spec = importlib.util.spec_from_file_location("settings_page", ROOT / "tools" / "settings_page.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def of(source: Source) -> str:
@@ -70,3 +83,27 @@ def test_the_example_is_the_defaults(tmp_path: Path) -> None:
     }
     for source in SOURCES:
         assert read.source(source.name).get("enabled", not source.off_because) == (not source.off_because)
+
+
+def test_the_tables_are_the_model() -> None:
+    """Every setting with its default and what it is for, as the model has them."""
+    assert tool().page(PAGE) == PAGE, "run: python tools/settings_page.py"
+    assert "| `workers` | `8` | scopes that are fetched side by side |" in PAGE
+    assert "| `regions` |" in PAGE
+    assert "| `CHIPLEDGER_MAIL_PASSWORD` |" in PAGE
+
+
+@pytest.mark.parametrize("example", re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL))
+def test_every_example_is_right(example: str, tmp_path: Path) -> None:
+    """It is read as it stands, and uncommented."""
+    file = tmp_path / "chipledger.toml"
+    file.write_text(re.sub(r"^# (?=\w+ = )", "", example, flags=re.MULTILINE), encoding="utf-8")
+    settings.read(file, environ={})
+
+
+@pytest.mark.parametrize("name", ["CHIPLEDGER_MAIL__HOST", "CHIPLEDGER_SOURCES__VAST__ENABLED", "CHIPLEDGER_MAIL__TO"])
+def test_the_variables_that_are_shown_are_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert f"`{name}" in PAGE
+    value = {"CHIPLEDGER_MAIL__TO": '["you@example.com"]', "CHIPLEDGER_MAIL__HOST": "x"}.get(name, "true")
+    assert settings.read(environ={name: value}) != settings.Settings()
