@@ -11,9 +11,11 @@ import json
 import os
 import re
 import tarfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -22,8 +24,10 @@ from warehouse.errors import ChipledgerError
 
 MANIFEST = "manifest.json"
 FORMAT = 1
-LONGEST_MANIFEST_BYTES = 1_000_000_000
 CHUNK_BYTES = 1 << 20
+MOST_CHUNKS = 1000
+"""Of a manifest: one that is longer is cut, and then no JSON."""
+UNREADABLE = (OSError, EOFError, tarfile.TarError, zlib.error)
 ALLOWED = re.compile(
     r"(build\.duckdb|mail\.jsonl|alerts\.jsonl|chipledger\.toml|landing(/(?!\.\.?(/|$))[\w.-]+)+)", re.ASCII
 )
@@ -120,7 +124,7 @@ def receive(source: Path, into: Path, *, only: str | None = None) -> Manifest:
         if manifest is None:
             if name != MANIFEST:
                 raise refused(source, "it does not begin with a manifest", "path", name)
-            manifest = Manifest.parse(stream.read(LONGEST_MANIFEST_BYTES), source)
+            manifest = Manifest.parse(b"".join(islice(_chunks(source, stream), MOST_CHUNKS)), source)
             left = {each.path: each for each in manifest.items}
             continue
         expected = left.pop(name, None)
@@ -161,7 +165,7 @@ def _receive_one(source: Path, expected: Item, stream: IO[bytes], place: Path | 
         if place is not None:
             place.parent.mkdir(parents=True, exist_ok=True)
             copy = opened.enter_context(place.open("xb"))
-        while chunk := stream.read(CHUNK_BYTES):
+        for chunk in _chunks(source, stream):
             size += len(chunk)
             if size > expected.size:
                 break
@@ -175,6 +179,14 @@ def _receive_one(source: Path, expected: Item, stream: IO[bytes], place: Path | 
         raise refused(source, "a file is not the one that was backed up", "path", expected.path)
     if place is not None and expected.is_private:
         place.chmod(0o600)
+
+
+def _chunks(source: Path, stream: IO[bytes]) -> Iterator[bytes]:
+    try:
+        while chunk := stream.read(CHUNK_BYTES):
+            yield chunk
+    except UNREADABLE as error:
+        raise refused(source, "the archive cannot be read", "error", str(error)) from error
 
 
 def _folder_members(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
@@ -198,7 +210,7 @@ def _archive_members(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
                 if content is None:
                     raise refused(source, "not a plain file", "path", member.name)
                 yield member.name, content
-    except (OSError, EOFError, tarfile.TarError) as error:
+    except UNREADABLE as error:
         raise refused(source, "the archive cannot be read", "error", str(error)) from error
 
 

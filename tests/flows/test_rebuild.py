@@ -1,0 +1,124 @@
+"""`chipledger rebuild`: a new log from the landing folder alone, compared before it is used, the old one set aside."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from kept_data import look, toy_at
+from published import content as rows_of
+from toy_source import Toy
+
+from flows import rebuild, retention
+from flows.settings import Settings
+from warehouse import content
+from warehouse.errors import ChipledgerError
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toy]:
+    """Return a toy with a price that changed, one that ended, and a scope that failed."""
+    with toy_at(tmp_path_factory.mktemp("rebuild") / "data") as toy:
+        look(
+            toy,
+            0,
+            a={"p5.48xlarge": "10", "p4d.24xlarge": "20", "g5.xlarge": "1", "g6.xlarge": "2"},
+            b={"p2.xlarge": "0.9"},
+        )
+        look(toy, 40, a={"p5.48xlarge": "11", "p4d.24xlarge": "20", "g5.xlarge": "1"}, b=None)
+        toy.run(150)
+        yield toy
+
+
+@pytest.fixture
+def settings(kept: Toy, tmp_path: Path) -> Settings:
+    """Return settings over a copy of the toy's data."""
+    shutil.copytree(kept.data_dir, tmp_path / "data")
+    return Settings(data_dir=tmp_path / "data")
+
+
+def test_the_log_from_landing_alone_is_equal_and_used(kept: Toy, settings: Settings) -> None:
+    """Also with the old documents packed: the same hash over all tables, the file in use is the new one."""
+    assert retention.packed_until(kept_landing(settings)) == "2026-03"
+    before = rows_of(settings.data_dir / "prices.duckdb")
+    done = rebuild.rebuild(settings, clock=kept.clock)
+
+    assert (done.differing, done.is_in_use, done.n_looks) == ([], True, 6)
+    assert content.whole(done.before) == content.whole(done.after)
+    assert {"core.price_event", "core.scope_run", "mart.price_change"} <= done.after.keys()
+    assert done.after["core.price_event"].n_rows == 7
+    assert rows_of(settings.data_dir / "prices.duckdb") == before
+    assert done.set_aside and done.set_aside.parent.name == "replaced"
+    assert sum("all tables" in line for line in done.lines()) == 2
+
+
+def kept_landing(settings: Settings) -> "retention.Landing":
+    return retention.Landing(settings.data_dir / "landing")
+
+
+def n_events(log: Path) -> int:
+    with duckdb.connect(str(log), read_only=True) as con:
+        ((number,),) = con.execute("select count(*) from core.price_event").fetchall()
+    return int(number)
+
+
+def test_what_differs_is_named_and_not_used(kept: Toy, settings: Settings) -> None:
+    """A log with an event too few stays in use until a person accepts; then it lies aside, whole."""
+    with duckdb.connect(str(settings.data_dir / "build.duckdb")) as con:
+        con.execute("delete from core.price_event where unit_price = 11")
+    refused = rebuild.rebuild(settings, clock=kept.clock)
+
+    assert not refused.is_in_use
+    assert {"core.price_event", "core.sku_price", "mart.price_change"} <= set(refused.differing)
+    assert "core.offer" not in refused.differing
+    assert n_events(settings.data_dir / "build.duckdb") == 6
+    assert not (settings.data_dir / "replaced").exists()
+
+    accepted = rebuild.rebuild(settings, accept=True, clock=kept.clock)
+
+    assert (accepted.is_in_use, accepted.differing) == (True, refused.differing)
+    assert n_events(settings.data_dir / "build.duckdb") == 7
+    assert accepted.set_aside and n_events(accepted.set_aside) == 6
+    assert sorted(path.name for path in settings.data_dir.iterdir()) == [
+        "build.duckdb", "landing", "prices.duckdb", "replaced", "writer.lock",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", ["lost", "unreadable"])
+def test_a_log_that_is_gone_is_made_anew(kept: Toy, settings: Settings, damage: str) -> None:
+    """Nothing to compare with: the new log is used, and what could not be read lies aside."""
+    log = settings.data_dir / "build.duckdb"
+    log.unlink()
+    if damage == "unreadable":
+        log.write_bytes(b"no database")
+    done = rebuild.rebuild(settings, clock=kept.clock)
+
+    assert (done.is_in_use, done.before, bool(done.unreadable)) == (True, {}, damage == "unreadable")
+    assert (done.set_aside is not None) == (damage == "unreadable")
+    assert n_events(log) == 7
+
+
+def test_without_a_journal_nothing_is_done(tmp_path: Path) -> None:
+    """A lost landing folder is not taken for an empty history."""
+    with pytest.raises(ChipledgerError, match="no journal"):
+        rebuild.rebuild(Settings(data_dir=tmp_path))
+    assert not (tmp_path / "build.duckdb").exists()
+
+
+def test_a_hash_is_of_rows_whatever_their_order() -> None:
+    """Order is none of a table's content; a value, its type of NULL, and a column's name are."""
+
+    def of(*rows: str, columns: str = "a, b") -> str:
+        with duckdb.connect() as con:
+            con.execute("create schema core")
+            con.execute(f"create table core.t as select * from (values {', '.join(rows)}) as t ({columns})")
+            return content.whole(content.tables(con, ("core",)))
+
+    assert of("(1, 'x')", "(2, null)") == of("(2, null)", "(1, 'x')")
+    others = {
+        of("(1, 'x')", "(2, 'null')"),
+        of("(1, 'x')", "(1, 'x')", "(2, null)"),
+        of("(1, 'x')", "(2, null)", columns="a, c"),
+    }
+    assert len(others | {of("(1, 'x')", "(2, null)")}) == 4
