@@ -3,11 +3,13 @@
 Its modules are for the flow files alone: here it runs as a program beside, which reads its environment for itself.
 """
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from warehouse.errors import ChipledgerError, SettingsError
 
@@ -42,7 +44,7 @@ def schedules(texts: Sequence[str]) -> dict[str, str]:
             raise SettingsError("no deployment with a schedule", field="schedule", value=text, hint=hint)
         if name in found:
             raise SettingsError("named twice", field="schedule", value=text)
-        if cron != OFF and len(cron.split()) != 5:
+        if cron != OFF and not re.fullmatch(r"[\w*,/-]+( [\w*,/-]+){4}", cron, flags=re.ASCII):
             hint = "Five fields, UTC: minute hour day month weekday, such as 10 6 * * *"
             raise SettingsError("no cron expression", field="schedule", value=text, hint=hint)
         found[name] = cron
@@ -52,7 +54,7 @@ def schedules(texts: Sequence[str]) -> dict[str, str]:
 def deploy(
     folder: Path, chosen: Mapping[str, str], *, environ: Mapping[str, str], call: Call | None = None
 ) -> Deployed:
-    """Make the work pool where it is absent, then all deployments, then the schedules that were chosen.
+    """Make the work pool where it is absent, then all deployments, with the schedules that were chosen.
 
     Raises SettingsError where the folder is no checkout or no server is named, and ChipledgerError, with what Prefect
     said, where a call failed. What was made before stays; the same command again is safe.
@@ -67,18 +69,37 @@ def deploy(
             field="PREFECT_API_URL",
             hint="Start one with `prefect server start`, then export PREFECT_API_URL=http://127.0.0.1:4200/api",
         )
+    rescheduled((folder / FILE_NAME).read_text(encoding="utf-8"), chosen)
     call = call or _caller(folder, environ)
     is_new = bool(call(("work-pool", "inspect", POOL)).returncode)
     if is_new:
         _must(call(("work-pool", "create", POOL, "--type", "process")), "the work pool was not made")
-    _must(call(("--no-prompt", "deploy", "--all")), "the deployments were not made")
-    for name, cron in chosen.items():
-        if cron == OFF:
-            done = call(("deployment", "schedule", "clear", f"{name}/{name}", "--accept-yes"))
-        else:
-            done = call(("--no-prompt", "deploy", "--name", name, "--cron", cron, "--timezone", "UTC"))
-        _must(done, f"the schedule of {name} was not set")
+    with TemporaryDirectory() as beside:
+        file = Path(beside) / FILE_NAME
+        file.write_text(rescheduled((folder / FILE_NAME).read_text(encoding="utf-8"), chosen), encoding="utf-8")
+        told = call(("--no-prompt", "deploy", "--all", "--prefect-file", str(file)))
+    _must(told, "the deployments were not made")
     return Deployed(pool=POOL, is_new_pool=is_new, schedules=dict(chosen))
+
+
+def rescheduled(text: str, chosen: Mapping[str, str]) -> str:
+    """Return the text of prefect.yaml with other schedules. Raises SettingsError where it does not have them as ours.
+
+    Prefect's own option would do for one deployment, but drops the schedule's slug, without which nothing is updated.
+    """
+    for name, cron in chosen.items():
+        schedule = re.compile(
+            rf'(- slug: {name}\n +cron: )"([^"\n]*)"(\n +timezone: )\S+(\n +active: )(?:true|false)\n'
+        )
+        found = schedule.findall(text)
+        if len(found) != 1:
+            hint = "Restore the file's own schedules, or change them there"
+            raise SettingsError("no such schedule", source=FILE_NAME, field="slug", value=name, hint=hint)
+        ((_, usual, _, _),) = found
+        new = f'"{usual}"' if cron == OFF else f'"{cron}"'
+        active = "false" if cron == OFF else "true"
+        text = schedule.sub(lambda m, new=new, active=active: f"{m[1]}{new}{m[3]}UTC{m[4]}{active}\n", text)  # type: ignore[misc]
+    return text
 
 
 def _must(done: "subprocess.CompletedProcess[str]", failure: str) -> None:
