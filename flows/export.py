@@ -74,7 +74,6 @@ def marts(
             tabular.refuse_existing([*targets.values(), *hidden.values()], force=force)
             written = [_table(con, f"mart.{name}", path, form, force) for name, path in targets.items()]
             if secret is not None:
-                (folder / PRIVATE).mkdir(mode=0o700, parents=True, exist_ok=True)
                 written += [_table(secret, f"main.{name}", path, form, force) for name, path in hidden.items()]
     return written
 

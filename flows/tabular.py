@@ -159,7 +159,7 @@ def put(target: Path, write: Callable[[Path], int], *, force: bool, private: boo
     refuse_existing([target], force=force)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
         # Made anew, so that a link of that name is not followed; what is private is so from its first byte.
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
         n_rows = write(part)

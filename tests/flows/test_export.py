@@ -203,7 +203,7 @@ def test_the_rules_see_what_breaks_them() -> None:
         assert len(focus_rules.broken([good | wrong])) == 1, wrong
 
 
-def test_nothing_private_without_asking(hostile: Path, tmp_path: Path) -> None:
+def test_nothing_private_without_asking(hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The private file is read with --with-private only; what is then written is for its owner alone."""
     export.marts(hostile, tmp_path / "out", form="csv", names=["x"])
     assert [path.name for path in (tmp_path / "out").rglob("*")] == ["x.csv"]
@@ -211,6 +211,12 @@ def test_nothing_private_without_asking(hostile: Path, tmp_path: Path) -> None:
     secret = tmp_path / "all" / "private" / "fleet_cost.csv"
     assert secret.read_text() == "label\nsecret\n"
     assert [stat.S_IMODE(path.stat().st_mode) for path in (secret, secret.parent)] == [0o600, 0o700]
+    monkeypatch.setattr(workbook, "SHEETS", ("x",))
+    for name, with_private, mode in (("a.xlsx", False, 0o644), ("b.xlsx", True, 0o600)):
+        export.workbook(hostile, tmp_path / name, with_private=with_private)
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == mode
+        sheets = openpyxl.load_workbook(tmp_path / name).sheetnames
+        assert sheets == ["notes", "x", *(["private fleet_cost"] if with_private else [])]
     (hostile.parent / "private.duckdb").unlink()
     with pytest.raises(ChipledgerError, match="no private file"):
         export.marts(hostile, tmp_path / "none", form="csv", with_private=True)
