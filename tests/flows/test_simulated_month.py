@@ -1,0 +1,131 @@
+"""Thirty days of runs, counted: a run on the last day asks, reads and writes what one on the first days did.
+
+Counts, not seconds: statements of SQL, lines and bytes of the journal, files opened in the landing folder, looks asked
+back. `bench/simulated_year.py` measures a year of whole runs.
+"""
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from kept_data import toy_at
+
+from flows import replay, steps
+from flows.settings import Settings
+from warehouse.landing import Landing
+
+YEAR = Path(__file__).parents[2] / "bench/simulated_year.py"
+DAYS = 30
+EARLY = 3
+"""The first days differ: a history gate waits, tables are made."""
+
+
+@dataclass
+class Counted:
+    """A connection that counts what is asked of it, and the rows that Python gets back."""
+
+    con: duckdb.DuckDBPyConnection
+    counts: Counter[str]
+
+    def execute(self, *given: Any, **named: Any) -> "Counted":
+        self.counts["statements"] += 1
+        self.con.execute(*given, **named)
+        return self
+
+    def fetchall(self) -> list[Any]:
+        rows = self.con.fetchall()
+        self.counts["rows"] += len(rows)
+        return rows
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.con, name)
+
+
+@dataclass
+class Month:
+    """The counts of each day."""
+
+    days: list[Counter[str]] = field(default_factory=list)
+
+    def of(self, what: str) -> list[int]:
+        return [day[what] for day in self.days]
+
+
+@pytest.fixture(scope="module")
+def bench() -> Any:
+    """Return the bench as a module."""
+    spec = spec_from_file_location("simulated_year", YEAR)
+    assert spec and spec.loader
+    module = sys.modules["simulated_year"] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def month(bench: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
+    """Return the counts of a month in which no price changes; the last run and an early one publish, too."""
+    kind = bench.Kind(
+        name="year_list", provider="AWS", option="on_demand", scopes=("us-east-1", "us-west-2"), n_offers=8,
+        changes_a_day=0.0,
+    )  # fmt: skip
+    world = bench.World(random.Random(1), changing=False, kinds=(kind,))  # noqa: S311
+    settings = Settings(data_dir=tmp_path_factory.mktemp("month") / "data")
+    counted = Month()
+    with toy_at(settings.data_dir), pytest.MonkeyPatch.context() as patch, bench.Meter(world):
+        counts: Counter[str] = Counter()
+        entries, single, catch_up = Landing.entries, Landing._single, replay.catch_up
+
+        def read(landing: Landing, start: int = 0) -> Iterator[Any]:
+            for entry in entries(landing, start):
+                counts["journal lines"] += 1
+                counts["journal bytes"] += entry.end - max(start, 0)
+                start = entry.end
+                yield entry
+
+        def opened(landing: Landing, sha256: str) -> bytes:
+            counts["documents"] += 1
+            return single(landing, sha256)
+
+        patch.setattr(Landing, "entries", read)
+        patch.setattr(Landing, "_single", opened)
+        patch.setattr(replay, "catch_up", lambda con, landing: catch_up(Counted(con, counts), landing))  # type: ignore[arg-type]
+        for day in range(DAYS):
+            world.turn(day)
+            counts.clear()
+            with steps.open_run(settings, clock=lambda: world.now) as one:
+                one.fetch_all(one.plan(one.sources()))
+                one.load()
+                if day in (EARLY, DAYS - 1):
+                    one.con = Counted(one.con, counts)  # type: ignore[assignment]
+                    one.publish()
+            counts["files"] = sum(1 for _ in settings.data_dir.glob("landing/??/*"))
+            counted.days.append(counts.copy())
+        yield counted
+
+
+@pytest.mark.parametrize("what", ["statements", "rows", "journal lines", "journal bytes", "documents", "files"])
+def test_a_day_costs_what_any_day_costs(month: Month, what: str) -> None:
+    """Where nothing changes, nothing grows with the days that have passed."""
+    usual = [count for day, count in enumerate(month.of(what)) if EARLY < day < DAYS - 1]
+
+    assert len(set(usual)) == 1
+    assert usual[0] > 0
+
+
+@pytest.mark.parametrize("what", ["statements", "rows"])
+def test_publishing_asks_no_more_of_a_month_than_of_days(month: Month, what: str) -> None:
+    """The same statements, and the same rows into Python, whatever the length of the log."""
+    assert month.of(what)[DAYS - 1] == month.of(what)[EARLY]
+
+
+def test_the_journal_is_read_from_where_it_was_left(month: Month) -> None:
+    """A run reads the lines that it wrote: one for each of two scopes."""
+    assert set(month.of("journal lines")) == {2}
+    assert set(month.of("files")) == {2}
