@@ -110,11 +110,19 @@ def read_state(entries: Iterable[Entry]) -> State:
 
 
 def look(
-    file: Path, state: State, *, kinds: Iterable[str], now: datetime, least: float, stale_days: float
+    file: Path,
+    state: State,
+    *,
+    kinds: Iterable[str],
+    now: datetime,
+    least: float,
+    stale_days: float,
+    watched: Callable[[Row], bool] = lambda row: True,
 ) -> tuple[datetime, dict[str, Found]]:
     """Return when the file was built, and what it says of each kind. The file is read only.
 
-    `least` is the ratio from which on a move is told; `now` is aware.
+    `least` is the ratio from which on a move is told; `now` is aware. `watched` says whether a row of a move is of a
+    chip and a region that are to be told.
     """
     with duckdb.connect(str(file), read_only=True) as con:
         built_at: datetime = con.execute("select built_at from meta.build").fetchall()[0][0]
@@ -128,7 +136,7 @@ def look(
             values = {"since": since, "now": now.astimezone(UTC).replace(tzinfo=None), "days": stale_days}
             rows = _ask(con, f"alert_{kind}", values)
             known = state.known.get(kind)
-            found[kind] = _move(rows, known, least) if kind == "move" else READ[kind](rows, known)
+            found[kind] = _move(rows, known, least, watched) if kind == "move" else READ[kind](rows, known)
     return built_at, found
 
 
@@ -139,7 +147,9 @@ def _ask(con: duckdb.DuckDBPyConnection, name: str, values: Mapping[str, Any]) -
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-def _move(rows: list[dict[str, Any]], known: Mapping[str, str] | None, least: float) -> Found:
+def _move(
+    rows: list[dict[str, Any]], known: Mapping[str, str] | None, least: float, watched: Callable[[Row], bool]
+) -> Found:
     """Return moves of list prices, and those told before that turned out to be none."""
     items = []
     for row in rows:
@@ -148,6 +158,8 @@ def _move(rows: list[dict[str, Any]], known: Mapping[str, str] | None, least: fl
         fact = _plain(row)
         ratio = row["change_ratio"]
         if kind == "list_change" and ratio is not None and abs(ratio) >= least and name not in (known or {}):
+            if not watched(row):
+                continue
             items.append(Item(kind="move", id=name, fact=fact))
         elif kind != "list_change" and name in (known or {}) and name + BACK not in (known or {}):
             items.append(Item(kind="move", id=name + BACK, fact=fact | {"is_taken_back": True}))

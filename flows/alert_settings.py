@@ -4,7 +4,8 @@ Addresses of chat services carry their secrets, so that they stand in an environ
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from difflib import get_close_matches
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -24,7 +25,8 @@ class AlertSettings(BaseModel):
     """What is told, and to whom.
 
     `change_percent`: list prices that moved by so much or more. `stale_days`: live sources without a good look for so
-    many days. `kinds`: which kinds of alert. `to`: mail addresses; server and sender are those of [mail].
+    many days. `kinds`: which kinds of alert. `chips`, `regions`: those of which moves are told. `to`: mail addresses;
+    server and sender are those of [mail].
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -36,6 +38,8 @@ class AlertSettings(BaseModel):
         default=3.0, ge=0.5, le=365, description="live sources without a good look for so long are told"
     )
     kinds: tuple[Kind, ...] = Field(default=KINDS, description="which kinds of alert")
+    chips: tuple[str, ...] = Field(default=(), description="chips whose moves are told; empty: all, unknown ones too")
+    regions: tuple[str, ...] = Field(default=(), description="regions whose moves are told; empty: all")
     to: tuple[str, ...] = Field(default=(), description="mail addresses; server and sender are those of [mail]")
 
     @field_validator("to")
@@ -47,6 +51,26 @@ class AlertSettings(BaseModel):
         except SettingsError as error:
             raise ValueError(f"{error.value!r} is no plain address, such as someone@example.com") from error
         return tuple(found.values())
+
+    @field_validator("chips")
+    @classmethod
+    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse a name that no chip has: nothing would ever be told of it."""
+        if not value:
+            return value
+        from warehouse import accelerators
+
+        known = accelerators.names()
+        for name in value:
+            if name not in known:
+                near = get_close_matches(name, known, n=1)
+                raise ValueError(f"{f'{near[0]}, or ' if near else ''}another name that `chipledger chips` lists")
+        return value
+
+    def watches(self, move: Mapping[str, Any]) -> bool:
+        """Return whether the move of a price is to be told; one of an unknown chip or region only where all are."""
+        of_chip = not self.chips or move["accelerator_name"] in self.chips
+        return of_chip and (not self.regions or move["region_id"] in self.regions)
 
 
 def read(settings: Settings) -> AlertSettings:

@@ -165,7 +165,7 @@ def _look(settings: Settings, chosen: "AlertSettings", state: "State", now: date
 
     return alert_news.look(
         settings.published(), state, kinds=chosen.kinds, now=now, least=chosen.change_percent / 100,
-        stale_days=chosen.stale_days,
+        stale_days=chosen.stale_days, watched=chosen.watches,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from looks import day
 
 from flows import alert_words, alerts
 from flows.alert_news import Item
+from flows.alert_settings import AlertSettings
 from flows.alert_words import Message
 from flows.alerts import Outcome
 from flows.cli import main
@@ -339,10 +340,27 @@ def test_nothing_set_up_costs_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("table", "told"), [({}, 2), ({"chips": ["H100"]}, 1), ({"chips": ["B200"]}, 0), ({"regions": ["us-east-1"]}, 0)]
+)
+def test_only_what_is_watched_is_told(tmp_path: Path, table: dict[str, Any], told: int) -> None:
+    """Of moves: a new chip is told all the same. What is in no known region is in none that is named."""
+    write(tmp_path, 2)
+    tell(tmp_path, 2, ear := Ear(), **table)
+    write(tmp_path, 3, moves=[ROSE, (2.5, "H200", 4.0, 5.0)], chips=["H100", "H200", "B200", "B300"])
+    tell(tmp_path, 3, ear, **table)
+    assert sum("B300" in one.text for one in ear.heard) == 1
+    assert sum(chip in one.text for one in ear.heard for chip in ("H100", "H200")) == told
+    watching = AlertSettings(chips=("H100",), regions=("us-east-1",))
+    moved = [("H100", "us-east-1"), ("H100", "us-west-2"), (None, "us-east-1")]
+    assert [watching.watches({"accelerator_name": c, "region_id": r}) for c, r in moved] == [True, False, False]
+
+
+@pytest.mark.parametrize(
     ("table", "field"),
     [({"change_percent": 0}, "alerts.change_percent"), ({"stale_days": 0.1}, "alerts.stale_days"),
      ({"kinds": ["price"]}, "alerts.kinds.0"), ({"to": ["a@b.example\nBcc: c@d.example"]}, "alerts.to"),
-     ({"urls": ["slack://x"]}, "alerts.urls"), ({"change_percent": float("nan")}, "alerts.change_percent")],
+     ({"chips": ["H1000"]}, "alerts.chips"), ({"urls": ["slack://x"]}, "alerts.urls"),
+     ({"change_percent": float("nan")}, "alerts.change_percent")],
 )  # fmt: skip
 def test_a_wrong_setting_is_named(tmp_path: Path, table: dict[str, Any], field: str) -> None:
     """With its place, as the settings of the sources are."""
