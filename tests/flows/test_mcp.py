@@ -70,6 +70,18 @@ def test_tools_are_listed_as_reading_only_with_their_arguments(served):
     }  # fmt: skip
 
 
+def test_documented_arguments_are_those_that_there_are(served):
+    """docs/mcp.md has a row for each tool, which names all that it takes."""
+    text = (Path(mcp_server.__file__).parents[1] / "docs/mcp.md").read_text(encoding="utf-8")
+    rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
+    offers = {"chip", "instance_type", "provider", "region", "limit"}  # "the same", of price_history
+
+    assert rows.keys() == {tool.name for tool in served[1]}
+    for tool in served[1]:
+        named = {*rows[tool.name].split("`")[3::2]} | (offers if tool.name == "price_history" else set())
+        assert tool.input_schema["properties"].keys() == named
+
+
 def test_latest_price_is_told_with_unit_document_and_age(call, file):
     """An observed amount keeps its digits; the rest says what it is, from where, of when, and whether it is current."""
     found = call("latest_price", instance_type=P5, purchase_option="on_demand", region="us-east-1", provider="aws")
@@ -207,6 +219,24 @@ def test_cost_per_token_is_that_of_the_command_by_purchase_option(call, file):
             assert row["is_current"] == ((each["purchase_option"], row["service_provider_name"]) != ("spot", "AWS"))
     assert found["units"]["all_in_output_usd_median"] == "USD per million tokens"
     assert "egress" in found["not_included"] and found["unknown"]
+
+
+def test_cost_per_token_of_one_option_and_of_a_training(call, file):
+    """One option alone where one is named; a training of that many tokens costs what the command says."""
+    spot = call("cost_per_token", model="llama-3-70b", purchase_option="spot", limit=1)
+    found = call("cost_per_token", model="llama-3.1-8b", task="training", tokens=1e12, chip="H100 SXM", limit=50)
+    of_command = cost.training(
+        file, model="llama-3.1-8b", tokens=1e12, overhead=0.0, goodput=1.0, mfu=cost.ASSUMED_MFU, precision="bf16",
+        terms=cost.Terms(),
+    )["rows"]  # fmt: skip
+    amounts = {(row["offer_id"], row["throughput_id"]): row["training_usd_median"] for row in of_command}
+
+    assert [each["purchase_option"] for each in spot["purchase_options"]] == ["spot"]
+    told = [row for each in found["purchase_options"] for row in each["costs"]]
+    assert told
+    assert all(row["training_usd_median"] == amounts[row["offer_id"], row["throughput_id"]] for row in told)
+    assert {row["form_factor"] for row in told} == {"SXM"}
+    assert found["units"]["training_usd_median"] == "USD"
 
 
 def test_claims_are_audited_by_the_file(call):
