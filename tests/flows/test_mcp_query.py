@@ -132,6 +132,23 @@ def test_nothing_but_reading_the_file_is_answered(asker, file, sql):
     assert asked(asker, file, "select count(*) from numbers")["rows"] == [[1000]]
 
 
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("create temp table t as select 1", "CREATE is not answered, only SELECT is"),
+        ("pragma version", "only SELECT is answered"),
+        ("select 1; select 2", "2 statements; one is answered at a time"),
+        ("-- nothing", "0 statements; one is answered at a time"),
+    ],
+)
+def test_a_refusal_says_what_was_asked(asker, file, sql, said):
+    """By DuckDB's own reading of it."""
+    with pytest.raises(ChipledgerError) as refusal:
+        asked(asker, file, sql)
+
+    assert refusal.value.message == said
+
+
 def test_logging_writes_no_file(asker, file):
     """A function that could is kept from it: by DuckDB's own lock, and by the limit of the process."""
     before = sorted(file.parent.rglob("*"))
