@@ -38,7 +38,8 @@ def backfill(
 ) -> "State[Summary]":
     """Collect past prices, load and publish them. A version fetched before is not fetched again.
 
-    Ends as Completed, naming the scopes that gave nothing. Raises ChipledgerError where none gave anything.
+    Ends as Completed, naming the scopes that failed, and those of which the archive has nothing in that time. Raises
+    ChipledgerError where none gave anything.
 
     Args:
         source: The source whose archive is read, such as aws_price_list.
@@ -59,9 +60,11 @@ def backfill(
         raise SettingsError("begins after its end", field="since", value=str(since), hint=f"until is {until}")
     with steps.open_run(chosen, progress=log.info) as one:
         read = read_task(one, name, _moment(since), _moment(until))
+        empty = []
         for scope in scopes:
             try:
-                read(name, scope)
+                if not read(name, scope):
+                    empty.append(scope)
             except SourceError as error:
                 one.land(steps.Fetched(source=name, scope=scope, error=error))
         summary = one.finish(report=False)
@@ -72,7 +75,8 @@ def backfill(
     )
     if not summary.fresh:
         raise ChipledgerError(run_page.outcome(summary), hint="The last published file stands")
-    return Completed(message=run_page.outcome(summary), data=summary)
+    nothing = f"; nothing in the archive: {', '.join(empty)}" if empty else ""
+    return Completed(message=run_page.outcome(summary) + nothing, data=summary)
 
 
 def read_task(one: steps.Run, name: str, since: datetime | None, until: datetime | None) -> Task[[str, str], int]:

@@ -225,6 +225,8 @@ class Run:
             self.land(Fetched(source=source.name, scope=scope, looks=(look,)))
             self.progress(f"{source.name} {scope}: {look.observed_at:%Y-%m-%d}")
             count += 1
+        if not count:
+            self.summary.notes.append(f"{source.name} {scope}: the archive has nothing of it in that time")
         return count
 
     def report(self) -> Path:

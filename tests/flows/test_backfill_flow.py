@@ -25,13 +25,13 @@ P5 = "p5.48xlarge"
 
 @dataclass
 class Archive(Toy):
-    """A toy with an archive of three days of each scope; b breaks off after the first, c cannot be read."""
+    """A toy with an archive of three days; b breaks off after the first, c cannot be read, d is not in it."""
 
     asked: list[tuple[str, datetime | None, datetime | None]] = field(default_factory=list)
 
     def backfill(self, ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
         self.asked.append((scope, since, until))
-        for number in range(3):
+        for number in range(0 if scope == "d" else 3):
             if number and scope == "b":
                 raise LayoutChanged("no table", source=TOY)
             self.world[scope] = None if scope == "c" else {P5: str(number + 1)}
@@ -43,7 +43,7 @@ class Archive(Toy):
 
 @pytest.fixture
 def archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, few_marts: None) -> Archive:
-    archive = Archive(tmp_path / "data", {"a": None, "b": None, "c": None})
+    archive = Archive(tmp_path / "data", dict.fromkeys("abcd"))
     settings = tmp_path / "chipledger.toml"
     settings.write_text(f'data_dir = "{archive.data_dir}"\n')
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
@@ -99,6 +99,14 @@ def test_a_scope_that_breaks_off_fails_alone_and_loses_nothing(flow_file: Any, a
     assert [(at, Decimal(price)) for at, price in prices(archive)] == [("01", 1), ("02", 2), ("03", 3)]
     assert "| toy | b |" in flow_file.pages[0]
     assert "no table" in flow_file.pages[0]
+
+
+def test_a_scope_that_is_not_in_the_archive_is_named(flow_file: Any, archive: Archive) -> None:
+    """An archive that has nothing of a scope is no failure, and no silence either: message and summary name it."""
+    state = run(flow_file, scopes=["a", "d"])
+
+    assert state.message == "3 looks fresh, 3 changes; nothing in the archive: d"
+    assert "toy d: the archive has nothing of it in that time" in state.data.notes
 
 
 def test_nothing_from_any_scope_fails_the_run(flow_file: Any, archive: Archive) -> None:
