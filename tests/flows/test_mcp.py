@@ -196,6 +196,8 @@ def test_current_is_as_of_now_and_not_of_the_building_of_the_file(later):
     assert price["purchase_options"][0]["n_current"] == 0
     assert price["file"]["age_hours"] > 119
     assert all(each["n_current"] == 0 for each in later(200, "sources")["sources"])
+    costs = later(120, "cost_per_token", model="llama-3-70b", chip="H100")["purchase_options"]
+    assert [each["n_current"] for each in costs] == [0] * len(OPTIONS)
 
 
 def test_cost_per_token_is_that_of_the_command_by_purchase_option(call, file):

@@ -187,11 +187,11 @@ def test_a_question_that_cannot_be_interrupted_is_ended_with_its_process(file, m
 
 @pytest.mark.parametrize(
     "sql",
-    ["select length(repeat('x', 4000000000))", "select string_agg(repeat(i::VARCHAR, 500)) from range(1000000) t(i)"],
+    ["select length(repeat('x', 1000000000))", "select string_agg(repeat(i::VARCHAR, 500)) from range(1000000) t(i)"],
 )
 def test_memory_is_limited(asker, file, sql):
     """Neither one great value nor a great many of them take more than the process may have."""
-    with pytest.raises(ChipledgerError, match=r"[Mm]emory|stopped"):
+    with pytest.raises(ChipledgerError, match="Out of Memory"):
         asked(asker, file, sql)
 
     assert asked(asker, file, "select 1")["rows"] == [[1]]
