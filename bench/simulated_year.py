@@ -238,7 +238,7 @@ class Meter:
 
 
 def run(folder: Path, days: int, *, changing: bool = True, publish_every: int = 1) -> Iterator[Day]:
-    """Run a number of days in a data directory; yield what each took. Prints a line a month, and the proof at the end."""
+    """Run a number of days in a data directory; yield what each took; prints each month, and a proof."""
     world = World(random.Random(SEED), changing=changing)  # noqa: S311
     settings = Settings(data_dir=folder, workers=2)
     done = []
@@ -386,9 +386,8 @@ def main() -> int:
         out.mkdir(parents=True, exist_ok=True)
     done: list[Day] = []
     with tempfile.TemporaryDirectory() as folder:
-        for day in run(
-            Path(folder) / "data", given.days, changing=not given.quiet, publish_every=given.publish_every
-        ):  # fmt: skip
+        days = run(Path(folder) / "data", given.days, changing=not given.quiet, publish_every=given.publish_every)
+        for day in days:
             done.append(day)
             # Renewed as it goes: a year that is broken off has told of its months.
             if out and (day.day % 30 == 29 or day.day == given.days - 1):
