@@ -27,6 +27,9 @@ SHEETS = (
 )  # fmt: skip
 """The marts of the workbook; each is a sheet of its own name."""
 
+PARTS = {"token_cost": ("where utilisation = 0.5", "at half utilisation; the others are in an export as Parquet")}
+"""Marts of which a part is enough, as a SELECT's end, and in words."""
+
 ROWS_OF_A_SHEET = 1_048_576
 """Excel's limit, the header's row included (https://support.microsoft.com/office/1672b34d-7043-467e-8e27-269d656771c3)."""
 TEXT_OF_A_CELL = 32_767
@@ -67,7 +70,8 @@ def write(
     counts: dict[str, int] = {}
     notes = book.add_worksheet("notes")
     for name in SHEETS:
-        counts[name] = _sheet(book, con, f'from mart."{name}"', name, styles)
+        part, _ = PARTS.get(name, ("", ""))
+        counts[name] = _sheet(book, con, f'from mart."{name}" {part}', name, styles)
     for name in private_tables if private is not None else ():
         sheet = f"private {name}"[:31]
         assert private is not None  # noqa: S101
@@ -148,7 +152,8 @@ def _notes(sheet: "Worksheet", con: duckdb.DuckDBPyConnection, counts: dict[str,
     meanings = dict(con.execute("select name, row_meaning from meta.model").fetchall())
     line("sheet", "rows", "what a row is", header=True)
     for name, count in counts.items():
-        line(name, count, meanings.get(name))
+        _, part_told = PARTS.get(name, ("", ""))
+        line(name, count, meanings.get(name), part_told or None)
     line("sheet", "column", "unit", "meaning", header=True)
     for told in con.execute(
         "select table_name, column_name, unit, meaning from mart.data_dictionary "

@@ -143,6 +143,8 @@ def test_the_workbook_of_a_run(call: Callable[..., Result], offline_run: Path, t
     assert call("export", tmp_path / "x.xlsx", "--as", "xlsx").exit_code == 0
     book = openpyxl.load_workbook(tmp_path / "x.xlsx", read_only=True)
     assert book.sheetnames == ["notes", *workbook.SHEETS]
+    header, *costs = book["token_cost"].iter_rows(values_only=True)
+    assert {line[header.index("utilisation")] for line in costs} == {0.5}
     header, *rows = book["accelerator_hour_price"].iter_rows(values_only=True)
     at = header.index("unit_price")
     ((total, count),) = query(
