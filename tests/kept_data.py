@@ -20,6 +20,7 @@ def toy_at(data_dir: Path) -> Iterator[Toy]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("flows.steps.MARTS", tuple(mart for mart in MARTS if mart.name in NEEDED))
         patch.setattr("flows.steps.MACROS", ())
+        patch.setattr("flows.steps.create_formulas", lambda con: None)
         patch.setattr("flows.steps.audit_tables.TABLES", ())
         yield installed(patch, data_dir)
 
