@@ -89,6 +89,7 @@ def rebuild(
             results, notes = replay.catch_up(con, landing)
             progress("publishing the new log")
             new = steps.publish_log(con, scratch, now)
+            con.execute("checkpoint")  # all of it in the one file that is moved
         made = Rebuilt(after=_hashes(new), notes=notes, n_looks=len(results))
         in_use = data_dir / db.FILE_NAME
         if in_use.exists():
@@ -102,6 +103,8 @@ def rebuild(
         if in_use.exists():
             made.set_aside = _set_aside(in_use, now)
         (scratch / NEW).replace(in_use)
+        # A .wal left beside the published file would be replayed into the new one.
+        (data_dir / f"{FILE_NAME}.wal").unlink(missing_ok=True)
         new.replace(data_dir / FILE_NAME)
         made.is_in_use = True
     return made
