@@ -97,7 +97,7 @@ def show(chosen: settings.Settings, summary: Summary) -> None:
         create_table_artifact(key=DRIFT_KEY, table=rows, description=told)
     if summary.report:
         link, told = run_page.address(chosen, summary.report)
-        create_link_artifact(key=REPORT_KEY, link=link, link_text="the report", description=told)
+        create_link_artifact(key=REPORT_KEY, link=link, link_text=link, description=told)
 
 
 def fetch_all(one: steps.Run, planned: list[tuple[str, str]]) -> None:

@@ -117,7 +117,8 @@ def drifts(file: Path) -> tuple[str, list[dict[str, Any]]]:
         rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     told = (
         f"Like-for-like drift of prices from {since} to {until}, in percent, by chip and purchase option: what was "
-        "compared with itself. Chips that neither moved, came nor went are left out"
+        "compared with itself. Level is what the mean of the list did, with all that came and went. Chips that neither "
+        "moved, came nor went are left out"
     )
     return told, rows or [{"chip": "none", "purchase_option": "no price of that week could be compared with itself"}]
 

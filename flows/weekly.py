@@ -34,7 +34,7 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
     found, page = mail_steps.report(chosen, week)
     link, where = run_page.address(chosen, page)
-    create_link_artifact(key=PAGE_KEY, link=link, link_text=f"week {found.week}", description=where)
+    create_link_artifact(key=PAGE_KEY, link=link, link_text=link, description=where)
     outcome = Outcome(week=str(found.week))
     told = ["no [mail] in the settings: nothing was sent"]
     if chosen.mail:
