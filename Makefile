@@ -25,7 +25,7 @@ export PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS := 120
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export DO_NOT_TRACK := 1
 
-.PHONY: help run test lint format prove bench setup clean
+.PHONY: help run test lint format prove bench docs setup clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -59,6 +59,11 @@ prove: setup  ## run the long proofs (minutes)
 bench: setup  ## measure every budget against its peer
 	$(UV) sync --locked --inexact --group bench
 	shopt -s nullglob; for file in bench/[!_]*.py; do $(UV_RUN) python "$$file"; done
+
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: setup  ## build the docs as a site into dist/docs; a link that leads nowhere is an error
+	$(UV) sync --locked --inexact --group docs
+	$(UV_RUN) mkdocs build --strict
 
 setup: $(if $(filter .tools/%,$(UV)),.tools/uv-$(UV_VERSION))
 	$(UV) sync --locked

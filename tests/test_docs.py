@@ -16,7 +16,7 @@ CHANGELOG_SECTIONS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Sec
 
 def broken_links(document: Path) -> list[str]:
     """Return the relative links of a document that lead to no file."""
-    text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^ *```.*?^ *```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     targets = re.findall(r"\]\(([^)\s]+)\)", text)
     return [
         target
@@ -27,7 +27,7 @@ def broken_links(document: Path) -> list[str]:
 
 def code(text: str) -> Iterator[str]:
     """Yield the code of a document: each line of its fenced blocks, continuations joined, and each inline span."""
-    fences = re.compile(r"^```(\w*)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+    fences = re.compile(r"^ *```(\w*)\n(.*?)^ *```", flags=re.DOTALL | re.MULTILINE)
     for fence in fences.finditer(text):
         if fence[1] in {"", "sh", "bash", "console"}:
             yield from (line.strip() for line in fence[2].replace("\\\n", " ").splitlines())
@@ -175,10 +175,11 @@ def test_a_wrong_command_is_seen() -> None:
 
     text = (
         "```sh\n$ chipledger collect --offline | jq .x\nchipledger --data-dir=x collect\nchipledger colect\n"
-        "uv run chipledger collect \\\n  --oflline\n```\n`chipledger collect --live` and `chipledger` alone\n"
+        "uv run chipledger collect \\\n  --oflline\n```\n1. in a list\n\n   ```sh\n   chipledger listed\n   ```\n"
+        "`chipledger collect --live` and `chipledger` alone\n"
         "```python\nchipledger nothing\n```\n"
     )
 
     assert [unknown_command(main, words) for words in commands(text)] == [
-        None, None, "main colect", "collect --oflline", None,
+        None, None, "main colect", "collect --oflline", "main listed", None,
     ]  # fmt: skip
