@@ -91,7 +91,7 @@ def source_page(source: "Source") -> str:
     }
     rows = "\n".join(f"| {name} | {_cell(text)} |" for name, text in facts.items())
     return (
-        f"# {source.name}\n\n{source.title}.\n\n| | |\n| --- | --- |\n{rows}\n\n"
+        f"# {source.name}\n\n{source.title}.\n\n| what | value |\n| --- | --- |\n{rows}\n\n"
         "[All sources](../sources.md) · [settings](../settings.md) · "
         "[when it breaks](../runbook.md#a-source-broke)\n\n"
         f"## What its parser knows\n\nThe docstring of `{_path(module.__name__)}`:\n\n{_markdown(told)}\n"
@@ -216,10 +216,11 @@ def _path(module: str) -> str:
 
 
 def _markdown(docstring: str) -> str:
-    """Return a docstring as Markdown: its addresses are links, what looks like a tag is none."""
+    """Return a docstring as Markdown: its addresses are links, what looks like a tag, a link or a star is none."""
 
     def linked(prose: str) -> str:
-        return re.sub(r"(?<![<(])https?://[^\s,;)]+[^\s,;.:)]", r"<\g<0>>", re.sub(r"<(?=\w)", "&lt;", prose))
+        plain = re.sub(r"[\[*]", r"\\\g<0>", re.sub(r"<(?=\w)", "&lt;", prose))
+        return re.sub(r"(?<![<(])https?://[^\s,;)]+[^\s,;.:)]", r"<\g<0>>", plain)
 
     return _outside_code(docstring, linked)
 
