@@ -107,7 +107,7 @@ def test_every_query_runs(offline_run: Path) -> None:
                     continue  # of a file of one's own; a part of a question
                 asked += 1
                 try:
-                    con.execute(f"explain {question}")
+                    con.execute(question).fetchall()
                 except duckdb.Error as error:
                     failed.append(f"{name}: {error}")
     assert failed == []
