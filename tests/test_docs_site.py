@@ -77,6 +77,7 @@ def test_a_page_for_each_source_mart_formula_and_command(made: dict[str, str]) -
     for source in SOURCES:
         page = made[f"sources/{source.name}.md"]
         assert source.terms_url in page
+        assert re.search(r"\| credentials \| .*\w", page), source.name
         assert [name for name in source.settings if f"`{name}`" not in page] == []
         assert "\n1. " in page, source.name
     assert {mart.name for mart in (*MARTS, *MACROS)} <= {Path(path).stem for path in made if path.startswith("marts/")}

@@ -76,8 +76,11 @@ def source_page(source: "Source") -> str:
     if not re.search(r"^1\. ", told, re.MULTILINE) and package in sys.modules:
         told = inspect.getdoc(sys.modules[package]) or told
     hours = None if source.max_age is None else source.max_age.total_seconds() / 3600
+    listed = _listed(source.name)
     facts = {
         "provider": source.provider,
+        "gives": listed[2],
+        "credentials": listed[5],
         "kind": source.kind + (", with an archive for `chipledger backfill`" if source.backfill else ""),
         "address": f"<{source.url}>" if source.url.startswith("http") else f"`{source.url}`",
         "terms": f"<{source.terms_url}>" if source.terms_url.startswith("http") else source.terms_url,
@@ -96,6 +99,15 @@ def source_page(source: "Source") -> str:
         "[when it breaks](../runbook.md#a-source-broke)\n\n"
         f"## What its parser knows\n\nThe docstring of `{_path(module.__name__)}`:\n\n{_markdown(told)}\n"
     )
+
+
+def _listed(name: str) -> list[str]:
+    """Return the cells of a source's row in docs/sources.md. Raises KeyError where it has none."""
+    table = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
+    for line in table.splitlines():
+        if line.startswith(f"| `{name}` |"):
+            return [cell.strip() for cell in line.strip("|").split("|")]
+    raise KeyError(name)
 
 
 def marts() -> dict[str, str]:
@@ -139,6 +151,8 @@ def mart_page(head: str, row: str, columns: list[str], mart: Any) -> str:
         asked = f"`select sql from meta.model where name = '{mart.name}'`"
         lines += ["", "## SQL", "", f"{file}, and in the published file: {asked}.", ""]
         lines += ["```sql", mart.sql.strip(), "```"]
+    else:
+        lines += ["", "No one SELECT makes it: it is written when the file is published."]
     return "\n".join([*lines, "", "[All columns](../data-dictionary.md) · [questions and answers](../querying.md)", ""])
 
 
