@@ -294,7 +294,7 @@ def test_prices_of_different_months_have_no_distance(file: Path, at: int, expect
 
 
 def test_every_documented_query_of_providers_answers(file: Path) -> None:
-    part = DOCUMENT.read_text(encoding="utf-8").split("## Providers side by side")[1]
+    part = DOCUMENT.read_text(encoding="utf-8").split("## Questions about providers side by side")[1]
     queries = re.findall(r"^```sql\n(.*?)^```", part, flags=re.DOTALL | re.MULTILINE)
     assert len(queries) == 4
     assert [query for query in queries if not records(file, query)] == []
