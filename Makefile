@@ -17,6 +17,8 @@ PACKAGES := flows extract transform reports warehouse
 export UV_PYTHON_DOWNLOADS := never
 export UV_HTTP_TIMEOUT ?= 120
 unexport VIRTUAL_ENV
+# Compiled modules are kept: tests start many processes, each of which would compile them all again.
+unexport PYTHONDONTWRITEBYTECODE
 # The project's own Prefect: its server lives as long as the command and reports to nobody. It makes its home, but not
 # the folders above, and without one it fails only after the whole timeout.
 unexport PREFECT_API_URL PREFECT_API_KEY PREFECT_PROFILE

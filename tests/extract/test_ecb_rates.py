@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from few_marts import FEW_MARTS
+from few_marts import LEAST_MARTS
 from looks import ParsedLook, look, row
 from published import query
 
@@ -271,7 +271,7 @@ def published(folder: Path, body: bytes, **prices: tuple[date, dict[str, object]
             load(con, [each], recorded_at=each.observed_at)
         built_at = max(each.observed_at for each in looks) + timedelta(hours=1)
         return publish.publish(
-            con, folder, marts=FEW_MARTS, formulas=create_formulas, sources=sources, built_at=built_at, version="test"
+            con, folder, marts=LEAST_MARTS, formulas=create_formulas, sources=sources, built_at=built_at, version="test"
         )
 
 

@@ -16,10 +16,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def few_marts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Publish without the marts of cost, drift and audit, which take longer than all else that a small run does."""
+    """Publish without the marts of cost, drift and audit, and without pages: they take longer than all else in a run."""
     monkeypatch.setattr("flows.steps.MARTS", FEW_MARTS)
     monkeypatch.setattr("flows.steps.MACROS", FEW_MACROS)
     monkeypatch.setattr("flows.steps.audit_tables.TABLES", ())
+    monkeypatch.setattr("flows.pages.write", lambda settings, file, **_: settings.data_dir / "reports" / "index.html")
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from few_marts import FEW_MARTS
+from few_marts import LEAST_MARTS
 from looks import ParsedLook, day, look, row
 from published import content, query
 
@@ -44,13 +44,13 @@ def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedLook) -> None:
         load(con, [each], recorded_at=each.observed_at)
 
 
-def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1, marts: Sequence[Mart] = FEW_MARTS) -> Path:
+def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1, marts: Sequence[Mart] = LEAST_MARTS) -> Path:
     return publish.publish(
         con, data_dir, marts=marts, formulas=create_formulas, sources=SOURCES, built_at=day(at), version="test"
     )
 
 
-def one_price(data_dir: Path, price: str, at: float = 0, marts: Sequence[Mart] = FEW_MARTS) -> Path:
+def one_price(data_dir: Path, price: str, at: float = 0, marts: Sequence[Mart] = LEAST_MARTS) -> Path:
     with db.writer(data_dir) as con:
         documented(con, look(at, row("p5.48xlarge", price), row("g6.xlarge", "1")))
         return put(con, data_dir, at, marts)
