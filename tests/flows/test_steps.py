@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from few_marts import LEAST_MARTS
 from looks import day
 from published import content, query
 from standin import aws, faults
@@ -38,7 +39,9 @@ LIST_CHANGES = (
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
-    """Return a source of our own, the only one, over an empty data directory."""
+    """Return a source of our own, the only one, over an empty data directory; what is published is the least."""
+    monkeypatch.setattr("flows.steps.MARTS", LEAST_MARTS)
+    monkeypatch.setattr("flows.steps.MACROS", ())
     return installed(monkeypatch, tmp_path / "data")
 
 

@@ -36,7 +36,9 @@ def test_the_flow_writes_the_page_and_says_what_was_sent(
     settings.write_text("")
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
     artifacts: list[str] = []
+    links: list[str] = []
     monkeypatch.setattr(weekly_file, "create_markdown_artifact", lambda **told: artifacts.append(told["markdown"]))
+    monkeypatch.setattr(weekly_file, "create_link_artifact", lambda **told: links.append(told["link"]))
 
     def run() -> Any:
         with disable_run_logger():
@@ -45,6 +47,7 @@ def test_the_flow_writes_the_page_and_says_what_was_sent(
     assert run().message == "2026-W03: 0 sent"
     assert (tmp_path / "reports/weekly/2026-W03.html").is_file()
     assert "no [mail] in the settings" in artifacts[-1]
+    assert links == [(tmp_path / "reports/weekly/2026-W03.html").as_uri()]
 
     settings.write_text('[mail]\nfrom = "p@example.com"\n')
     outcome = Outcome(week="2026-W03", sent=["a@example.com"], failed={"b@example.com": "no"})
