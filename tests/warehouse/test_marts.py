@@ -36,7 +36,13 @@ def put(con: duckdb.DuckDBPyConnection, tmp_path: Path):
             con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
             load(con, [each], recorded_at=each.observed_at)
         return publish.publish(
-            con, tmp_path, marts=LEAST_MARTS, formulas=create_formulas, sources=SOURCES, built_at=day(at), version="test"
+            con,
+            tmp_path,
+            marts=LEAST_MARTS,
+            formulas=create_formulas,
+            sources=SOURCES,
+            built_at=day(at),
+            version="test",
         )
 
     return loaded
