@@ -155,7 +155,12 @@ def breakeven(
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False), required=False)
+@click.option(
+    "--bedrock",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A saved index.json of AWS's price list of Amazon Bedrock, instead of the CSV or beside it.",
+)
 @click.option("--own", required=True, help='What one would rent instead, such as "h200 sxm on_demand runpod".')
 @click.option("--tokens-per-day", type=Count(), help="Output tokens a day: what each then costs a month.")
 @click.option("--input-per-output", type=NOT_NEGATIVE, help="Input tokens that come with each output token.")
@@ -169,23 +174,38 @@ def breakeven(
 @_in_use
 @click.pass_obj
 def makeorbuy(
-    read: Callable[[], Settings], /, *, file: Path, own: str, in_html: bool, in_json: bool, **asked: Any
+    read: Callable[[], Settings],
+    /,
+    *,
+    file: Path | None,
+    bedrock: Path | None,
+    own: str,
+    in_html: bool,
+    in_json: bool,
+    **asked: Any,
 ) -> None:
     """Say from which load machines of one's own are cheaper than a hosted model, by a CSV of hosted prices.
 
-    docs/break-even.md lists its columns. Machines are paid whole, all month.
+    docs/break-even.md lists its columns, and what of AWS's price list counts. Machines are paid whole, all month.
     """
     with output.errors(in_json=in_json):
+        from flows import bedrock as price_list
         from flows import breakeven_page as page
         from flows import make_or_buy as asking
 
         if asked["model"] is None:
             raise SettingsError("give the model", field="--model", value="")
+        if file is None and bedrock is None:
+            raise SettingsError("give hosted prices: a CSV, --bedrock, or both", field="FILE", value="")
+        hosted = [] if file is None else asking.read_hosted(file)
+        listed = None if bedrock is None else price_list.read(bedrock)
         found = asking.compare(
-            read().published(), hosted=asking.read_hosted(file), own=own, model=asked["model"],
+            read().published(), hosted=[*hosted, *(listed.hosted if listed else ())], own=own, model=asked["model"],
             interactivity=asked["interactivity"], tokens_per_day=asked["tokens_per_day"],
             input_per_output=asked["input_per_output"], cached_share=asked["cached_share"], use=_use(asked),
         )  # fmt: skip
+        if listed:
+            found["bedrock"] = listed.told()
     if in_json:
         click.echo(output.as_json(found))
     else:

@@ -1,6 +1,6 @@
 """Make or buy: a hosted model's prices of tokens beside machines of one's own, at the same model and traffic.
 
-Hosted prices come from the user's CSV, one's own cost from `mart.serving_cost`; machines are paid whole, all month, so
+Hosted prices come from the user's CSV or a saved price list (`flows.bedrock`), one's own cost from `mart.serving_cost`; machines are paid whole, all month, so
 that each further one opens a gap in which the hosted model is cheaper again (`mart.make_or_buy`).
 """
 
@@ -91,7 +91,7 @@ def compare(
     if not offers:
         raise ChipledgerError(
             "no hosted price is of that model", field="model", value=model,
-            hint=f"The file has {', '.join(sorted({one.model for one in hosted}))}",
+            hint=f"Given are {', '.join(sorted({one.model for one in hosted}))}",
         )  # fmt: skip
     sums = in_memory()
     with evidence.opened(file) as con:
@@ -180,6 +180,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
             [f"Of {silent} rows the benchmark does not tell its input: whether the rate holds with this is unknown."]
             if silent else []
         ),
+        *(_bedrock_lines(found["bedrock"]) if "bedrock" in found else []),
         *(f"unknown: {reason}" for reason in found["unknown"]),
         *(f"left out: {reason}" for reason in found["left_out"][:MOST_LINES]),
     ]  # fmt: skip
@@ -212,6 +213,17 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
         for case in found["cases"]
     ]
     return [Section("Make or buy", lines, table)]
+
+
+def _bedrock_lines(listed: Mapping[str, Any]) -> list[str]:
+    """Return where the prices of Amazon Bedrock come from, and what of the price list was left out."""
+    counted = ", ".join(f"{reason} {n}" for reason, n in listed["left_out"].items())
+    return [
+        f"Amazon Bedrock: {listed['hosted']} models of {listed['file']}, version {listed['version']}, published "
+        f"{listed['published_at']:%Y-%m-%d}, SHA-256 {listed['document_sha256']}.",
+        *([f"Products of it left out: {counted}."] if counted else []),
+        *(f"left out of it: {model}" for model in listed["models_left_out"][:MOST_LINES]),
+    ]
 
 
 def _first(stretches: Sequence[Mapping[str, Any]] | None) -> Any:

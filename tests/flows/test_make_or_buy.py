@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bedrock_file import write
 from breakeven_file import publish_breakeven
 from click.testing import CliRunner, Result
 from kept import once
@@ -26,16 +27,17 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     folder = once(tmp_path_factory, "breakeven", publish_breakeven)
     hosted = tmp_path_factory.mktemp("hosted") / "hosted.csv"
 
-    def call(*words: str, lines: str = LINE) -> Result:
-        hosted.write_text(HEAD + lines, encoding="utf-8")
+    def call(*words: str, lines: str | None = LINE) -> Result:
+        csv = () if lines is None else (str(hosted),)
+        hosted.write_text(HEAD + (lines or ""), encoding="utf-8")
         own = () if "--own" in words else ("--own", "toy h200 on_demand")
         model = () if "--model" in words else ("--model", "llama-3-70b")
-        return CliRunner().invoke(main, ["--data-dir", str(folder), "makeorbuy", str(hosted), *own, *model, *words])
+        return CliRunner().invoke(main, ["--data-dir", str(folder), "makeorbuy", *csv, *own, *model, *words])
 
     return call
 
 
-def answer(ask: Ask, *words: str, lines: str = LINE) -> dict[str, Any]:
+def answer(ask: Ask, *words: str, lines: str | None = LINE) -> dict[str, Any]:
     result = ask(*words, "--json", lines=lines)
     assert result.exit_code == 0, result.stderr
     return dict(json.loads(result.stdout))
@@ -80,6 +82,22 @@ def test_cached_input_has_its_own_price(ask: Ask) -> None:
 
     assert case["hosted_usd_per_million_output"] == pytest.approx(2.6)
     assert (unknown["hosted_usd_per_million_output"], unknown["make_likely"]) == (None, None)
+
+
+def test_bedrock_instead_of_a_csv_or_beside_it(ask: Ask, tmp_path: Path) -> None:
+    """Llama 3 70B at 2.65 and 3.50 USD: with two of input 8.80, told with version, day and hash of the list."""
+    words = ("--bedrock", str(write(tmp_path / "index.json")), "--input-per-output", "2")
+    found = answer(ask, *words, lines=None)
+    (case,) = found["cases"]
+    page = " ".join(ask(*words).stdout.split())
+
+    assert case["hosted_usd_per_million_output"] == pytest.approx(8.8)
+    assert (case["hosted"]["provider"], case["hosted"]["as_of"]) == ("Amazon Bedrock us-east-1", "2026-09-01")
+    assert (found["bedrock"]["hosted"], found["bedrock"]["published_at"]) == (4, "2026-09-01T00:00:00Z")
+    assert [each["hosted"]["provider"] for each in answer(ask, *words)["cases"]] == ["Host", "Amazon Bedrock us-east-1"]
+    assert "version 20260901000000, published 2026-09-01, SHA-256 " + found["bedrock"]["document_sha256"] in page
+    assert "left out: batch 1, cached input 1." in page
+    assert "left out of it: Claude 2.0 in us-east-1: no price of output" in page
 
 
 def test_a_cheap_host_is_always_cheaper(ask: Ask) -> None:

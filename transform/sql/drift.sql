@@ -1,8 +1,8 @@
 -- Like-for-like drift of each series of mart.price_index from the end of day `since` to the end of day `until`, and the
 -- change of the level. Unknown where the series lacks one of the days, or where its chain broke in between.
--- drift and level_change are ratios minus 1; currency_effect is the part of the level's logarithm that rates of exchange
--- alone made: no price moved; mix_effect is the part that is neither; the counts are sums over the days after `since`
--- up to `until`.
+-- drift and level_change are ratios minus 1; currency_effect is the part of the level's logarithm that rates of
+-- exchange alone made: no price moved; mix_effect is the part that is neither; the counts are sums over the days after
+-- `since` up to `until`.
 with framed as (
     select
         *,
