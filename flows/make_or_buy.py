@@ -1,7 +1,8 @@
 """Make or buy: a hosted model's prices of tokens beside machines of one's own, at the same model and traffic.
 
-Hosted prices come from the user's CSV or a saved price list (`flows.bedrock`), one's own cost from `mart.serving_cost`; machines are paid whole, all month, so
-that each further one opens a gap in which the hosted model is cheaper again (`mart.make_or_buy`).
+Hosted prices come from the user's CSV or a saved price list (`flows.bedrock`), one's own cost from `mart.serving_cost`;
+machines are paid whole, all month, so that each further one opens a gap in which the hosted model is cheaper again
+(`mart.make_or_buy`).
 """
 
 from collections.abc import Mapping, Sequence
