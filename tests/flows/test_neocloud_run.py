@@ -30,7 +30,7 @@ CASES = cases()
 LATER = MOMENT + timedelta(days=4)
 DOWN, SLOW, CHANGED, FORBIDS = "crusoe", "nebius", "lambda", "verda"
 FAILING = (DOWN, SLOW, CHANGED, FORBIDS)
-READ_TIMEOUT_S = 0.3
+READ_TIMEOUT_S = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
