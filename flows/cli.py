@@ -39,12 +39,6 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def _as_json(command: Command) -> Command:
-    return click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")(
-        command
-    )
-
-
 def _selection(command: Command) -> Command:
     command = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")(
         command
@@ -106,7 +100,7 @@ main.add_command(cli_keep.document)
 @click.option("--offline", is_flag=True, help="Replay the dated archive in the package: no network, no credentials.")
 @click.option("--wait", "wait_seconds", type=float, help="Seconds to wait for another run that is writing [0].")
 @_selection
-@_as_json
+@output.JSON
 @click.pass_obj
 def run(
     read: Callable[[], settings.Settings],
@@ -132,7 +126,7 @@ def run(
 
 @main.command()
 @_selection
-@_as_json
+@output.JSON
 @click.pass_obj
 def collect(
     read: Callable[[], settings.Settings], *, names: tuple[str, ...], scopes: tuple[str, ...], in_json: bool
@@ -150,7 +144,7 @@ def collect(
 
 @main.command()
 @click.option("--rebuild", is_flag=True, help="Make the log anew from the landing folder, past decisions included.")
-@_as_json
+@output.JSON
 @click.pass_obj
 def build(read: Callable[[], settings.Settings], *, rebuild: bool, in_json: bool) -> None:
     """Load what was landed and not yet loaded, and publish."""
@@ -194,7 +188,7 @@ def quarantine() -> None:
 
 @quarantine.command("list")
 @click.option("--all", "everything", is_flag=True, help="The settled ones too.")
-@_as_json
+@output.JSON
 @click.pass_obj
 def list_quarantine(read: Callable[[], settings.Settings], *, everything: bool, in_json: bool) -> None:
     """List refused rows: what, where, why."""
@@ -211,7 +205,7 @@ def list_quarantine(read: Callable[[], settings.Settings], *, everything: bool, 
 def _decision(decision: str, explanation: str) -> None:
     @quarantine.command(decision, help=explanation)
     @click.argument("quarantine_ids", type=int, nargs=-1, required=True)
-    @_as_json
+    @output.JSON
     @click.pass_obj
     def command(read: Callable[[], settings.Settings], *, quarantine_ids: tuple[int, ...], in_json: bool) -> None:
         with output.errors(in_json=in_json):
@@ -231,7 +225,7 @@ _decision("refuse", "Leave rows of these ids out for good.")
 
 @main.command("import")
 @click.argument("files", type=click.Path(path_type=Path, exists=True, dir_okay=False), nargs=-1, required=True)
-@_as_json
+@output.JSON
 @click.pass_obj
 def import_files(read: Callable[[], settings.Settings], *, files: tuple[Path, ...], in_json: bool) -> None:
     """Import past prices from CSV files of observations, any number of times, in any order.
@@ -256,7 +250,7 @@ def import_files(read: Callable[[], settings.Settings], *, files: tuple[Path, ..
 @click.option("--scope", "--region", "scopes", multiple=True, required=True, help="A region; may repeat.")
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="First day, UTC. Default: the archive's first.")
 @click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="Last day, UTC. Default: the archive's last.")
-@_as_json
+@output.JSON
 @click.pass_obj
 def backfill(
     read: Callable[[], settings.Settings], *, name: str, scopes: tuple[str, ...], since: Any, until: Any, in_json: bool
@@ -276,7 +270,7 @@ def backfill(
 
 
 @main.command()
-@_as_json
+@output.JSON
 @click.pass_obj
 def sources(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
     """List the sources: what each is, whether it is on, how old its prices may be."""
@@ -302,7 +296,7 @@ def sources(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
 
 @main.command()
 @click.option("--offline", is_flag=True, help="Ask nobody: leave out network, credentials and servers.")
-@_as_json
+@output.JSON
 @click.pass_obj
 def doctor(read: Callable[[], settings.Settings], *, offline: bool, in_json: bool) -> None:
     """Check files, credentials, network, clock and servers, and say what to do about what is wrong."""

@@ -11,7 +11,7 @@ from flows.settings import Settings
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Print what would be told; send and note nothing.")
-@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@output.JSON
 @click.pass_obj
 def alert(read: Callable[[], Settings], *, dry_run: bool, in_json: bool) -> None:
     """Tell what is news: list prices that moved, new chips, stale sources, claims with another verdict.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from extract.benchmarks import BenchmarkIncomplete
     from flows.benchmarks import Result
 
-AS_JSON = click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
-
 
 @click.group()
 def benchmark() -> None:
@@ -27,7 +25,7 @@ def benchmark() -> None:
 @click.argument("files", type=click.Path(path_type=Path, exists=True, dir_okay=False), nargs=-1, required=True)
 @click.option("--set", "words", multiple=True, metavar="NAME=VALUE", help="What the files do not tell; may repeat.")
 @click.option("--name", "label", help="What to call them. Default: each file's own name.")
-@AS_JSON
+@output.JSON
 @click.pass_obj
 def add(
     read: Callable[[], Settings], files: tuple[Path, ...], *, words: tuple[str, ...], label: str | None, in_json: bool
@@ -67,7 +65,7 @@ def add(
 @benchmark.command("list")
 @click.option("--model", help="Only of this model, such as llama-3.1-8b.")
 @click.option("--chip", help="Only on this chip, such as 'H100 SXM' or Trainium2.")
-@AS_JSON
+@output.JSON
 @click.pass_obj
 def list_runs(read: Callable[[], Settings], *, model: str | None, chip: str | None, in_json: bool) -> None:
     """List what was measured: model, chip, rate of the whole system, evidence grade and source."""
@@ -85,7 +83,7 @@ def list_runs(read: Callable[[], Settings], *, model: str | None, chip: str | No
 
 @benchmark.command()
 @click.argument("throughput_id", type=int)
-@AS_JSON
+@output.JSON
 @click.pass_obj
 def show(read: Callable[[], Settings], throughput_id: int, *, in_json: bool) -> None:
     """Show one run whole, with the document or the address that says so."""

@@ -63,7 +63,7 @@ def _in_use(command: Command) -> Command:
         ),
         click.option("--interactivity", type=POSITIVE, help="Least tokens per second for one user."),
         click.option("--model", help="A model, such as llama-2-70b."),
-        click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr."),
+        output.JSON,
         click.option("--html", "in_html", is_flag=True, help="Print the result as a page."),
     ):
         command = option(command)

@@ -8,7 +8,6 @@ import click
 from flows import output
 from flows.settings import Settings
 
-AS_JSON = click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
 UNITS = {"k": 1024, "K": 1024, "m": 1024**2, "M": 1024**2}
 
 
@@ -30,7 +29,7 @@ class Tokens(click.ParamType[int]):
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--against", metavar="CHIP", help="Show each fact as a ratio to this chip's.")
-@AS_JSON
+@output.JSON
 @click.pass_obj
 def chips(read: Callable[[], Settings], names: tuple[str, ...], *, against: str | None, in_json: bool) -> None:
     """Compare chips: peaks, memory, power, and what a unit of each costs under each purchase option.
@@ -63,7 +62,7 @@ def chips(read: Callable[[], Settings], names: tuple[str, ...], *, against: str 
 @click.option("--precision", help="Of the weights: bf16, fp8, fp4 ... Default: each chip's fastest.")
 @click.option("--context", type=Tokens(), default="8k", show_default=True, help="Tokens of one sequence.")
 @click.option("--batch", type=click.IntRange(min=1), default=1, show_default=True, help="Sequences in flight.")
-@AS_JSON
+@output.JSON
 @click.pass_obj
 def fit(
     read: Callable[[], Settings], *, model: str, precision: str | None, context: int, batch: int, in_json: bool

@@ -9,7 +9,6 @@ from flows import output
 from flows.cli_cost import Count
 from flows.settings import Settings
 
-AS_JSON = click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
 MONTHS = click.FloatRange(min=1, max=120)
 PRIVATE_FILE = "private.duckdb"
 SHARE = click.FloatRange(min=0, max=1)
@@ -19,7 +18,7 @@ SHOWN = 12
 
 @click.command()
 @click.option("--horizon", type=MONTHS, help="Months to look ahead; whole years fit terms best [36].")
-@AS_JSON
+@output.JSON
 @click.pass_obj
 def commitments(read: Callable[[], Settings], *, horizon: float | None, in_json: bool) -> None:
     """Say how many nodes of each line of the fleet to commit to, with the range, and what being wrong costs.
@@ -106,7 +105,7 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
     "--utilisation", type=SHARE, default=1.0, show_default=True, help="Serving: share of the rate that is served."
 )
 @click.option("--price-days", type=click.FloatRange(min=0), help="Also rank prices last seen so many days ago, marked.")
-@AS_JSON
+@output.JSON
 @click.pass_obj
 def choose(read: Callable[[], Settings], /, *, in_json: bool, **given: Any) -> None:
     """Say which option is the cheapest feasible one for each workload, by how much, and what would change that.

@@ -95,7 +95,7 @@ class Count(click.ParamType[float]):
 )
 @click.option("--all", "everything", is_flag=True, help="Every offer, not the cheapest of each chip and option.")
 @click.option("--html", "in_html", is_flag=True, help="Print the result as a page.")
-@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@output.JSON
 @click.pass_obj
 def cost(
     read: Callable[[], Settings], /, *, model: str | None, task: str, chip: str | None, everything: bool, in_html: bool,

@@ -16,7 +16,7 @@ from flows import output
     metavar="NAME=CRON",
     help="Another schedule than that of prefect.yaml, UTC, or NAME=off; NAME is daily or weekly. May repeat.",
 )
-@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@output.JSON
 def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
     """Make daily, weekly and backfill of prefect.yaml on the server of PREFECT_API_URL, and their work pool.
 

@@ -24,7 +24,7 @@ SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx"}
 )
 @click.option("--with-private", is_flag=True, help="Your fleet and contracted prices too, in files for you alone.")
 @click.option("--force", is_flag=True, help="Replace files that are there already.")
-@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@output.JSON
 @click.pass_obj
 def export(
     read: Callable[[], Settings],

@@ -11,8 +11,6 @@ import click
 from flows import output
 from flows.settings import Settings
 
-AS_JSON = click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
-
 
 @click.group(invoke_without_command=True)
 @click.option(
@@ -20,7 +18,7 @@ AS_JSON = click.option("--json", "in_json", is_flag=True, help="Print the result
     help="Also each move of a list price since this day, in USD a month.",
 )  # fmt: skip
 @click.option("--renewals", is_flag=True, help="Also the commitments that end, and what is left of them.")
-@AS_JSON
+@output.JSON
 @click.pass_context
 def fleet(ctx: click.Context, *, since: datetime | None, renewals: bool, in_json: bool) -> None:
     """Say what your fleet costs a month, at list and as contracted.
@@ -40,7 +38,7 @@ def fleet(ctx: click.Context, *, since: datetime | None, renewals: bool, in_json
 
 
 @fleet.command()
-@AS_JSON
+@output.JSON
 @click.pass_obj
 def check(read: Callable[[], Settings], *, in_json: bool) -> None:
     """Name lines without a price, rules that count for nothing, and commitments without an end; exit 1 for lines."""
@@ -70,7 +68,7 @@ def check(read: Callable[[], Settings], *, in_json: bool) -> None:
     help="The fleet file to write.",
 )  # fmt: skip
 @click.option("--replace", is_flag=True, help="Write over a file that is there.")
-@AS_JSON
+@output.JSON
 def import_focus(*, file: Path, out: Path, replace: bool, in_json: bool) -> None:
     """Write a fleet file from an export of costs in FOCUS columns, CSV or Parquet, and say what was not read.
 

@@ -19,7 +19,7 @@ from flows.settings import Settings
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Put this settings file into it, too.",
 )
-@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@output.JSON
 @click.pass_obj
 def backup(read: Callable[[], Settings], *, target: Path, settings_file: Path | None, in_json: bool) -> None:
     """Back up what cannot be made again into TARGET: a new folder, or a file ending in .tar.zst or .tar.gz.
@@ -39,7 +39,7 @@ def backup(read: Callable[[], Settings], *, target: Path, settings_file: Path | 
 @click.argument("source", type=click.Path(path_type=Path, exists=True))
 @click.option("--force", is_flag=True, help="Set aside what is in the data directory, in its folder `replaced`.")
 @click.option("--check", is_flag=True, help="Only read the backup and check every hash; change nothing.")
-@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@output.JSON
 @click.pass_obj
 def restore(read: Callable[[], Settings], *, source: Path, force: bool, check: bool, in_json: bool) -> None:
     """Put a backup into an empty data directory and publish it; every hash is checked before anything is moved."""
@@ -63,7 +63,7 @@ def restore(read: Callable[[], Settings], *, source: Path, force: bool, check: b
 
 @click.command()
 @click.option("--accept", is_flag=True, help="Use the new log even where it differs; the old one is set aside.")
-@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@output.JSON
 @click.pass_obj
 def rebuild(read: Callable[[], Settings], *, accept: bool, in_json: bool) -> None:
     """Make the log anew from the landing folder, compare it with the one in use, and swap it in where they are equal.
@@ -88,7 +88,7 @@ def rebuild(read: Callable[[], Settings], *, accept: bool, in_json: bool) -> Non
 
 
 @click.command()
-@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@output.JSON
 @click.pass_obj
 def compact(read: Callable[[], Settings], *, in_json: bool) -> None:
     """Pack old documents together and remove old pages of single days, as [retention] says; `run` does it, too.

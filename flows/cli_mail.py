@@ -10,7 +10,6 @@ import click
 from flows import output
 from flows.settings import Settings
 
-AS_JSON = click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
 WEEK = click.option("--week", metavar="2025-W26", help="ISO week. Default: the last one that was over.")
 KNOWN_THEN = click.option(
     "--known-then", is_flag=True, help="From what was known when the week ended, not from what is known now."
@@ -18,7 +17,7 @@ KNOWN_THEN = click.option(
 
 
 @click.group(invoke_without_command=True)
-@AS_JSON
+@output.JSON
 @click.pass_context
 def report(ctx: click.Context, *, in_json: bool) -> None:
     """Write the report of the published file, and print where it is."""
@@ -35,7 +34,7 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
 @report.command()
 @WEEK
 @KNOWN_THEN
-@AS_JSON
+@output.JSON
 @click.pass_obj
 def weekly(read: Callable[[], Settings], *, week: str | None, known_then: bool, in_json: bool) -> None:
     """Write the page of a week, Monday to Sunday, UTC, and print where it is."""
@@ -51,7 +50,7 @@ def weekly(read: Callable[[], Settings], *, week: str | None, known_then: bool, 
 @KNOWN_THEN
 @click.option("--dry-run", is_flag=True, help="Send nothing; write the message as an .eml file and print where it is.")
 @click.option("--again", is_flag=True, help="Send to those, too, to whom a sending broke off and may have arrived.")
-@AS_JSON
+@output.JSON
 @click.pass_obj
 def mail(
     read: Callable[[], Settings], *, week: str | None, known_then: bool, dry_run: bool, again: bool, in_json: bool

@@ -30,7 +30,7 @@ SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 @click.option(
     "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds until it is stopped."
 )
-@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@output.JSON
 @click.pass_obj
 def query(
     read: Callable[[], Settings],

@@ -9,7 +9,7 @@ from flows import output
 
 
 @click.command()
-@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@output.JSON
 def settings(*, in_json: bool) -> None:
     """Show every setting, its value, and where that comes from; secrets are not shown."""
     given = _given()
@@ -26,7 +26,7 @@ def settings(*, in_json: bool) -> None:
 
 @click.command()
 @click.option("--force", is_flag=True, help="Put a file that is there aside, and write a new one.")
-@click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+@output.JSON
 def init(*, force: bool, in_json: bool) -> None:
     """Write a settings file with every setting in it, commented out; one that is there is left as it is."""
     with output.errors(in_json=in_json):

@@ -15,6 +15,9 @@ from warehouse.errors import ChipledgerError, SettingsError
 USAGE = 2
 FAILED = 1
 
+JSON = click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
+"""The option of every command that has a result."""
+
 
 def plain(value: object) -> object:
     """Return a value as JSON has it: amounts as numbers with their own digits, moments as UTC text ending in Z."""
