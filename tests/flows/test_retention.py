@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+import pyarrow
 import pytest
 from kept_data import look, toy_at
 from looks import day
@@ -74,9 +75,11 @@ def test_a_pack_is_an_archive_that_others_read(settings: Settings, tmp_path: Pat
     """tar unpacks it, and the list beside it is what sha256sum checks."""
     retention.keep_house(settings, LATE)
     (january,) = (pack for pack in packs(settings) if pack.parent.name == "2026-01")
-    if shutil.which("zstd") is None:
-        pytest.skip("no zstd beside tar")
-    subprocess.run(["tar", "--zstd", "-xf", january, "-C", tmp_path], check=True)
+    if shutil.which("zstd"):
+        subprocess.run(["tar", "--zstd", "-xf", january, "-C", tmp_path], check=True)
+    else:  # tar asks the program of that name for it
+        with pyarrow.input_stream(january, compression="zstd") as plain:
+            subprocess.run(["tar", "-xf", "-", "-C", tmp_path], check=True, input=plain.read())
     names = [line.split("  ") for line in january.with_name("toy.1.sha256").read_text().splitlines()]
 
     assert [hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for _, name in names] == [
