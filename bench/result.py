@@ -1,0 +1,39 @@
+"""What a benchmark found: a quantity beside its budget, and what others took for the same work in the same run."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Result:
+    """One measured quantity.
+
+    `measured`, `budget` and `peers` are in `unit`; without a budget the quantity is told, and neither met nor missed.
+    `better` says whether less or more of it is good. `peers` are others doing the same work in the same run, by name,
+    the machine's own limit (a raw read) among them; `note` says what was measured, and on what.
+    """
+
+    name: str
+    measured: float
+    unit: str
+    budget: float | None
+    better: Literal["less", "more"] = "less"
+    peers: dict[str, float] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Return whether the budget is kept; None where there is none. A measurement that is no number keeps none."""
+        if self.budget is None:
+            return None
+        return self.measured <= self.budget if self.better == "less" else self.measured >= self.budget
+
+    def ratios(self) -> dict[str, float]:
+        """Return by peer how many times as good as it this is: above 1 better, below 1 worse, whatever the unit."""
+        if self.better == "less":
+            return {name: other / self.measured for name, other in self.peers.items() if self.measured}
+        return {name: self.measured / other for name, other in self.peers.items() if other}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields, with `met` and `ratios` beside them."""
+        return asdict(self) | {"met": self.met, "ratios": self.ratios()}
