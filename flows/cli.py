@@ -143,19 +143,15 @@ def collect(
 
 
 @main.command()
-@click.option("--rebuild", is_flag=True, help="Make the log anew from the landing folder, past decisions included.")
 @output.JSON
 @click.pass_obj
-def build(read: Callable[[], settings.Settings], *, rebuild: bool, in_json: bool) -> None:
+def build(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
     """Load what was landed and not yet loaded, and publish."""
     with output.errors(in_json=in_json):
         from flows import steps
 
         chosen = read()
-        with (
-            output.progress(quiet=in_json) as progress,
-            steps.open_run(chosen, rebuild=rebuild, progress=progress) as one,
-        ):
+        with output.progress(quiet=in_json) as progress, steps.open_run(chosen, progress=progress) as one:
             one.load()
             one.publish()
             summary = one.summary

@@ -329,15 +329,11 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
 def open_run(
     settings: Settings,
     *,
-    rebuild: bool = False,
     clock: Clock = utc_now,
     progress: Progress = lambda message: None,
 ) -> Iterator[Run]:
-    """Take the writer's lock and yield a run. Raises WriterBusy where another process writes.
-
-    With `rebuild` the log starts empty, so that loading makes it anew from the landing folder.
-    """
-    with db.writer(settings.data_dir, wait_seconds=settings.wait_seconds, rebuild=rebuild) as con:
+    """Take the writer's lock and yield a run. Raises WriterBusy where another process writes."""
+    with db.writer(settings.data_dir, wait_seconds=settings.wait_seconds) as con:
         yield Run(settings, con, clock, progress)
 
 

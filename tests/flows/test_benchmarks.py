@@ -207,7 +207,7 @@ def test_the_landing_folder_alone_rebuilds_it(result: Path, folder: Path) -> Non
     before = runs(folder, "*")
     for file in ("build.duckdb", "prices.duckdb"):
         (folder / file).unlink()
-    assert call("build", "--rebuild", data_dir=folder).exit_code == 0
+    assert call("rebuild", data_dir=folder).exit_code == 0
     assert len(before) == 3
     assert before == runs(folder, "*")
 
@@ -242,7 +242,7 @@ def test_what_is_read_otherwise_today_is_named(result: Path, folder: Path, monke
         raise ChipledgerError("no longer believed", source="mine.json")
 
     monkeypatch.setattr(extract.benchmarks, "read", refuse)
-    done = json.loads(call("build", "--rebuild", "--json", data_dir=folder).stdout)
+    done = json.loads(call("rebuild", "--accept", "--json", data_dir=folder).stdout)
     assert done["notes"] == ["benchmark mine.json is left out: mine.json: no longer believed"]
     assert runs(folder, "*") == []
 

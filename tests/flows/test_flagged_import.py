@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from published import query
 
-from flows import steps
+from flows import rebuild, steps
 from flows.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("few_marts")
@@ -26,10 +26,14 @@ def test_flagged_rows_are_refused_for_good(tmp_path: Path) -> None:
     csv.write_text(SEEN)
     for number in range(3):
         clock = (lambda moment: lambda: moment)(NOW + timedelta(hours=number))
-        with steps.open_run(Settings(data_dir=tmp_path), clock=clock, rebuild=number == 2) as run:
-            if number < 2:
+        if number < 2:
+            with steps.open_run(Settings(data_dir=tmp_path), clock=clock) as run:
                 run.land_import(csv)
-            summary = run.finish(report=False)
+                notes = run.finish(report=False).notes
+        else:
+            rebuilt = rebuild.rebuild(Settings(data_dir=tmp_path), clock=clock)
+            assert rebuilt.is_in_use
+            notes = rebuilt.notes
         file = tmp_path / "prices.duckdb"
         assert query(file, "select source, reason, decision, decided_by, observed_at::date::varchar "
                            "from core.quarantine order by all") == [
@@ -41,7 +45,7 @@ def test_flagged_rows_are_refused_for_good(tmp_path: Path) -> None:
         assert query(file, "select unit_price::double, last_observed_at::date::varchar from core.sku_price") == [
             (2.95, "2026-05-08")
         ]
-        assert "seen.csv: 1 rows refused, flagged suspect_label_price_of_next_card" in summary.notes
+        assert "seen.csv: 1 rows refused, flagged suspect_label_price_of_next_card" in notes
     assert query(file, "select source, status, n_rows, n_refused from core.scope_run order by all") == [
         ("import:me", "ok", 1, 1), ("import:me", "ok", 1, 1),
         ("import:you", "empty", 0, 1), ("import:you", "empty", 0, 1),
