@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from flows import tabular
+from flows import only_select, tabular
 from flows.output import as_json
 from warehouse.db import quote
 from warehouse.errors import ChipledgerError
@@ -20,7 +20,9 @@ from warehouse.errors import ChipledgerError
 LOG = logging.getLogger(__name__)
 
 EVERYTHING = 1_000_000
-"""Rows and characters that a table in text may have."""
+"""Rows and characters that a table in text may have; rows that an answer on stdout may have."""
+MEMORY = "4GB"
+"""Of one question; what takes more is refused, as nothing is written beside the file."""
 
 PRIVATE = "private"
 """The name under which the private file is attached, where there is one."""
@@ -67,23 +69,34 @@ def save(file: Path, sql: str, target: Path, *, form: str, timeout: float, force
 
 @contextlib.contextmanager
 def asked(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a connection that reads the published file and nothing else, for `timeout` seconds.
+    """Give a connection that reads the published file and nothing else, for `timeout` seconds, to answer one SELECT.
 
-    SQL in it can neither write, nor reach other files or the network, nor load extensions, nor take these limits back.
+    It can neither write, nor reach other files or the network, nor load extensions, nor take these limits back.
+    Raises ChipledgerError for anything but one SELECT.
     """
     with duckdb.connect(str(file), read_only=True) as con:
         attach_private(con, file)
-        con.execute("set enable_external_access = false")
-        con.execute("set lock_configuration = true")
-        watch = threading.Timer(timeout, con.interrupt)
+        only_select.lock(con, memory=MEMORY)
+        is_over = threading.Event()
+
+        def stop() -> None:
+            is_over.set()
+            con.interrupt()
+
+        watch = threading.Timer(timeout, stop)
         watch.start()
         try:
+            refused = only_select.refusal(con, sql)
+            if refused is not None:
+                hint = "Give one SELECT, WITH or FROM; `chipledger query --list` names the tables"
+                raise ChipledgerError(refused, source=str(file), field="sql", value=sql, hint=hint)
             yield con
-        except duckdb.InterruptException:
-            raise ChipledgerError(
-                f"stopped after {timeout:g} s", source=str(file), hint="Ask for less, or give --timeout"
-            ) from None
         except duckdb.Error as error:
+            # An answer that is fetched piece by piece breaks with errors of other kinds, too.
+            if is_over.is_set():
+                raise ChipledgerError(
+                    f"stopped after {timeout:g} s", source=str(file), hint="Ask for less, or give --timeout"
+                ) from None
             raise ChipledgerError(
                 str(error).strip(),
                 source=str(file),
@@ -97,9 +110,9 @@ def asked(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPyConne
 
 def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str) -> str:
     if form == "json":
-        return as_json(rows(con, sql))
+        return as_json(rows(con, sql, most=EVERYTHING))
     if form == "csv":
-        return tabular.csv_text(con, sql)
+        return tabular.csv_text(con, sql, most=EVERYTHING)
     relation = con.sql(sql)
     return "" if relation is None else _box(relation)
 
@@ -136,9 +149,19 @@ def _box(relation: duckdb.DuckDBPyRelation) -> str:
 
 
 def rows(
-    con: duckdb.DuckDBPyConnection, sql: str, values: Sequence[object] | Mapping[str, object] = ()
+    con: duckdb.DuckDBPyConnection,
+    sql: str,
+    values: Sequence[object] | Mapping[str, object] = (),
+    *,
+    most: int | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the rows of one question as dicts by column; values are bound in order to `?`, or by name to `$name`."""
+    """Return the rows of one question as dicts by column; values are bound in order to `?`, or by name to `$name`.
+
+    Raises ChipledgerError where there are more than `most`.
+    """
     cursor = con.execute(sql, dict(values) if isinstance(values, Mapping) else list(values))
     names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    found = cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
+    if most is not None and len(found) > most:
+        raise tabular.too_many(most)
+    return [dict(zip(names, row, strict=True)) for row in found]

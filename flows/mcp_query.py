@@ -25,6 +25,7 @@ from typing import Any
 
 import duckdb
 
+from flows import only_select
 from flows.output import plain
 from warehouse.errors import ChipledgerError
 
@@ -39,17 +40,6 @@ MEMORY = "256MB"
 ADDRESS_SPACE_BYTES = 1024**3
 EXACT_INTEGER = 2**53
 """Up to here every JSON reader has integers exactly; a greater one is given as text."""
-
-LOCKED: Mapping[str, str] = {
-    "enable_external_access": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "allow_community_extensions": "false",
-    "python_enable_replacements": "false",
-    "temp_directory": "",
-    "lock_configuration": "true",
-}
-"""How a file is opened for programs."""
 
 
 class Asker:
@@ -140,13 +130,17 @@ def _bound() -> None:
 
 def answer(file: str, sql: str, rows: int, seconds: float) -> dict[str, Any]:
     """Return what `Asker.ask` returns, or `error` and `hint`."""
-    with duckdb.connect(file, read_only=True, config={**LOCKED, "memory_limit": MEMORY, "threads": 2}) as con:
+    with duckdb.connect(file, read_only=True, config={"threads": 2}) as con:
+        only_select.lock(con, memory=MEMORY)
         watch = threading.Timer(seconds, con.interrupt)
         watch.start()
         try:
-            refusal = _refusal(con, sql)
-            if refusal is not None:
-                return {"error": refusal, "hint": "Give one SELECT, WITH or FROM; the tool `schema` names the tables"}
+            refused = only_select.refusal(con, sql)
+            if refused is not None:
+                return {
+                    "error": refused.splitlines()[0],
+                    "hint": "Give one SELECT, WITH or FROM; the tool `schema` names the tables",
+                }
             cursor = con.execute(sql)
             columns = [{"name": column[0], "type": str(column[1])} for column in cursor.description or ()]
             return {"columns": columns, **_rows(cursor, rows)}
@@ -156,23 +150,6 @@ def answer(file: str, sql: str, rows: int, seconds: float) -> dict[str, Any]:
             return {"error": str(error).strip(), "hint": "The tool `schema` names the tables and their columns"}
         finally:
             watch.cancel()
-
-
-def _refusal(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
-    """Return why a text is not asked, None for one SELECT."""
-    if "\0" in sql:
-        return "a character NUL, at which DuckDB would end the question"
-    try:
-        statements = con.extract_statements(sql)
-    except (duckdb.Error, RuntimeError) as error:
-        return str(error).strip().splitlines()[0]
-    if len(statements) != 1:
-        return f"{len(statements)} statements; one is answered at a time"
-    kind = statements[0].type
-    if kind != duckdb.StatementType.SELECT:
-        return f"{kind.name} is not answered, only SELECT is"
-    found = con.execute("select json_serialize_sql(?::VARCHAR)", [sql]).fetchone()
-    return None if found is not None and not json.loads(found[0])["error"] else "only SELECT is answered"
 
 
 def _rows(cursor: duckdb.DuckDBPyConnection, most: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -21,15 +22,18 @@ if TYPE_CHECKING:
 FETCHED_AT_ONCE = 10_000
 """Rows that are held in memory while a CSV file is written."""
 
-RISKY = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\x00-\x1f\x7f]")
-"""How a text begins that a spreadsheet may take for a formula: OWASP's list for CSV injection, full-width signs and
-control characters included (https://owasp.org/www-community/attacks/CSV_Injection), and blanks before them."""
+FORMULA = r"(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
+RISKY = re.compile(rf"^(?=[\x00-\x1f\x7f])|^{FORMULA}|(?<=[;|]){FORMULA}|(?<=.[\t\r\n]){FORMULA}", re.DOTALL)
+"""Where a cell begins that a spreadsheet may take for a formula: OWASP's list for CSV injection, full-width signs and
+control characters included (https://owasp.org/www-community/attacks/CSV_Injection), and blanks before them. A cell may
+begin within a text, too: where a spreadsheet splits lines at semicolons, as in half of Europe, or at tabs or bars."""
 
 
 def cell(value: object) -> object:
     """Return a value as CSV has it: as in JSON, an unknown one empty, lists as JSON text.
 
-    A text that a spreadsheet could run gets an apostrophe before it, which spreadsheets read as "this is text".
+    A text that a spreadsheet could run gets an apostrophe before it, which spreadsheets read as "this is text"; so does
+    what follows a separator in it. A semicolon in JSON text is written as JSON's escape of it.
     """
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
@@ -40,9 +44,8 @@ def cell(value: object) -> object:
     if isinstance(value, Decimal | date | datetime):
         return plain(value)
     if isinstance(value, Mapping | list | tuple):
-        return as_json(value)
-    text = str(value)
-    return f"'{text}" if RISKY.match(text) else text
+        return as_json(value).replace(";", "\\u003b").replace("|", "\\u007c")
+    return RISKY.sub("'", str(value))
 
 
 class _Lines:
@@ -66,12 +69,21 @@ def write_csv(names: Sequence[str], rows: Iterable[Sequence[object]], to: TextIO
     return n_rows
 
 
-def csv_text(con: "duckdb.DuckDBPyConnection", sql: str) -> str:
-    """Return the answer to a question as CSV."""
+def csv_text(con: "duckdb.DuckDBPyConnection", sql: str, *, most: int) -> str:
+    """Return the answer to a question as CSV. Raises ChipledgerError where it has more rows than `most`."""
     names, rows = cursor(con, sql)
     text = io.StringIO()
-    write_csv(names, rows, text)
+    if write_csv(names, islice(rows, most + 1), text) > most:
+        raise too_many(most)
     return text.getvalue().rstrip("\n")
+
+
+def too_many(most: int) -> ChipledgerError:
+    """Return the error of an answer that is held in memory and too long for that."""
+    return ChipledgerError(
+        f"the answer has more than {most} rows", source="limits", field="rows", value=most,
+        hint="Ask for less, or write it to a file with --output",
+    )  # fmt: skip
 
 
 def save_csv(con: "duckdb.DuckDBPyConnection", sql: str, path: Path) -> int:
