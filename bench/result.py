@@ -34,6 +34,13 @@ class Result:
             return {name: other / self.measured for name, other in self.peers.items() if self.measured}
         return {name: self.measured / other for name, other in self.peers.items() if other}
 
+    def line(self) -> str:
+        """Return the result in one line for people."""
+        verdict = {None: "", True: ": kept", False: ": MISSED"}[self.met]
+        least = "" if self.budget is None else f" (at {'most' if self.better == 'less' else 'least'} {self.budget:g})"
+        beside = "".join(f"; {ratio:.2g} x {name}" for name, ratio in self.ratios().items())
+        return f"{self.name}: {self.measured:.4g} {self.unit}{least}{verdict}{beside}"
+
     def as_json(self) -> dict[str, Any]:
         """Return the fields, with `met` and `ratios` beside them."""
         return asdict(self) | {"met": self.met, "ratios": self.ratios()}
