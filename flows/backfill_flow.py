@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prefect import Task, flow, get_run_logger, task
 from prefect.artifacts import create_markdown_artifact
@@ -12,19 +12,17 @@ from prefect.states import Completed
 
 from extract import source_named
 from flows import run_page, settings, steps
+from flows.retrying import AGAIN
 from warehouse.errors import ChipledgerError, SettingsError, SourceError
 
 if TYPE_CHECKING:
-    from prefect.client.schemas.objects import State, TaskRun
+    from prefect.client.schemas.objects import State
 
     from flows.summary import Summary
 
 ARTIFACT_KEY = "chipledger-backfill"
 RUN_TIMEOUT_S = 24 * 3600
 """Of a whole run: years of many regions take hours. What broke off goes on with the next run, from where it was."""
-RETRIES = 2
-RETRY_DELAY_S = 60.0
-RETRY_JITTER = 0.5
 
 
 @flow(name="backfill", persist_result=False, timeout_seconds=RUN_TIMEOUT_S)
@@ -91,22 +89,14 @@ def read_task(one: steps.Run, name: str, since: datetime | None, until: datetime
         name="read archive",
         task_run_name="read {source} {scope}",
         tags=["backfill"],
-        retries=RETRIES,
-        retry_delay_seconds=RETRY_DELAY_S,
-        retry_jitter_factor=RETRY_JITTER,
-        retry_condition_fn=is_passing,
         cache_policy=NO_CACHE,
         persist_result=False,
+        **AGAIN,
     )
     def read(source: str, scope: str) -> int:
         return one.backfill_scope(found, scope, since=since, until=until)
 
     return read
-
-
-def is_passing(task: Task[..., Any], task_run: "TaskRun", state: "State[Any]") -> bool:
-    """Return whether a failure may pass within our pauses."""
-    return run_page.passes(state.result(raise_on_failure=False))
 
 
 def _moment(day: date | None) -> datetime | None:

@@ -25,13 +25,14 @@ from prefect.task_runners import ThreadPoolTaskRunner
 
 from extract import source_named
 from flows import alerts, run_page, settings, steps
+from flows.retrying import AGAIN
 from flows.run_page import known, outcome, page, without_secrets
 from flows.summary import Summary
 from warehouse.documents import Look
 from warehouse.errors import ChipledgerError, SourceError, Unavailable
 
 if TYPE_CHECKING:
-    from prefect.client.schemas.objects import State, TaskRun
+    from prefect.client.schemas.objects import State
     from prefect.futures import PrefectFuture
 
 ARTIFACT_KEY = "chipledger-daily"
@@ -41,10 +42,6 @@ RUN_TIMEOUT_S = 8 * 3600
 """Of a whole run with all that it waits for, another run first."""
 FETCH_TIMEOUT_S = 2 * 3600
 """Of one attempt at one scope, whose requests have limits of their own: against what answers for ever."""
-RETRIES = 2
-RETRY_DELAY_S = 60.0
-"""Each attempt has its own short retries inside (extract.http); these are for a source that is down for minutes."""
-RETRY_JITTER = 0.5
 # Prefect warns of each task with a limit that it runs in a thread, where the limit counts between two reads only. Ours
 # end their reads in time.
 logging.getLogger("prefect.task_runs").addFilter(lambda record: "running in a worker thread" not in str(record.msg))
@@ -130,23 +127,15 @@ def fetch_task(one: steps.Run) -> Task[[str, str], tuple[Look, ...]]:
         name="fetch",
         task_run_name="fetch {source} {scope}",
         tags=["fetch"],
-        retries=RETRIES,
-        retry_delay_seconds=RETRY_DELAY_S,
-        retry_jitter_factor=RETRY_JITTER,
-        retry_condition_fn=is_passing,
         timeout_seconds=FETCH_TIMEOUT_S,
         cache_policy=NO_CACHE,
         persist_result=False,
+        **AGAIN,
     )
     def fetch(source: str, scope: str) -> tuple[Look, ...]:
         return one.fetch(source_named(source), scope)
 
     return fetch
-
-
-def is_passing(task: Task[..., Any], task_run: "TaskRun", state: "State[Any]") -> bool:
-    """Return whether a failure may pass within our pauses."""
-    return run_page.passes(state.result(raise_on_failure=False))
 
 
 def main(offline: bool, sources: list[str] | None, scopes: list[str] | None, data_dir: Path | None) -> int:

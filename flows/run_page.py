@@ -15,10 +15,8 @@ from extract import SOURCES
 from flows import mail_steps
 from flows.settings import Settings
 from flows.summary import Summary
-from warehouse.errors import SettingsError, Unavailable
+from warehouse.errors import SettingsError
 
-LONGEST_PAUSE_S = 30.0
-"""A source that asks for a longer pause than any of ours is asked again by the next run."""
 LONGEST_ERROR = 400
 MOST_DRIFTS = 200
 
@@ -51,11 +49,6 @@ def known(names: list[str]) -> list[str]:
         if name not in all_names:
             raise SettingsError("unknown source", field="sources", value=name, hint=f"Known: {', '.join(all_names)}")
     return names
-
-
-def passes(error: object) -> bool:
-    """Return whether a failure may pass within our pauses: the source was unavailable, and asks for no longer one."""
-    return isinstance(error, Unavailable) and (error.retry_after or 0.0) <= LONGEST_PAUSE_S
 
 
 def outcome(summary: Summary) -> str:

@@ -17,7 +17,7 @@ from standin import aws, faults
 
 from extract import SOURCES
 from extract.http import HttpWeb, Retries
-from flows import launch, run_page
+from flows import launch, retrying, run_page
 from flows.summary import Summary
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 from warehouse.load import LookResult
@@ -70,7 +70,7 @@ def test_flow_under_a_server(
     )
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
     monkeypatch.setattr("extract.http.HttpWeb", functools.partial(HttpWeb, retries=Retries(attempts=1)))
-    monkeypatch.setattr(daily_file, "RETRY_DELAY_S", 0)
+    monkeypatch.setitem(retrying.AGAIN, "retry_delay_seconds", 0)
 
     with prefect_test_harness(server_startup_timeout=120):
         daily_file.daily(offline=True, data_dir=str(offline))
@@ -131,11 +131,11 @@ def asked_to_wait(seconds: float) -> Unavailable:
         (ValueError("ours"), False),
     ],
 )
-def test_passing_errors_alone_are_tried_again(daily_file: ModuleType, error: Exception, again: bool) -> None:
+def test_passing_errors_alone_are_tried_again(prefect_home: None, error: Exception, again: bool) -> None:
     """An unavailable source is asked again, unless it wants a longer pause; nothing else is."""
     from prefect.states import Failed
 
-    assert daily_file.is_passing(None, None, Failed(data=error)) is again
+    assert retrying.is_passing(None, None, Failed(data=error)) is again
 
 
 # --- what is shown
