@@ -32,6 +32,14 @@ UNIT_LOAD = Parameter("unit_tokens_per_day", "output tokens a day that one unit 
 
 FORMULAS = (
     Formula(
+        "commitment_class",
+        "How long one is bound by a purchase option and its term in hours, in words",
+        (
+            Parameter("option_name", "purchase option", Domain.ANY),
+            Parameter("term_hours", "hours of the commitment", Domain.ANY),
+        ),
+    ),
+    Formula(
         "precision_class",
         "Bits of a number, for what may be compared; NULL: unknown",
         (Parameter("precision_name", "precision, such as fp8", Domain.ANY),),

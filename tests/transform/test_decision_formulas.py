@@ -75,6 +75,15 @@ MOVES = st.lists(
         ("decision.precision_class('int8')", 8),
         ("decision.precision_class('bf16')", 16),
         ("decision.precision_class('mixed')", None),
+        ("decision.commitment_class('on_demand', null)", "none"),
+        ("decision.commitment_class('spot', 0)", "interruptible"),
+        ("decision.commitment_class('capacity_block', null)", "under_a_year"),
+        ("decision.commitment_class('reserved', 8759)", "under_a_year"),
+        ("decision.commitment_class('reserved', 8760)", "one_year"),
+        ("decision.commitment_class('commitment', 2 * 8760)", "two_years"),
+        ("decision.commitment_class('commitment', 3 * 8760)", "three_years"),
+        ("decision.commitment_class('commitment', 5 * 8760)", "longer"),
+        ("decision.commitment_class('reserved', null)", None),
     ],
 )
 def test_formulas(call: str, expected: object) -> None:

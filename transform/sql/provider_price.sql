@@ -3,8 +3,7 @@
 -- amount; of several regions, sizes and hosts the cheapest and the median. Prices that nobody new can have
 -- (grandfathered, announced) and negotiated ones are left out. Where none is current, those count that were confirmed
 -- within 30 days of the newest, so that no price of years ago stands for today's.
---   commitment_class  none (on demand), interruptible (spot), under_a_year (shorter terms and Capacity Blocks),
---                     one_year, two_years, three_years, longer; NULL where the length is not stated
+--   commitment_class  how long one is bound: decision/commitment_class.sql
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
 -- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median, and the dearest is
 -- not told. Where only the median is known (statistic median) there is no cheapest price and no distance; the other
@@ -37,15 +36,7 @@ listed as (
             'form_factor': form_factor,
             'service_provider_name': service_provider_name,
             'purchase_option': purchase_option,
-            'commitment_class': case
-                when purchase_option = 'on_demand' then 'none'
-                when purchase_option = 'spot' then 'interruptible'
-                when purchase_option = 'capacity_block' or commitment_term_hours < 8760 then 'under_a_year'
-                when commitment_term_hours < 2 * 8760 then 'one_year'
-                when commitment_term_hours < 3 * 8760 then 'two_years'
-                when commitment_term_hours < 4 * 8760 then 'three_years'
-                when commitment_term_hours is not null then 'longer'
-            end,
+            'commitment_class': decision.commitment_class(purchase_option, commitment_term_hours),
             'capacity_class': capacity_class,
             'fabric': fabric,
             'tier': tier,

@@ -131,15 +131,7 @@ select
     coalesce(l.availability_zone_id, p.availability_zone_id) as availability_zone_id,
     l.purchase_option,
     y.commitment_term_hours,
-    case
-        when l.purchase_option = 'on_demand' then 'none'
-        when l.purchase_option = 'spot' then 'interruptible'
-        when l.purchase_option = 'capacity_block' or y.commitment_term_hours < 8760 then 'under_a_year'
-        when y.commitment_term_hours < 2 * 8760 then 'one_year'
-        when y.commitment_term_hours < 3 * 8760 then 'two_years'
-        when y.commitment_term_hours < 4 * 8760 then 'three_years'
-        when y.commitment_term_hours is not null then 'longer'
-    end as commitment_class,
+    prices.decision.commitment_class(l.purchase_option, y.commitment_term_hours) as commitment_class,
     coalesce(nullif(l.purchase_payment_model, 'none'), p.purchase_payment_model) as purchase_payment_model,
     coalesce(nullif(l.tier, 'none'), p.tier) as tier,
     l.nodes::DECIMAL(18, 10) as nodes,
