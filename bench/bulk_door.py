@@ -177,7 +177,7 @@ def results(folder: Path, shared: Path, *, rows: int = 500_000, runs: int = 3) -
 
 
 def results_of(size_mb: float, taken: dict[str, list[dict[str, Any]]], *, rows: int) -> list[Result]:
-    """Return the results of readings, the best of all runs of each. Raises ValueError where some give other prices than ours."""
+    """Return the results of readings, each at its best. Raises ValueError where some give other prices than ours."""
     found = {(each["rows"], each["prices"]) for name in (*OURS, *SAME_PRICES) for each in taken[name]}
     if len(found) != 1:
         raise ValueError(f"readings of one list differ: {found}")

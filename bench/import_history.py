@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT))
 import duckdb  # noqa: E402
 import polars as pl  # noqa: E402
 
+from bench.result import Result  # noqa: E402
 from extract import observations  # noqa: E402
 from flows import steps  # noqa: E402
 from flows.settings import Settings  # noqa: E402
@@ -227,6 +228,28 @@ def report(shared: Path, made: Import) -> Iterator[str]:
     yield ""
     for event in found:
         yield f"  {event.date}  {event.provider}  {event.gpu}  {event.kind}: {event.found}"
+
+
+def results(folder: Path, shared: Path) -> list[Result]:
+    """Return what the import takes, beside readers that do nothing but read the file."""
+    history = shared / "data" / HISTORY
+    made = run(shared, folder / "import")
+    with history.open(newline="", encoding="utf-8") as lines:
+        start = time.perf_counter()
+        n_rows = sum(1 for _ in csv.DictReader(lines))
+        peers = {"python csv, reading": time.perf_counter() - start}
+    start = time.perf_counter()
+    with duckdb.connect() as con:
+        con.execute("create table read as from read_csv(?, all_varchar = true)", [str(history)])
+    peers["DuckDB, reading"] = time.perf_counter() - start
+    start = time.perf_counter()
+    pl.read_csv(history, infer_schema=False)
+    peers["polars, reading"] = time.perf_counter() - start
+    start = time.perf_counter()
+    history.read_bytes()
+    peers["raw read"] = time.perf_counter() - start
+    took = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in made.seconds.items())
+    return [Result(f"import of {n_rows} rows", sum(made.seconds.values()), "s", None, "less", peers, took)]
 
 
 def main() -> int:
