@@ -59,11 +59,9 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbos
 
     `run` does the daily job. `query` answers questions of the published file, prices.duckdb.
     """
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING,
-        format="%(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(output.Told("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[lines])
     # Its lines name neither address nor cause; the error that ends the retries does.
     logging.getLogger("stamina").setLevel(logging.INFO if verbose else logging.ERROR)
     ctx.obj = lambda: settings.read(file, data_dir=data_dir)
@@ -173,7 +171,7 @@ def parse(name: str, scope: str, file: Path) -> None:
         accepted, refused = inspect_document.read(_known_source(name), scope, file)
     output.json_lines(accepted)
     for row in refused:
-        click.echo(output.as_json(row), err=True)
+        output.echo(output.as_json(row), err=True)
     sys.exit(output.FAILED if refused else 0)
 
 
@@ -193,9 +191,9 @@ def list_quarantine(read: Callable[[], settings.Settings], *, everything: bool, 
 
         rows = ask.refused(read().published(), everything=everything)
     if in_json:
-        click.echo(output.as_json(rows))
+        output.echo(output.as_json(rows))
     else:
-        click.echo(output.text_table(rows) or "Nothing is in quarantine.")
+        output.echo(output.text_table(rows) or "Nothing is in quarantine.")
 
 
 def _decision(decision: str, explanation: str) -> None:
@@ -287,7 +285,7 @@ def sources(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
             }
             for source in SOURCES
         ]
-    click.echo(output.as_json(rows) if in_json else output.text_table(rows))
+    output.echo(output.as_json(rows) if in_json else output.text_table(rows))
 
 
 @main.command()
@@ -301,7 +299,7 @@ def doctor(read: Callable[[], settings.Settings], *, offline: bool, in_json: boo
 
         with output.progress(quiet=in_json) as progress:
             rows = examine.all_checks(read(), offline=offline, progress=progress)
-    click.echo(output.as_json(rows) if in_json else "\n".join(examine_row.lines(rows)))
+    output.echo(output.as_json(rows) if in_json else "\n".join(examine_row.lines(rows)))
     sys.exit(output.FAILED if examine_row.has_failed(rows) else 0)
 
 
@@ -326,9 +324,9 @@ def _known_source(name: str) -> Any:
 def _print_summary(summary: "Summary", *, in_json: bool, judge: bool = True) -> None:
     """Print what was done; exit 1 where a run found nothing fresh, or the private side was not built."""
     if in_json:
-        click.echo(output.as_json(summary.as_dict()))
+        output.echo(output.as_json(summary.as_dict()))
     else:
         for line in summary.lines():
-            click.echo(line)
+            output.echo(line)
     if summary.private_fault or (judge and not summary.fresh):
         sys.exit(output.FAILED)

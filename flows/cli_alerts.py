@@ -27,12 +27,12 @@ def alert(read: Callable[[], Settings], *, dry_run: bool, in_json: bool) -> None
             told = {"baseline": baseline, "messages": [{"title": one.title, "text": one.text} for one in messages]}
             words = [f"first look, nothing is told of it: {kind}" for kind in baseline]
             words += [f"{one.title}\n\n{one.text}\n" for one in messages]
-            click.echo(output.as_json(told) if in_json else "\n".join(words) or "nothing to tell")
+            output.echo(output.as_json(told) if in_json else "\n".join(words) or "nothing to tell")
             return
         outcome = alerts.tell(chosen, clock=steps.utc_now)
     made = {
         "baseline": outcome.baseline, "sent": outcome.sent, "failed": outcome.failed, "uncertain": outcome.uncertain,
     }  # fmt: skip
-    click.echo(output.as_json(made) if in_json else "\n".join(alerts.lines(outcome)))
+    output.echo(output.as_json(made) if in_json else "\n".join(alerts.lines(outcome)))
     if not outcome.is_good:
         sys.exit(output.FAILED)

@@ -32,5 +32,5 @@ def audit(read: Callable[[], Settings], *, file: Path | None, article: str | Non
     if in_json:
         output.json_lines([asked.as_object(one) for one in found])
         return
-    click.echo(output.text_table([asked.as_line(one) for one in found]))
-    click.echo(f"\n{len(found)} claims:\n{asked.counted(found)}")
+    output.echo(output.text_table([asked.as_line(one) for one in found]))
+    output.echo(f"\n{len(found)} claims:\n{asked.counted(found)}")

@@ -49,15 +49,15 @@ def add(
                 refused.append(error)
         done = _added(settings, understood) if understood else {"added": [], "known": [], "file": None}
     if in_json:
-        click.echo(output.as_json({**done, "refused": [refusal.as_dict() for refusal in refused]}))
+        output.echo(output.as_json({**done, "refused": [refusal.as_dict() for refusal in refused]}))
     else:
         for state in ("added", "known"):
             for run in (run for result in done[state] for run in result["runs"]):
-                click.echo(f"{state} {run['throughput_id']}: {run['sentence']}")
+                output.echo(f"{state} {run['throughput_id']}: {run['sentence']}")
         if done["file"]:
-            click.echo(f"file: {done['file']}")
+            output.echo(f"file: {done['file']}")
     for refusal in refused:
-        click.echo(output.as_json(refusal.as_dict()) if in_json else f"refused: {refusal}", err=True)
+        output.echo(output.as_json(refusal.as_dict()) if in_json else f"refused: {refusal}", err=True)
     if refused:
         sys.exit(output.FAILED)
 
@@ -74,11 +74,11 @@ def list_runs(read: Callable[[], Settings], *, model: str | None, chip: str | No
 
         rows = benchmarks.listed(read().published(), model=model, chip=chip)
     if in_json:
-        click.echo(output.as_json(rows))
+        output.echo(output.as_json(rows))
     elif rows:
-        click.echo(output.text_table([{name: output.rounded(value) for name, value in row.items()} for row in rows]))
+        output.echo(output.text_table([{name: output.rounded(value) for name, value in row.items()} for row in rows]))
     else:
-        click.echo(benchmarks.nothing_known(model=model, chip=chip))
+        output.echo(benchmarks.nothing_known(model=model, chip=chip))
 
 
 @benchmark.command()
@@ -92,11 +92,11 @@ def show(read: Callable[[], Settings], throughput_id: int, *, in_json: bool) -> 
 
         row = benchmarks.shown(read().published(), throughput_id)
     if in_json:
-        click.echo(output.as_json(row))
+        output.echo(output.as_json(row))
         return
     document = row.pop("document") or {}
     told = row | {f"document_{name}": value for name, value in document.items() if name != "document_sha256"}
-    click.echo(output.text_table([{"column": name, "value": value} for name, value in told.items()]))
+    output.echo(output.text_table([{"column": name, "value": value} for name, value in told.items()]))
 
 
 def _added(settings: Settings, understood: "list[Result]") -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _ask(error: "BenchmarkIncomplete") -> Mapping[str, str]:
     """Ask for each thing that is missing; an empty answer ends the questions."""
     from extract.benchmarks import MEANINGS
 
-    click.echo(f"{error.source}: {error.message}", err=True)
+    output.echo(f"{error.source}: {error.message}", err=True)
     answers: dict[str, str] = {}
     for name in error.field.split(", "):
         answer = click.prompt(f"{name} ({MEANINGS[name]})", default="", show_default=False, err=True)

@@ -127,6 +127,7 @@ def breakeven(
     with output.errors(in_json=in_json):
         from flows import breakeven as asking
         from flows import breakeven_page as page
+        from flows import decision_settings
         from flows.breakeven_sums import Work
 
         sides = [
@@ -143,15 +144,17 @@ def breakeven(
             delay_usd_per_week=asked["delay_usd_per_week"], horizon_months=asked["horizon_months"],
         )  # fmt: skip
         in_words = any(isinstance(side, str) for side in sides)
+        settings = read()
         found = asking.move(
             *sides, work=work, use=_use(asked), model=asked["model"], interactivity=asked["interactivity"],
-            file=read().published() if in_words else None, effort=asked["effort"],
+            file=settings.published() if in_words else None, effort=asked["effort"],
+            regions=decision_settings.read(settings).regions,
         )  # fmt: skip
     if in_json:
-        click.echo(output.as_json(found))
+        output.echo(output.as_json(found))
     else:
         parts = page.sections(found)
-        click.echo(page.render(parts, parts[0].title) if in_html else page.text(parts), nl=not in_html)
+        output.echo(page.render(parts, parts[0].title) if in_html else page.text(parts), nl=not in_html)
 
 
 @click.command()
@@ -191,6 +194,7 @@ def makeorbuy(
     with output.errors(in_json=in_json):
         from flows import bedrock as price_list
         from flows import breakeven_page as page
+        from flows import decision_settings
         from flows import make_or_buy as asking
 
         if asked["model"] is None:
@@ -199,18 +203,20 @@ def makeorbuy(
             raise SettingsError("give hosted prices: a CSV, --bedrock, or both", field="FILE", value="")
         hosted = [] if file is None else asking.read_hosted(file)
         listed = None if bedrock is None else price_list.read(bedrock)
+        settings = read()
         found = asking.compare(
-            read().published(), hosted=[*hosted, *(listed.hosted if listed else ())], own=own, model=asked["model"],
+            settings.published(), hosted=[*hosted, *(listed.hosted if listed else ())], own=own, model=asked["model"],
             interactivity=asked["interactivity"], tokens_per_day=asked["tokens_per_day"],
             input_per_output=asked["input_per_output"], cached_share=asked["cached_share"], use=_use(asked),
+            regions=decision_settings.read(settings).regions,
         )  # fmt: skip
         if listed:
             found["bedrock"] = listed.told()
     if in_json:
-        click.echo(output.as_json(found))
+        output.echo(output.as_json(found))
     else:
         parts = asking.sections(found)
-        click.echo(page.render(parts, parts[0].title) if in_html else page.text(parts), nl=not in_html)
+        output.echo(page.render(parts, parts[0].title) if in_html else page.text(parts), nl=not in_html)
 
 
 def _side(words: str | None, cost: tuple[float, float, float] | None, field: str) -> "Range | str":

@@ -41,20 +41,20 @@ def chips(read: Callable[[], Settings], names: tuple[str, ...], *, against: str 
 
         found = asked.compare(read().published(), names, base=against)
     if in_json:
-        click.echo(output.as_json(found))
+        output.echo(output.as_json(found))
         return
     shown = ("accelerator_name", "form_factor", *asked.COMPARED)
-    click.echo(output.text_table([{name: row[name] for name in shown} for row in found["chips"]]))
+    output.echo(output.text_table([{name: row[name] for name in shown} for row in found["chips"]]))
     if found["ratios"]:
-        click.echo(f"\nAs a ratio to {against}:")
-        click.echo(output.text_table([{name: output.rounded(row[name]) for name in shown} for row in found["ratios"]]))
-    click.echo("\nCheapest price seen, and what it buys (USD per hour and PFLOP/s, TB/s, GB):")
+        output.echo(f"\nAs a ratio to {against}:")
+        output.echo(output.text_table([{name: output.rounded(row[name]) for name in shown} for row in found["ratios"]]))
+    output.echo("\nCheapest price seen, and what it buys (USD per hour and PFLOP/s, TB/s, GB):")
     priced = [{name: output.rounded(value) for name, value in row.items()} for row in found["prices"]]
-    click.echo(output.text_table(priced) or "No price of these chips is known.")
+    output.echo(output.text_table(priced) or "No price of these chips is known.")
     if names and found["disagreements"]:
-        click.echo("\nSources disagree (rank 1 is computed with):")
+        output.echo("\nSources disagree (rank 1 is computed with):")
         kept = ("accelerator_name", "form_factor", "fact", "fact_value", "unit", "fact_rank", "note", "source_url")
-        click.echo(output.text_table([{name: row[name] for name in kept} for row in found["disagreements"]]))
+        output.echo(output.text_table([{name: row[name] for name in kept} for row in found["disagreements"]]))
 
 
 @click.command()
@@ -76,13 +76,13 @@ def fit(
 
         found = asked.fit(read().published(), model=model, precision=precision, context=context, batch=batch)
     if in_json:
-        click.echo(output.as_json(found))
+        output.echo(output.as_json(found))
         return
     first = found[0]
     needed = f"{first['memory_needed_gb']:,.1f} GB" if precision else "memory by each chip's precision"
-    click.echo(f"{first['model_name']}, {batch} x {context} tokens: {needed}. Bounds in output tokens per second.")
+    output.echo(f"{first['model_name']}, {batch} x {context} tokens: {needed}. Bounds in output tokens per second.")
     left_out = ("model_name", "weights_gb", "kv_cache_gb", "memory_needed_gb") if precision else ("model_name",)
-    click.echo(
+    output.echo(
         output.text_table(
             [{name: output.rounded(value) for name, value in row.items() if name not in left_out} for row in found]
         )

@@ -35,14 +35,17 @@ def commitments(read: Callable[[], Settings], *, horizon: float | None, in_json:
             horizon_months=horizon,
         )  # fmt: skip
     if in_json:
-        click.echo(output.as_json(found))
+        output.echo(output.as_json(found))
         return
     for line in _lines(found):
-        click.echo(line)
+        output.echo(line)
 
 
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    from flows import allowed
+
     inputs = found["inputs"]
+    yield from allowed.words(found["regions"])
     yield f"Horizon {inputs['horizon_months']:g} months from {inputs['as_of']}; nodes run {inputs['pattern']}."
     for line in found["lines"]:
         yield f"\n{line['label'] or 'line'} ({line['line_number']}): {float(line['nodes']):g} nodes"
@@ -96,6 +99,7 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
 )
 @click.option("--share-of-use", type=SHARE, help="Hours used of the hours committed [1].")
 @click.option("--provider", "providers", multiple=True, help="Only this provider; may repeat.")
+@click.option("--region", "regions", multiple=True, help="Only this region; may repeat.")
 @click.option("--tokens-per-day", type=Count(), help="Serving: output tokens a day, such as 1B.")
 @click.option("--tokens", "training_tokens", type=Count(), help="Training: tokens to train on, such as 300B.")
 @click.option(
@@ -119,14 +123,17 @@ def choose(read: Callable[[], Settings], /, *, in_json: bool, **given: Any) -> N
         settings = read()
         found = asked.answer(settings.published(), asked.Asked(**given), decision_settings.read(settings))
     if in_json:
-        click.echo(output.as_json(found))
+        output.echo(output.as_json(found))
         return
     for line in _choice_lines(found):
-        click.echo(line)
+        output.echo(line)
 
 
 def _choice_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    from flows import allowed
+
     yield ", ".join(f"{name} {value}" for name, value in found["inputs"].items() if value is not None)
+    yield from allowed.words(found["regions"])
     for workload in found["workloads"]:
         load = workload["training_tokens"] or workload["least_interactivity"]
         unit = "tokens" if workload["training_tokens"] else "tokens a second and user"

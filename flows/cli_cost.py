@@ -125,9 +125,9 @@ def cost(
         else:
             found, shown = _from_file(read, model, task, chip, asked, terms, everything=everything)
     if in_json:
-        click.echo(output.as_json(found))
+        output.echo(output.as_json(found))
     elif in_html:
-        click.echo(cost_page.render(found, shown), nl=False)
+        output.echo(cost_page.render(found, shown), nl=False)
     else:
         _print(found, shown)
 
@@ -189,8 +189,8 @@ def _print(found: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> None
     from flows import cost_page
 
     for line in cost_page.head(found):
-        click.echo(line)
+        output.echo(line)
     table = [{name: output.rounded(value) for name, value in row.items()} for row in shown]
-    click.echo(output.text_table(table) or cost_page.nothing(found))
+    output.echo(output.text_table(table) or cost_page.nothing(found))
     for line in cost_page.foot(found, len(shown)):
-        click.echo(line)
+        output.echo(line)

@@ -29,10 +29,10 @@ def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
         made = making.deploy(Path.cwd(), making.schedules(texts), environ=os.environ)
     if in_json:
         told = {"pool": made.pool, "is_new_pool": made.is_new_pool, "schedules": dict(made.schedules)}
-        click.echo(output.as_json(told))
+        output.echo(output.as_json(told))
         return
-    click.echo(f"work pool {made.pool}: {'made' if made.is_new_pool else 'was there'}")
-    click.echo("deployed as in prefect.yaml: daily/daily, weekly/weekly, backfill/backfill")
+    output.echo(f"work pool {made.pool}: {'made' if made.is_new_pool else 'was there'}")
+    output.echo("deployed as in prefect.yaml: daily/daily, weekly/weekly, backfill/backfill")
     for name, cron in made.schedules.items():
-        click.echo(f"schedule of {name}: {cron}" + ("" if cron == making.OFF else " UTC"))
-    click.echo(f"next: prefect worker start --pool {made.pool}")
+        output.echo(f"schedule of {name}: {cron}" + ("" if cron == making.OFF else " UTC"))
+    output.echo(f"next: prefect worker start --pool {made.pool}")

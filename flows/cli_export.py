@@ -59,9 +59,9 @@ def export(
                 file, target, form=form or "parquet", names=names, with_private=with_private, force=force
             )
     if in_json:
-        click.echo(output.as_json([one.as_dict() for one in written]))
+        output.echo(output.as_json([one.as_dict() for one in written]))
         return
     for one in written:
-        click.echo(f"{one.file}: {one.rows} rows")
+        output.echo(f"{one.file}: {one.rows} rows")
         for reason, count in sorted(one.left_out.items()):
-            click.echo(f"  left out, {reason}: {count}")
+            output.echo(f"  left out, {reason}: {count}")

@@ -32,7 +32,7 @@ def fleet(ctx: click.Context, *, since: datetime | None, renewals: bool, in_json
 
         found = asked.cost(ctx.obj(), since=since, renewals=renewals)
     if in_json:
-        click.echo(output.as_json(found))
+        output.echo(output.as_json(found))
         return
     _print(found)
 
@@ -47,7 +47,7 @@ def check(read: Callable[[], Settings], *, in_json: bool) -> None:
 
         found = asked.check(read())
     if in_json:
-        click.echo(output.as_json(found))
+        output.echo(output.as_json(found))
     else:
         titles = {
             "lines": "Lines without a list price",
@@ -55,9 +55,9 @@ def check(read: Callable[[], Settings], *, in_json: bool) -> None:
             "commitments_without_end": "Commitments without commitment_end: they are in no renewal",
         }
         for name, title in titles.items():
-            click.echo(f"{title}: {len(found[name]) or 'none'}")
+            output.echo(f"{title}: {len(found[name]) or 'none'}")
             if found[name]:
-                click.echo(output.text_table(found[name]))
+                output.echo(output.text_table(found[name]))
     sys.exit(output.FAILED if found["lines"] else 0)
 
 
@@ -80,36 +80,36 @@ def import_focus(*, file: Path, out: Path, replace: bool, in_json: bool) -> None
         imported = fleet_focus.read(file)
         fleet_focus.write(imported, out, label=f"from {file.name}", replace=replace)
     if in_json:
-        click.echo(output.as_json({"file": str(out), "lines": imported.lines, "left_out": imported.left_out}))
+        output.echo(output.as_json({"file": str(out), "lines": imported.lines, "left_out": imported.left_out}))
         return
-    click.echo(output.text_table(imported.lines))
+    output.echo(output.text_table(imported.lines))
     if imported.left_out:
-        click.echo("\nNot read:")
-        click.echo(output.text_table(imported.left_out))
-    click.echo(f"file: {out}")
+        output.echo("\nNot read:")
+        output.echo(output.text_table(imported.left_out))
+    output.echo(f"file: {out}")
 
 
 def _print(found: dict[str, Any]) -> None:
     """Print dates and counts first, then the tables; the two sums stand apart and are of different lines."""
     total = found["totals"]
-    click.echo(f"prices of {found['build']['prices_built_at']:%Y-%m-%d %H:%M} UTC; a month is 730 hours")
-    click.echo(
+    output.echo(f"prices of {found['build']['prices_built_at']:%Y-%m-%d %H:%M} UTC; a month is 730 hours")
+    output.echo(
         f"at list: {_usd(total['list_usd_per_month'])} a month for {total['n_with_list_price']} of {total['n_lines']} "
         f"lines ({total['n_not_current']} of them at prices that are not current)"
     )
-    click.echo(
+    output.echo(
         f"as contracted: {_usd(total['contracted_usd_per_month'])} a month for {total['n_with_contracted_price']} of "
         f"{total['n_lines']} lines"
     )
     if total["n_with_list_price"] < total["n_lines"]:
-        click.echo("lines without a list price are in no sum at list: `chipledger fleet check` says why")
+        output.echo("lines without a list price are in no sum at list: `chipledger fleet check` says why")
     for name, title in (("lines", ""), ("moves", "Moves of list prices:"), ("renewals", "Renewals:")):
         if name not in found:
             continue
         if title:
-            click.echo(f"\n{title}")
+            output.echo(f"\n{title}")
         shown = [{key: _shown(value) for key, value in row.items()} for row in found[name]]
-        click.echo(output.text_table(shown) or "None.")
+        output.echo(output.text_table(shown) or "None.")
 
 
 def _shown(value: object) -> object:

@@ -32,7 +32,7 @@ def backup(read: Callable[[], Settings], *, target: Path, settings_file: Path | 
         made = backups.back_up(read(), target, settings_file=settings_file)
     told = {"path": made.path, "bytes": made.n_bytes, "made_at": made.manifest.made_at}
     told |= {"files": len(made.manifest.items), "log": {name: asdict(each) for name, each in made.manifest.log.items()}}
-    click.echo(output.as_json(told) if in_json else "\n".join(made.lines()))
+    output.echo(output.as_json(told) if in_json else "\n".join(made.lines()))
 
 
 @click.command()
@@ -58,7 +58,7 @@ def restore(read: Callable[[], Settings], *, source: Path, force: bool, check: b
             told = {"made_at": done.manifest.made_at, "files": len(done.manifest.items)}
             told |= {"set_aside": done.set_aside, "file": done.summary.file, "report": done.summary.report}
             lines = list(done.lines())
-    click.echo(output.as_json(told) if in_json else "\n".join(lines))
+    output.echo(output.as_json(told) if in_json else "\n".join(lines))
 
 
 @click.command()
@@ -82,7 +82,7 @@ def rebuild(read: Callable[[], Settings], *, accept: bool, in_json: bool) -> Non
         "after_sha256": content.whole(done.after), "unreadable": done.unreadable, "notes": done.notes,
         "tables": {name: asdict(table) for name, table in done.after.items()},
     }  # fmt: skip
-    click.echo(output.as_json(told) if in_json else "\n".join(done.lines()))
+    output.echo(output.as_json(told) if in_json else "\n".join(done.lines()))
     if not done.is_in_use:
         sys.exit(output.FAILED)
 
@@ -102,7 +102,7 @@ def compact(read: Callable[[], Settings], *, in_json: bool) -> None:
         chosen = read()
         with db.locked(chosen.data_dir, wait_seconds=chosen.wait_seconds):
             kept = retention.keep_house(chosen, steps.utc_now(), thoroughly=True)
-    click.echo(output.as_json(asdict(kept)) if in_json else "\n".join(kept.lines()) or "nothing is old enough")
+    output.echo(output.as_json(asdict(kept)) if in_json else "\n".join(kept.lines()) or "nothing is old enough")
 
 
 @click.command()

@@ -28,7 +28,7 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
 
         chosen: Settings = ctx.obj()
         page = pages.write(chosen, chosen.published(), draw=True)
-    click.echo(output.as_json({"report": str(page)}) if in_json else str(page))
+    output.echo(output.as_json({"report": str(page)}) if in_json else str(page))
 
 
 @report.command()
@@ -42,7 +42,7 @@ def weekly(read: Callable[[], Settings], *, week: str | None, known_then: bool, 
         from flows import mail_steps
 
         _, page = mail_steps.report(read(), week, known_then=known_then)
-    click.echo(output.as_json({"report": str(page)}) if in_json else str(page))
+    output.echo(output.as_json({"report": str(page)}) if in_json else str(page))
 
 
 @click.command()
@@ -65,14 +65,14 @@ def mail(
         chosen = read()
         if dry_run:
             file = mail_steps.dry_run(chosen, week, known_then=known_then, clock=_now)
-            click.echo(output.as_json({"message": str(file)}) if in_json else str(file))
+            output.echo(output.as_json({"message": str(file)}) if in_json else str(file))
             return
         outcome = mail_steps.send(chosen, week, known_then=known_then, again=again, clock=_now)
     told: dict[str, Any] = {
         "week": outcome.week, "sent": outcome.sent, "already": outcome.already, "failed": outcome.failed,
         "uncertain": outcome.uncertain, "quiet": outcome.is_left_out,
     }  # fmt: skip
-    click.echo(output.as_json(told) if in_json else "\n".join(mail_steps.lines(outcome)))
+    output.echo(output.as_json(told) if in_json else "\n".join(mail_steps.lines(outcome)))
     if not outcome.is_good:
         sys.exit(output.FAILED)
 

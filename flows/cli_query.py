@@ -10,7 +10,7 @@ import click
 
 from flows import output
 from flows.settings import Settings
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, visible
 
 SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 """What the name of an output file says of its format."""
@@ -57,7 +57,9 @@ def query(
         text = ask.TABLES if list_tables or not sql else sys.stdin.read() if sql == "-" else sql
         file = read().published()
         if target is None:
-            click.echo(ask.answer(file, text, form=form, timeout=timeout))
+            answer = ask.answer(file, text, form=form, timeout=timeout)
+            # A program gets CSV as it is, a person what can be shown of it.
+            click.echo(answer if form == "csv" and not sys.stdout.isatty() else visible(answer))
         else:
             ask.save(file, text, target, form=form, timeout=timeout, force=force)
 
@@ -93,7 +95,7 @@ def _serve_ui(file: Path) -> None:
                 hint="Install DuckDB's shell (https://duckdb.org/docs/installation), or ask with `chipledger query`",
             ) from error
         for (line,) in answer:
-            click.echo(line)
+            output.echo(str(line))
         click.echo("Ctrl-C ends it.", err=True)
         try:
             threading.Event().wait()

@@ -19,9 +19,9 @@ def settings(*, in_json: bool) -> None:
 
         rows = settings_shown.rows(reading.layers(given["file"], data_dir=given["data_dir"]))
     if in_json:
-        click.echo(output.as_json(rows))
+        output.echo(output.as_json(rows))
     else:
-        click.echo(output.text_table([row | {"value": _words(row["value"])} for row in rows]))
+        output.echo(output.text_table([row | {"value": _words(row["value"])} for row in rows]))
 
 
 @click.command()
@@ -36,11 +36,11 @@ def init(*, force: bool, in_json: bool) -> None:
         path: Path = _given()["file"] or Path(FILE_NAME)
         aside = settings_shown.write(path, force=force)
     if in_json:
-        click.echo(output.as_json({"file": str(path), "aside": None if aside is None else str(aside)}))
+        output.echo(output.as_json({"file": str(path), "aside": None if aside is None else str(aside)}))
         return
-    click.echo(str(path))
+    output.echo(str(path))
     if aside is not None:
-        click.echo(f"The file that was there is now {aside}", err=True)
+        output.echo(f"The file that was there is now {aside}", err=True)
 
 
 def _words(value: object) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from flows import hidden
 from warehouse.errors import ChipledgerError, SettingsError
 
 FILE_NAME = "prefect.yaml"
@@ -106,7 +107,7 @@ def _must(done: "subprocess.CompletedProcess[str]", failure: str) -> None:
     if done.returncode:
         said = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
         raise ChipledgerError(
-            f"{failure}: {' | '.join(said[-LAST_LINES:])}",
+            hidden.hide(f"{failure}: {' | '.join(said[-LAST_LINES:])}"),
             source="prefect",
             hint="Is the server up? It answers at PREFECT_API_URL about 15 seconds after its start",
         )

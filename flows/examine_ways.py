@@ -59,7 +59,8 @@ def _smtp(post: mail.Smtp) -> Row:
             "mail", f"{place}: password refused ({error.smtp_code})", f"Check mail.user, {mail_settings.PASSWORD}"
         )
     except (OSError, smtplib.SMTPException) as error:
-        return fail("mail", f"{place}: {type(error).__name__}: {error}", "Check mail.host, mail.port and mail.tls")
+        told = f"{place}: {type(error).__name__}: {post.told(error)}"
+        return fail("mail", told, "Check mail.host, mail.port and mail.tls")
     how = "without TLS" if chosen.tls == "none" else f"with TLS ({chosen.tls})"
     return ok("mail", f"{place} takes us {how}, {'with password' if chosen.user else 'without password'}")
 

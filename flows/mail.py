@@ -16,6 +16,7 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, Protocol
 
+from flows import hidden
 from flows.mail_settings import MailSettings
 from flows.record import Lines, locked
 from reports import mail as letters
@@ -141,11 +142,15 @@ class Smtp:
                 try:
                     _expect(server.data(body), 250)
                 except smtplib.SMTPResponseException as error:
-                    raise Refused(str(error)) from error
+                    raise Refused(self.told(error)) from None
                 except (OSError, smtplib.SMTPException) as error:
                     raise Uncertain from error
         except (OSError, smtplib.SMTPException) as error:
-            raise Refused(f"{type(error).__name__}: {error}") from error
+            raise Refused(f"{type(error).__name__}: {self.told(error)}") from None
+
+    def told(self, error: Exception) -> str:
+        """Return what an error says; a server may repeat the password in its refusal, in Base64 as it was sent."""
+        return hidden.hide(str(error), secrets=[self.settings.password])
 
     def greet(self) -> None:
         """Connect, secure the connection and log in, and leave. Raises OSError or SMTPException."""

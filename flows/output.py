@@ -1,5 +1,7 @@
 """What the command line prints: results on stdout, progress and errors on stderr, and JSON to rely on."""
 
+import logging
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,10 +12,14 @@ from typing import Any, NoReturn
 import click
 import simplejson
 
-from warehouse.errors import ChipledgerError, SettingsError
+from flows import hidden
+from warehouse.errors import ChipledgerError, SettingsError, visible
 
 USAGE = 2
 FAILED = 1
+
+BEYOND_ASCII = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What JSON may have as it is and a terminal obeys; JSON's own escape of it says the same."""
 
 JSON = click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
 """The option of every command that has a result."""
@@ -39,13 +45,27 @@ def plain(value: object) -> object:
 
 def as_json(value: object, *, indent: int | None = None) -> str:
     """Return JSON text; NaN and infinities, which JSON has not, become null."""
-    return simplejson.dumps(plain(value), use_decimal=True, ignore_nan=True, ensure_ascii=False, indent=indent)
+    text = simplejson.dumps(plain(value), use_decimal=True, ignore_nan=True, ensure_ascii=False, indent=indent)
+    return BEYOND_ASCII.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print a text for people: what a terminal would obey is written out, and on stderr no secret is repeated."""
+    click.echo(visible(hidden.hide(text) if err else text), err=err, nl=nl)
+
+
+class Told(logging.Formatter):
+    """Lines of the log as people may see them: no secret, nothing that a terminal obeys, no line that is none."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        return visible(hidden.hide(super().format(record))).replace("\n", "\n    ")
 
 
 def json_lines(rows: Iterable[Mapping[str, Any]]) -> None:
     """Print one JSON object a line on stdout."""
     for row in rows:
-        click.echo(as_json(row))
+        echo(as_json(row))
 
 
 @contextmanager
@@ -59,7 +79,7 @@ def errors(*, in_json: bool) -> Iterator[None]:
 
 def refuse(error: ChipledgerError, *, in_json: bool) -> NoReturn:
     """Print an error on stderr and exit: 2 for a wrong setting, 1 otherwise."""
-    click.echo(as_json(error.as_dict()) if in_json else f"error: {error}", err=True)
+    echo(as_json(error.as_dict()) if in_json else f"error: {error}", err=True)
     sys.exit(USAGE if isinstance(error, SettingsError) else FAILED)
 
 
@@ -70,9 +90,10 @@ def progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda message: None
         return
     from rich.console import Console
+    from rich.markup import escape
 
     with Console(stderr=True).status("starting") as status:
-        yield lambda message: status.update(message)
+        yield lambda message: status.update(escape(visible(message)))
 
 
 def rounded(value: object) -> object:
@@ -94,4 +115,4 @@ def text_table(rows: Sequence[Mapping[str, object]]) -> str:
 
 def _cell(value: object) -> str:
     text = "-" if value is None or value == "" else str(plain(value))
-    return " ".join(text.split())
+    return visible(" ".join(text.split()))

@@ -4,12 +4,14 @@ import json
 import re
 from datetime import date
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 WEB = ("http://", "https://")
 SEEN = (*WEB, "file:///")
 """Where sources may read: tests and mirrors are folders, too."""
+SECRET_QUERY = re.compile(r"[?&][\w.-]*(pass|secret|token|key|sig|auth)[\w.-]*=", re.IGNORECASE)
 DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
 
 
@@ -42,6 +44,8 @@ def _web_address(value: str) -> str:
 
 def _address(value: object) -> str:
     if isinstance(value, str) and value.isprintable() and value.startswith(SEEN):
+        if "@" in urlsplit(value).netloc or SECRET_QUERY.search(value):
+            raise ValueError("an address without user, password or key, as it is published with each document")
         return value
     raise ValueError(f"an address that begins with {', '.join(SEEN)}")
 

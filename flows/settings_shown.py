@@ -1,7 +1,6 @@
 """The settings for people: each with its value and where that comes from, and a commented file of all of them."""
 
 import json
-import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,13 +12,11 @@ from pydantic.fields import FieldInfo
 from flows import source_settings
 from flows.settings import PREFIX
 from flows.settings_model import ENVIRONMENT_ONLY, Layers, SettingsModel
-from flows.settings_table import HIDDEN
+from flows.settings_table import HIDDEN, without_secrets
 from warehouse.errors import SettingsError
 
 WIDTH = 118
 TABLE_HEAD = ("| setting | default | for |", "| --- | --- | --- |")
-USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
-QUERY = re.compile(r"\?\S+")
 HEAD = """\
 # Settings of chipledger, all of them, made by `chipledger init`. A line that begins with a single # and a name is what
 # holds where nothing is said, or an example: take the # away and write your own. Variables of the environment come
@@ -147,7 +144,7 @@ def _model_of(name: str, field: FieldInfo) -> type[BaseModel] | None:
 def _shown(field: FieldInfo, value: Any) -> Any:
     if isinstance(field.json_schema_extra, Mapping) and field.json_schema_extra.get("secret"):
         return HIDDEN if value else value
-    return QUERY.sub("?" + HIDDEN, USER_INFO.sub(HIDDEN + "@", value)) if isinstance(value, str) else value
+    return without_secrets(value)
 
 
 def _table(place: str, field: FieldInfo, model: Any) -> list[str]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 SECRET_NAME = re.compile(r"pass|secret|token|key|urls", re.IGNORECASE)
 """What stands under such a name is not repeated, wherever it stands."""
 HIDDEN = "(hidden)"
+USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
+QUERY = re.compile(r"\?\S+")
 OF_PYDANTIC = re.compile(r"function-\w+\[|constrained-\w+$")
 """How pydantic names members of a union: no part of the place in a file."""
 BOUNDS = {
@@ -40,6 +42,11 @@ def checked(model: "type[M]", value: Mapping[str, Any], *, name: str = "", sourc
     raise fault
 
 
+def without_secrets(value: object) -> object:
+    """Return a value, an address without user, password and query: they may be what lets somebody in."""
+    return QUERY.sub("?" + HIDDEN, USER_INFO.sub(HIDDEN + "@", value)) if isinstance(value, str) else value
+
+
 def given(model: "BaseModel") -> dict[str, Any]:
     """Return what was set of a table, by the names that the file has for it; tables within stay models."""
     fields = type(model).model_fields
@@ -59,7 +66,7 @@ def unknown(place: str, value: object, known: Iterable[str], *, source: str = ""
     near = get_close_matches(last.lower(), by_name, n=1)
     hint = f"Did you mean {by_name[near[0]]}? " if near else ""
     return SettingsError(
-        "unknown setting", source=source, field=place, value=HIDDEN if SECRET_NAME.search(last) else value,
+        "unknown setting", source=source, field=place, value=HIDDEN,
         hint=f"{hint}Known: {', '.join(known)}",
     )  # fmt: skip
 
@@ -68,7 +75,7 @@ def _fault(model: "type[BaseModel]", error: "ValidationError", *, name: str, sou
     fault = error.errors(include_url=False)[0]
     parts = [str(part) for part in fault["loc"] if not OF_PYDANTIC.match(str(part))]
     place = ".".join(([name] if name else []) + parts)
-    value = HIDDEN if parts and SECRET_NAME.search(parts[-1]) else fault["input"]
+    value = HIDDEN if parts and SECRET_NAME.search(parts[-1]) else without_secrets(fault["input"])
     if fault["type"] == "extra_forbidden":
         return unknown(place, value, _known_at(model, parts[:-1]), source=source)
     if fault["type"] in ("model_type", "mapping_type", "dict_type"):

@@ -14,12 +14,13 @@ from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import duckdb
 
 from extract import SOURCES, observations, source_named
 from extract.base import Context, Source
-from flows import ask, pages, replay, retention
+from flows import ask, hidden, pages, replay, retention
 from flows.settings import Settings
 from flows.summary import Summary
 from transform.audit import tables as audit_tables
@@ -124,13 +125,14 @@ class Run:
     def land(self, fetched: Fetched) -> None:
         """Keep the documents of what was fetched and write it to the journal; looks loaded before are left out."""
         if fetched.error is not None:
-            LOG.warning("%s", fetched.error)
+            told = hidden.hide(str(fetched.error))
+            LOG.warning("%s", told)
             self.progress(f"{fetched.source} {fetched.scope}: failed")
             self.landing.record_failure(
                 source=fetched.source,
                 scope=fetched.scope,
                 observed_at=self.started_at,
-                error=str(fetched.error),
+                error=told,
                 run_id=self.summary.run_id,
                 recorded_at=self.started_at,
             )
@@ -346,7 +348,9 @@ def call_heartbeat(settings: Settings) -> None:
     try:
         HttpWeb().get(settings.heartbeat_url, accept="*/*")
     except SourceError as error:
-        LOG.warning("the heartbeat was not taken: %s", error)
+        # Whoever has the address can say that a run was good.
+        told = hidden.hide(error.message, secrets=[settings.heartbeat_url])
+        LOG.warning("the heartbeat was not taken by %s: %s", urlsplit(settings.heartbeat_url).hostname, told)
 
 
 def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:
@@ -389,8 +393,6 @@ def source_rows(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, str
     imported = con.execute(
         "select distinct source from core.scope_run where source like 'import:%' order by source"
     ).fetchall()
-    rows += [
-        (name, "several", f"Imported observations of {name.removeprefix('import:')}", "import", 900, None, "")
-        for (name,) in imported
-    ]
+    titles = {name: f"Imported observations of {name.removeprefix('import:')}" for (name,) in imported}
+    rows += [(name, "several", title, "import", 900, None, "") for name, title in titles.items()]
     return rows

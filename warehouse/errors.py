@@ -1,5 +1,16 @@
 """Errors that a person has to act on: each says where, which field, which value, and what to do."""
 
+import re
+
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What a terminal obeys and nobody sees: control characters but tab and line end, marks of direction; and halves of
+characters, which no output takes."""
+
+
+def visible(text: str) -> str:
+    """Return a text that can be shown: what a terminal would obey is written out, as \\x1b or \\u202e."""
+    return UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
 
 class ChipledgerError(Exception):
     """A refusal with its cause.
@@ -30,7 +41,7 @@ class ChipledgerError(Exception):
             text += f" (field {self.field}, value {_short(self.value)})"
         if self.hint:
             text += f". {self.hint}"
-        return text
+        return visible(text)
 
     def as_dict(self) -> dict[str, str]:
         """Return the error as the object that `--json` prints: error, source, field, value, hint."""
