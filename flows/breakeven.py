@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from flows import allowed
 from flows import breakeven_evidence as evidence
 from flows.breakeven_sides import Side, read
 from flows.breakeven_sums import Range, Sums, Use, Work, in_memory
@@ -30,6 +31,7 @@ def weeks_of(effort: str) -> tuple[float, float, float]:
 def move(
     start: Range | str, target: Range | str, *, work: Work, use: Use, model: str | None = None,
     interactivity: float | None = None, file: Path | None = None, effort: str | None = None,
+    regions: Sequence[str] = (),
 ) -> dict[str, Any]:  # fmt: skip
     """Return the answer for each point that both sides have; a side is a cost per million, or words of `read`.
 
@@ -40,6 +42,7 @@ def move(
         raise SettingsError("upkeep and both sides running need a load", field="--tokens-per-day", value="")
     known: dict[str, Any] = {"from": start, "to": target}
     answer: dict[str, Any] = {
+        "regions": allowed.told((), ()),
         "inputs": {
             **{name: side if isinstance(side, str) else asdict(side) for name, side in known.items()},
             "model": model, "interactivity": interactivity, "effort": effort, **asdict(work), **asdict(use),
@@ -53,7 +56,8 @@ def move(
     else:
         if file is None:
             raise ChipledgerError("a side in words needs the published file", field="--from", value=str(start))
-        with evidence.opened(file) as con:
+        with evidence.opened(file, regions) as con:
+            answer["regions"] = allowed.told(regions, allowed.left_out(con, regions))
             providers = evidence.providers(con)
             sides = {
                 name: read(side, field=f"--{name}", providers=providers) if isinstance(side, str) else side

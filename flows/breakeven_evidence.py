@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from flows import allowed
 from flows.ask import rows
 from flows.breakeven_sides import FILTER, Side
 from flows.breakeven_sums import Use
@@ -39,9 +40,9 @@ Points = dict[tuple[Any, ...], dict[str, Any]]
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give the published file. Raises ChipledgerError where it has no costs yet."""
-    with duckdb.connect(str(file), read_only=True) as con:
+def opened(file: Path, regions: Sequence[str] = ()) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give the published file, cut to some regions if any. Raises ChipledgerError where it has no costs yet."""
+    with allowed.opened(file, regions) as con:
         try:
             yield con
         except duckdb.CatalogException as error:

@@ -5,7 +5,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from flows import output
+from flows import allowed, output
 from flows.breakeven_evidence import described
 from flows.cost_page import POLICY
 
@@ -45,7 +45,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
     asked = found["inputs"]
     verdict = ANSWERS[found["answer"]].format(horizon=asked["horizon_months"])
     lines = [verdict, *(f"unknown: {reason}" for reason in found["unknown"]), f"Formula: {found['formula']}"]
-    lines.append(f"Not included: {', '.join(found['not_included'])}.")
+    lines += [f"Not included: {', '.join(found['not_included'])}.", *allowed.words(found["regions"])]
     weeks = asked["weeks"]
     if asked.get("effort"):
         lines.append(

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 
+from flows import allowed
 from flows.ask import rows
 from flows.decision_settings import DecisionSettings, Spread
 from transform import cover
@@ -116,6 +117,7 @@ class Asked:
     spot_loss: float | None = None
     share_of_use: float | None = None
     providers: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
     tokens_per_day: float | None = None
     training_tokens: float | None = None
     interactivity: float | None = None
@@ -126,7 +128,8 @@ class Asked:
 def answer(file: Path, asked: Asked, decision: DecisionSettings) -> dict[str, Any]:
     """Return what wins for each workload, and which question each number answers. Raises ChipledgerError."""
     given = _given(asked, decision)
-    with duckdb.connect(str(file), read_only=True) as con:
+    regions = given["regions"] or ()
+    with allowed.opened(file, regions) as con:
         known = rows(con, WORKLOADS)
         names = [row["workload"] for row in known]
         for name in asked.workloads:
@@ -137,8 +140,10 @@ def answer(file: Path, asked: Asked, decision: DecisionSettings) -> dict[str, An
         _check_providers(con, given["providers"])
         wanted = [row for row in known if not asked.workloads or row["workload"] in asked.workloads]
         found = [_workload(con, row, given) for row in wanted]
+        outside = allowed.left_out(con, regions)
     return {
         "inputs": given,
+        "regions": allowed.told(regions, outside),
         "formula": "USD per million tokens of mart.training_run_cost, mart.serving_cost; ranked at equal yardsticks",
         "workloads": found,
         "questions": _questions(given, decision, found),
@@ -157,6 +162,7 @@ def _given(asked: Asked, decision: DecisionSettings) -> dict[str, Any]:
         "spot_loss": decision.spot_loss if asked.spot_loss is None else asked.spot_loss,
         "share_of_use": _share(decision) if asked.share_of_use is None else asked.share_of_use,
         "providers": list(asked.providers or decision.providers) or None,
+        "regions": list(asked.regions or decision.regions) or None,
         "tokens_per_day": asked.tokens_per_day or decision.tokens_per_day,
         "training_tokens": asked.training_tokens or decision.training_tokens,
         "interactivity": asked.interactivity or decision.interactivity,

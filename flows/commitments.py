@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from flows import allowed
 from flows.ask import rows
 from flows.decision_settings import DecisionSettings, Profile, Spread
 from transform import cover
@@ -54,7 +55,8 @@ def answer(
             row["offer_id"]: row for row in rows(con, "from contracted_price where contracted_usd_per_hour is not null")
         }
     months = horizon_months or asked.horizon_months or HORIZON_MONTHS
-    with duckdb.connect(str(file), read_only=True) as con:
+    with allowed.opened(file, asked.regions) as con:
+        outside = allowed.left_out(con, asked.regions)
         (built,) = rows(con, "select built_at from meta.build")
         today = built["built_at"].date()
         lines = [
@@ -70,6 +72,7 @@ def answer(
             for line in fleet
         ]
     return {
+        "regions": allowed.told(asked.regions, outside),
         "inputs": {"horizon_months": months, "as_of": today, "pattern": asked.pattern},
         "formula": "commitments + on demand beyond them, over the horizon, at the expected use and level of prices",
         "lines": lines,
@@ -205,6 +208,8 @@ def _reason(
     """Return why a line has no answer; None where it has one."""
     if line["offer_id"] is None:
         return line["reason"] or "no price is known for it"
+    if asked.regions and line["region_id"] not in asked.regions:
+        return f"{line['region_id'] or 'no stated region'} is none of the regions that [decision] allows"
     if line["purchase_option"] == "spot":
         return "it runs on spot: a commitment is weighed against on demand only"
     if not options:

@@ -54,7 +54,8 @@ class DecisionSettings(BaseModel):
     `use`: the same for one line of the fleet by its label, or a profile. `pattern`: whether the nodes of a line run all
     `together` or at one `level` all the time. `yearly_price_move`: -0.2 for a fall by a fifth each year, in place of
     what the history shows. `spot_loss`: share of spot hours that interruptions cost. `providers`: the only ones to buy
-    from. `tokens_per_day`, `training_tokens`: the load. `interactivity`: tokens per second that one user must have.
+    from; `regions`: the only ones to buy in. `tokens_per_day`, `training_tokens`: the load. `interactivity`: tokens per
+    second that one user must have.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -86,6 +87,9 @@ class DecisionSettings(BaseModel):
         default=None, description="tokens a second that one user must have", examples=[30]
     )
     providers: tuple[str, ...] = Field(default=(), description="the only providers to buy from; empty: all")
+    regions: tuple[str, ...] = Field(
+        default=(), description="the only regions to buy in, as providers name them; empty: all"
+    )
     pattern: Literal["together", "level"] = Field(
         default="together", description="whether the nodes of a line run all together, or at one level all the time"
     )

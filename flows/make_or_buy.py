@@ -12,8 +12,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from flows import allowed, breakeven_sides, cost_added
 from flows import breakeven_evidence as evidence
-from flows import breakeven_sides, cost_added
 from flows.breakeven_page import MOST_LINES, Section
 from flows.breakeven_sums import Sums, Use, in_memory
 from warehouse import models
@@ -80,6 +80,7 @@ def _amount(row: Row, field: str) -> Decimal:
 def compare(
     file: Path, *, hosted: Sequence[Hosted], own: str, model: str, interactivity: float | None,
     tokens_per_day: float | None, input_per_output: float | None, cached_share: float, use: Use,
+    regions: Sequence[str] = (),
 ) -> dict[str, Any]:  # fmt: skip
     """Return for each point of one's own and each hosted price of the model the loads at which one's own is cheaper.
 
@@ -95,7 +96,8 @@ def compare(
             hint=f"Given are {', '.join(sorted({one.model for one in hosted}))}",
         )  # fmt: skip
     sums = in_memory()
-    with evidence.opened(file) as con:
+    with evidence.opened(file, regions) as con:
+        outside = allowed.left_out(con, regions)
         side = breakeven_sides.read(own, field="--own", providers=evidence.providers(con))
         points = evidence.points(con, side, [known.model_name], interactivity, tokens_per_day, use)
         sides: dict[str, Any] = {"from": side, "to": None}
@@ -108,6 +110,7 @@ def compare(
             continue
         cases += [_case(sums, row, offer, ratio, cached_share, tokens_per_day) for offer in offers]
     return {
+        "regions": allowed.told(regions, outside),
         "inputs": {
             "own": own, "model": known.model_name, "interactivity": interactivity, "tokens_per_day": tokens_per_day,
             "input_per_output": input_per_output, "cached_share": cached_share, **asdict(use),
@@ -177,6 +180,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
     lines = [
         f"{asked['model']}: loads in output tokens a day at which {asked['own']} is cheaper, paid in whole units.",
         f"Formula: {found['formula']}", f"Not included: {', '.join(found['not_included'])}.",
+        *allowed.words(found["regions"]),
         *(
             [f"Of {silent} rows the benchmark does not tell its input: whether the rate holds with this is unknown."]
             if silent else []

@@ -1,0 +1,127 @@
+"""Decisions within allowed regions: as if nothing else were sold, and said so; without a setting nothing is cut."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import simplejson
+from choice_file import choice_folder
+from click.testing import CliRunner
+from published import query
+
+from flows import allowed, choose, cli, commitments
+from flows.decision_settings import DecisionSettings
+from warehouse.errors import SettingsError
+
+EAST, HERE = "20 east", "us-east-1"
+PRICES = """
+select cheapest_price_usd, median_price_usd, dearest_price_usd, region_id
+from mart.provider_price where accelerator_name = 'MI300X'
+"""
+HOSTED = (
+    "provider,model,input_usd_per_million,output_usd_per_million,cached_input_usd_per_million,as_of,url\n"
+    "Host,llama-2-70b,0.5,2,,2026-01-01,https://example.com/pricing\n"
+)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with MI300X at 16, 20 and 32 USD for 8 in regions of one provider, and much of AWS in us-east-1."""
+    return choice_folder(tmp_path_factory) / "prices.duckdb"
+
+
+def of_chip(file: Path, *regions: str) -> list[tuple[Any, ...]]:
+    with allowed.opened(file, regions) as con:
+        return con.execute(PRICES).fetchall()
+
+
+def test_what_is_sold_elsewhere_is_in_no_number(file: Path) -> None:
+    """Cheapest, median and dearest are of the allowed regions: by hand 20 / 8, and of two 20 / 8 to 32 / 8."""
+    assert of_chip(file) == [(2, 2.5, 4, "16 east")]
+    assert of_chip(file, EAST) == [(2.5, 2.5, 2.5, EAST)]
+    assert of_chip(file, EAST, "32 east") == [(2.5, 3.25, 4, EAST)]
+    assert of_chip(file, HERE) == []
+
+
+def test_marts_that_prices_are_in_are_made_again(file: Path) -> None:
+    """Costs too, to the last row; what is no price is as it was published."""
+    with allowed.opened(file, [HERE]) as con:
+        for mart in ("accelerator_hour_price", "cost_price", "serving_offer", "training_offer", "commitment_option"):
+            found = con.execute(f"select distinct region_id from mart.{mart}").fetchall()
+            assert found == [(HERE,)], mart
+        for table in ("core.throughput", "mart.price_history"):
+            assert con.execute(f"select count(*) from {table}").fetchall() == query(
+                file, f"select count(*) from {table}"
+            )
+
+
+def test_the_published_file_stays_as_it_is(file: Path) -> None:
+    """It is read, and the cut lies in memory."""
+    before = file.read_bytes()
+    of_chip(file, EAST)
+    assert file.read_bytes() == before
+
+
+def test_what_was_left_out_is_said(file: Path) -> None:
+    """By region with the number of its current prices; those that state no region are counted by themselves."""
+    with allowed.opened(file, [EAST]) as con:
+        found = allowed.told([EAST], allowed.left_out(con, [EAST]))
+    sold = query(file, "select region_id, count(*) from mart.accelerator_hour_price where is_current group by all")
+    assert {(each["region_id"], each["n_prices"]) for each in found["left_out"]} == {
+        each for each in sold if each[0] != EAST
+    }
+    (line,) = allowed.words(found)
+    numbers = dict(sold)
+    assert line.startswith(f"Regions: only {EAST}. Current prices left out: 16 east (1), 32 east (1), us-east-1 (")
+    assert line.endswith(f"no region stated ({numbers[None]}).")
+    assert list(allowed.words(allowed.told((), ()))) == []
+
+
+def test_a_region_nobody_sells_in_is_named(file: Path) -> None:
+    """With those that are known: a slip of the pen must not leave out everything."""
+    with pytest.raises(SettingsError, match="us-esat-1") as error, allowed.opened(file, ["us-esat-1"]):
+        pass
+    assert "us-east-1" in (error.value.hint or "")
+
+
+def test_choose_stays_within(file: Path) -> None:
+    """By setting or option; what wins is sold there, and where nothing is sold nothing wins."""
+    asked = choose.Asked(workloads=("pretraining-175b",))
+    here = choose.answer(file, asked, DecisionSettings(regions=(HERE,)))
+    won = [row for row in here["workloads"][0]["choices"] if row["offer_id"] is not None]
+    assert {row["region_id"] for row in won} == {HERE}
+    assert here["inputs"]["regions"] == [HERE]
+    east = choose.answer(file, choose.Asked(workloads=asked.workloads, regions=(EAST,)), DecisionSettings())
+    assert [row for row in east["workloads"][0]["choices"] if row["offer_id"] is not None] == []
+    assert choose.answer(file, asked, DecisionSettings())["regions"] == {"allowed": [], "left_out": []}
+
+
+def test_every_command_says_so(file: Path, tmp_path: Path) -> None:
+    """choose, breakeven and makeorbuy print the line, and have it in their JSON."""
+    settings = tmp_path / "chipledger.toml"
+    settings.write_text(f'data_dir = "{file.parent}"\n[decision]\nregions = ["{HERE}"]\n')
+    hosted = tmp_path / "hosted.csv"
+    hosted.write_text(HOSTED)
+    sides = ["--from", "h100 sxm on_demand aws", "--to", "h200 sxm on_demand aws", "--model", "llama-2-70b"]
+    commands = (
+        ["choose", "--workload", "pretraining-175b"],
+        ["breakeven", *sides, "--engineers", "1", "--rate", "100", "--migration-weeks", "3"],
+        ["makeorbuy", str(hosted), "--own", "h100 sxm on_demand aws", "--model", "llama-2-70b"],
+    )
+    for words in commands:
+        done = CliRunner().invoke(cli.main, ["--settings", str(settings), *words])
+        assert done.exit_code == 0, done.output
+        assert f"Regions: only {HERE}. Current prices left out: 16 east (1), 20 east (1), 32 east (1)" in done.output
+        told = simplejson.loads(CliRunner().invoke(cli.main, ["--settings", str(settings), *words, "--json"]).stdout)[
+            "regions"
+        ]
+        assert told["allowed"] == [HERE]
+        assert {"region_id": EAST, "n_prices": 1} in told["left_out"]
+
+
+def test_a_line_of_the_fleet_elsewhere_has_no_advice() -> None:
+    """It says why, before anything else is asked of it."""
+    line = {"offer_id": 1, "reason": None, "region_id": "eu-west-1", "purchase_option": "on_demand", "nodes": 1}
+    asked = DecisionSettings(regions=(HERE,), share_of_use=0.5)
+    assert commitments._reason(line, [{}], {}, asked) == ("eu-west-1 is none of the regions that [decision] allows")
+    assert commitments._reason(line | {"region_id": HERE}, [{}], {}, asked) is None
