@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 
+from flows import given_file
 from transform.audit.judge import Judged
 from transform.audit.tables import audit, in_words
 from warehouse import claims
@@ -15,6 +16,8 @@ from warehouse.errors import ChipledgerError, SettingsError
 
 def told(file: Path | None, article: str | None) -> list[Claim]:
     """Return the claims of a CSV, or the shipped ones; of one text where it is named. Raises ChipledgerError."""
+    if file:
+        given_file.read(file, most=given_file.SMALL_BYTES)
     found = claims.read_table(file) if file else list(claims.shipped())
     if article is None:
         return found

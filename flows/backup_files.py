@@ -72,7 +72,7 @@ class Manifest:
                 items=tuple(Item(**each) for each in told["files"]),
                 log={name: TableHash(**each) for name, each in told["log"].items()},
             )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise refused(source, "the manifest cannot be read", MANIFEST, str(error)) from error
         for item in manifest.items:
             if not isinstance(item.path, str) or not ALLOWED.fullmatch(item.path):

@@ -30,6 +30,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from flows import given_file
 from flows.make_or_buy import Hosted
 from warehouse.errors import ChipledgerError
 
@@ -79,7 +80,7 @@ def read(file: Path) -> PriceList:
 
     Raises ChipledgerError, naming file, field and value, where it is no price list of Bedrock or has no usable price.
     """
-    body = file.read_bytes()
+    body = given_file.read(file)
     list_ = _Reader(file.name)
     document = list_.decoded(body)
     service = list_.text(document, "offerCode", "offerCode")

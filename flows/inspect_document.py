@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from extract.base import Source
+from flows import given_file
 from warehouse import accelerators
 from warehouse.documents import Document
 from warehouse.events import naive
@@ -14,8 +15,9 @@ from warehouse.schemas import OBSERVATION
 
 def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the accepted rows, each with the chip that its label names, and the refusals. Raises LayoutChanged."""
+    body = given_file.read(file)
     moment = datetime.fromtimestamp(file.stat().st_mtime, UTC)
-    document = Document(source=source.name, scope=scope, url=file.name, body=file.read_bytes(), fetched_at=moment)
+    document = Document(source=source.name, scope=scope, url=file.name, body=body, fetched_at=moment)
     accepted, refusals = row_gate(source.parse(document).rows, latest=naive(datetime.now(UTC)))
     refused = [
         {

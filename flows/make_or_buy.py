@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from flows import allowed, breakeven_sides, cost_added
+from flows import allowed, breakeven_sides, cost_added, given_file
 from flows import breakeven_evidence as evidence
 from flows.breakeven_page import MOST_LINES, Section
 from flows.breakeven_sums import Sums, Use, in_memory
@@ -40,6 +40,7 @@ class Hosted:
 
 def read_hosted(file: Path) -> list[Hosted]:
     """Return the prices of a CSV. Raises ChipledgerError, naming line, field and value, where one is not usable."""
+    given_file.read(file, most=given_file.SMALL_BYTES)
     try:
         lines = list(rows(file, tuple(Hosted.__dataclass_fields__), key="provider", rules=RULES))
     except UnicodeDecodeError as error:

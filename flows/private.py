@@ -14,7 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-from flows import fleet_file, private_names, private_prices, private_settings
+from flows import fleet_file, given_file, private_names, private_prices, private_settings
 from flows.fleet_file import LINE_COLUMNS, Line
 from flows.private_prices import RULE_COLUMNS, Rule
 from flows.settings import Settings
@@ -141,12 +141,10 @@ def _documents(named: private_settings.PrivateSettings, at: datetime) -> dict[st
 
 def _document(path: Path, at: datetime) -> Document:
     try:
-        body = path.read_bytes()
-    except OSError as error:
-        raise ChipledgerError(
-            f"cannot be read: {error.strerror}", source=path.name, field="file", value=str(path),
-            hint="Correct the name in [private] of the settings, or take it out",
-        ) from error  # fmt: skip
+        body = given_file.read(path, most=given_file.SMALL_BYTES)
+    except ChipledgerError as error:
+        error.hint = "Correct the name in [private] of the settings, or take it out"
+        raise
     return Document(source=SOURCE, scope=path.name, url=path.name, body=body, fetched_at=at)
 
 

@@ -20,7 +20,7 @@ import duckdb
 
 from extract import SOURCES, observations, source_named
 from extract.base import Context, Source
-from flows import ask, hidden, pages, replay, retention
+from flows import ask, given_file, hidden, pages, replay, retention
 from flows.settings import Settings
 from flows.summary import Summary
 from transform.audit import tables as audit_tables
@@ -192,13 +192,12 @@ class Run:
     def land_import(self, file: Path) -> None:
         """Keep a CSV of observations and write it to the journal, as a look at the past."""
         now = self.clock()
-        document = Document(
-            source=observations.NAME, scope=file.name, url=file.name, body=file.read_bytes(), fetched_at=now
-        )
+        name, body = given_file.name(file), given_file.read(file)
+        document = Document(source=observations.NAME, scope=name, url=name, body=body, fetched_at=now)
         observations.parse(document)
         look = Look(
             source=observations.NAME,
-            scope=file.name,
+            scope=name,
             observed_at=now,
             complete=False,
             documents=(document,),

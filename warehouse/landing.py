@@ -11,6 +11,7 @@ single file is read. A folder without packs is as good as one with.
 import gzip
 import json
 import os
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,12 @@ from typing import Any
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import ChipledgerError
 from warehouse.packs import Packs, is_named
+
+MOST_BODY_BYTES = 1 << 30
+"""No document that was landed is larger; what swells to more was made by somebody else."""
+GZIP = 16 + zlib.MAX_WBITS
+"""zlib's word for gzip's format."""
+SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,8 +205,12 @@ class Landing:
     def _single(self, sha256: str) -> bytes:
         target = self._place(sha256)
         try:
-            body = gzip.decompress(target.read_bytes())
-        except (FileNotFoundError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+            unpack = zlib.decompressobj(GZIP)
+            written = target.read_bytes()
+            body = unpack.decompress(written, MOST_BODY_BYTES + 1)
+            if written and not unpack.eof and len(body) <= MOST_BODY_BYTES:
+                raise EOFError(target.name)
+        except (FileNotFoundError, EOFError, zlib.error) as error:
             raise ChipledgerError(
                 "a landed document is missing or damaged",
                 source=str(target),
@@ -207,13 +218,15 @@ class Landing:
                 value=sha256,
                 hint="Restore the landing folder from a backup, or fetch the scope again",
             ) from error
-        if not is_named(sha256, body):
+        if len(body) > MOST_BODY_BYTES or not is_named(sha256, body):
             raise ChipledgerError(
                 "a landed document does not match its hash", source=str(target), field="sha256", value=sha256
             )
         return body
 
     def _place(self, sha256: str) -> Path:
+        if not SHA256.fullmatch(sha256):  # of a journal that somebody else wrote: it leads to no other file
+            raise ChipledgerError("not the hash of a document", source=str(self.path), field="sha256", value=sha256)
         return self.path / sha256[:2] / f"{sha256}.gz"
 
 

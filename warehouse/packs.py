@@ -21,6 +21,8 @@ BODIES_BYTES = 8_000_000
 LEVEL = 19
 HELD_BYTES = 64_000_000
 """Bodies that a reader keeps in memory: a rebuild reads many documents of the same few packs."""
+MOST_BYTES = 2 << 30
+"""Unpacked: one body of the greatest size, and more."""
 PACK, LIST = ".tar.zst", ".sha256"
 
 
@@ -105,7 +107,9 @@ def unpacked(place: Path) -> dict[str, bytes]:
 
     try:
         with pyarrow.CompressedInputStream(pyarrow.OSFile(str(place)), "zstd") as stream:
-            content = stream.read()
+            content = stream.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise OSError("it swells without end")
         with tarfile.open(fileobj=io.BytesIO(content)) as tar:
             files = {member.name: tar.extractfile(member) for member in tar if member.isfile()}
             return {name: file.read() for name, file in files.items() if file}
