@@ -14,6 +14,7 @@ import duckdb
 import polars as pl
 
 from reports import chart_facts
+from reports import currency as currencies
 from reports.chart_facts import Charted
 from reports.facts import SQL, of_option
 from reports.weekly_calendar import Week
@@ -48,7 +49,8 @@ class WeekFacts:
     `built_at` is when the file was built, `as_of` the end of the week or, in a week that is not over, `built_at`.
     `late` is how many changes of earlier weeks were learnt in this one, with the date of the first. `token` has one row
     or none; `drift` is None where the file has no index, or the week is not over. The other frames carry the names of
-    their SELECT, and `charted` what the charts are made of. `fleet` is for the mail alone: no page shows it.
+    their SELECT, and `charted` what the charts are made of. `rate` is that of the currency in which
+    prices are shown beside US dollars, at the week's end. `fleet` is for the mail alone: no page shows it.
     """
 
     week: Week
@@ -71,6 +73,7 @@ class WeekFacts:
     documents: pl.DataFrame
     charted: Charted
     currency: pl.DataFrame
+    rate: currencies.Rate | None = None
     fleet: "FleetNews | None" = None
 
     @property
@@ -99,8 +102,10 @@ class WeekFacts:
         return not self.moves.height and not self.offers.height
 
 
-def read(file: Path, week: Week | None, *, known_then: bool) -> WeekFacts:
+def read(file: Path, week: Week | None, *, known_then: bool, shown_in: str = currencies.USD) -> WeekFacts:
     """Return the facts of a week, by default of the last one that was over. The file is read only.
+
+    `shown_in` is the currency in which prices are shown beside US dollars.
 
     Raises SettingsError for a week that had not begun when the file was built.
     """
@@ -147,6 +152,7 @@ def read(file: Path, week: Week | None, *, known_then: bool) -> WeekFacts:
             documents=pl.DataFrame(),
             charted=chart_facts.of_week(con, frames["move"], as_of),
             currency=frames["currency"],
+            rate=currencies.rate(con, shown_in, as_of),
         )
         con.execute("use published")
         return _completed(con, found)
@@ -202,6 +208,8 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         con.execute(f"create view core.{table} as from published.core.{table}")
     ours = "where schema_name = 'core' and database_name = 'published'"
     _take_macros(con, "core")
+    con.execute("create schema decision")
+    _take_macros(con, "decision", "commitment_class")
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
     for (view,) in con.execute(f"select sql from duckdb_views() {ours} order by view_name").fetchall():
         con.execute(view)
@@ -218,14 +226,15 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
 
 
 def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None = None) -> None:
-    """Make the table macros of a schema of the published file in memory, or one of them."""
+    """Make the macros of a schema of the published file in memory, or one of them."""
     macros = con.execute(
-        "select function_name, parameters, macro_definition from duckdb_functions() "
+        "select function_name, parameters, macro_definition, function_type = 'table_macro' from duckdb_functions() "
         "where schema_name = ? and database_name = 'published' and coalesce(function_name = ?, true)",
         [schema, only],
     ).fetchall()
-    for name, parameters, definition in sorted(macros, key=lambda macro: macro[0] != "price_point"):
-        con.execute(f"create macro {schema}.{name}({', '.join(parameters)}) as table {definition}")
+    for name, parameters, definition, is_table in sorted(macros, key=lambda macro: macro[0] != "price_point"):
+        kind = "table " if is_table else ""
+        con.execute(f"create macro {schema}.{name}({', '.join(parameters)}) as {kind}{definition}")
 
 
 def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -> pl.DataFrame:
