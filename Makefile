@@ -27,7 +27,7 @@ export PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS := 120
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export DO_NOT_TRACK := 1
 
-.PHONY: help run test lint format prove bench docs setup clean
+.PHONY: help run test lint format prove bench docs audit setup clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -47,6 +47,8 @@ lint: setup  ## check format, rules, types and SQL; change nothing
 	$(UV_RUN) ruff check .
 	$(UV_RUN) mypy
 	$(UV_RUN) sqlfluff lint --processes 2 $(PACKAGES)
+	$(UV_RUN) zizmor --offline --no-progress --quiet .github/workflows $(wildcard docs/examples/*.yml)
+	$(UV_RUN) hadolint Dockerfile
 
 format: setup  ## put Python and SQL into the house format
 	$(UV_RUN) ruff check --fix-only .
@@ -66,6 +68,11 @@ docs: export NO_MKDOCS_2_WARNING := 1
 docs: setup  ## build the docs as a site into dist/docs; a link that leads nowhere is an error
 	$(UV) sync --locked --inexact --group docs
 	$(UV_RUN) mkdocs build --strict
+
+audit: setup  ## ask which locked versions are known to be vulnerable; needs the network
+	$(UV) export --locked --quiet --all-extras --all-groups --no-emit-project --output-file .tools/locked.txt
+	$(UV) tool run pip-audit@2.10.1 --requirement .tools/locked.txt --require-hashes --disable-pip \
+		--vulnerability-service osv --strict
 
 setup: $(if $(filter .tools/%,$(UV)),.tools/uv-$(UV_VERSION))
 	$(UV) sync --locked
