@@ -9,7 +9,7 @@ import binascii
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
+from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 HIDDEN = "(hidden)"
 VALUES = (
@@ -53,18 +53,16 @@ def _parts(address: str) -> Iterator[str]:
     """Yield the parts of an address by which somebody else could use it."""
     try:
         parts = urlsplit(address)
-        values = [value for _, value in parse_qsl(parts.query)]
-        users = [part for part in parts.netloc.rpartition("@")[0].split(":", 1) if part]
     except ValueError:
         yield address
         return
-    if parts.scheme not in ("http", "https"):
-        users += parts.netloc.rpartition("@")[2].split(":")  # of a chat service: its first token
-    yield from (form for part in (*users[-1:], *values) if len(part) >= SHORTEST for form in (part, unquote(part)))
-    for part in parts.path.split("/"):
-        if len(part) >= SHORTEST_PART:
-            yield part
-            yield unquote(part)
+    user, _, host = parts.netloc.rpartition("@")
+    found = [user.partition(":")[2] or user, *(each.partition("=")[2] for each in parts.query.split("&"))]
+    if not parts.scheme.startswith(("http", "json", "postgresql", "sqlite")):
+        found.append(host.partition(":")[0] if parts.path.strip("/") else "")  # of a chat service: its first token
+    found = [each for each in found if len(each) >= SHORTEST and each not in ("127.0.0.1", "localhost")]
+    found += [each for each in parts.path.split("/") if len(each) >= SHORTEST_PART]
+    yield from (form for each in found for form in (each, unquote(each), unquote_plus(each)))
 
 
 def _holds(text: str, words: Iterable[bytes]) -> bool:
