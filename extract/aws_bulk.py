@@ -3,7 +3,6 @@
 `source` is the source that asks: errors and documents name it.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
+from extract import strict
 from extract.base import Context
 from warehouse.documents import Document, Whole
 from warehouse.errors import LayoutChanged
@@ -120,8 +120,8 @@ def index_at(ctx: Context, url: str, *, source: str) -> Mapping[str, object]:
     """Return a JSON index; raise LayoutChanged where it is something else."""
     answer = ctx.web.get(url)
     try:
-        index: object = json.loads(answer.body)
-    except (ValueError, RecursionError) as error:
+        index: object = strict.loads(answer.body)
+    except ValueError as error:
         start = answer.body[:80].decode("utf-8", "replace")
         raise refusal(f"{url} is not JSON: {error}", "body", start, source=source) from error
     return mapping(index, url, source=source)

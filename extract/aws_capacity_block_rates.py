@@ -17,13 +17,13 @@ Quirks:
    the Region Code of the price list. The region "unknown", a failure of the collector, is refused.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
+from extract import strict
 from extract.base import Context, Parsed, Source
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged, SettingsError
@@ -72,7 +72,7 @@ def parse(document: Document) -> Parsed:
 
 def _content(body: bytes) -> dict[str, Any]:
     try:
-        content = json.loads(body, parse_float=str, parse_int=str)
+        content = strict.loads(body, numbers=str)
     except ValueError as error:
         start = body[:80].decode("utf-8", "replace")
         what = "HTML, which this source cannot read" if start.lstrip().startswith("<") else f"no JSON: {error}"
@@ -124,7 +124,7 @@ def _rate(hourly: str, chip: str, count: str) -> str:
     try:
         rate, chip_rate, chips = Decimal(hourly), Decimal(chip), Decimal(count)
         fits = abs(rate - chip_rate * chips) <= ROUNDING * chips
-    except InvalidOperation:
+    except ArithmeticError:  # no number, or one beyond all sense
         fits = False
     return plain_number(hourly) if fits else f"{hourly}, which is not {count} x {chip}"
 

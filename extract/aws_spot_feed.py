@@ -20,13 +20,13 @@ Quirks:
 6. Neither states a date: they are of the moment at which they were read.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from extract import strict
 from extract.base import Context, Parsed, Source
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
@@ -56,6 +56,8 @@ ZONES = frozenset({"us-west-2-lax-1a"})
 CONDITIONS = "region-level, public spot feed"
 NOT_OFFERED = "N/A"
 LINUX = "Linux"
+LEAST_SAVINGS = -10_000
+"""Percent; spot has cost more than on demand, and a hundred times as much is another number."""
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
 _JSONP = re.compile(rb"\s*[A-Za-z_$][\w$.]*\s*\((.*)\)\s*;?\s*", re.DOTALL)
 
@@ -94,7 +96,7 @@ def parse(document: Document) -> Parsed:
 def _content(body: bytes) -> dict[str, Any]:
     wrapped = None if body.lstrip()[:1] == b"{" else _JSONP.fullmatch(body)
     try:
-        content = json.loads(wrapped[1] if wrapped else body)
+        content = strict.loads(wrapped[1] if wrapped else body)
     except ValueError as error:
         raise _refusal(f"neither JSON nor JSONP: {error}", body[:80].decode("utf-8", "replace")) from error
     if not isinstance(content, dict) or not {"config", "spot_advisor"} & content.keys():
@@ -213,12 +215,13 @@ def _facts(
                     ignored["other_os"] += 1
                 else:
                     savings, band = said["s"], said["r"]
-                    if type(savings) is not int or savings > 100:
+                    if type(savings) is not int or not LEAST_SAVINGS <= savings <= 100:
                         unknown.add(f"savings {savings!r}")
                         savings = None
-                    if band not in bands:
+                    label = bands.get(band) if type(band) is int else None  # true is no 1
+                    if label is None:
                         unknown.add(f"interruption band {band!r}")
-                    yield REGIONS.get(region, region), instance_type, system, savings, bands.get(band)
+                    yield REGIONS.get(region, region), instance_type, system, savings, label
 
 
 def _no_rows() -> "pl.DataFrame":

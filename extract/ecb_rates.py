@@ -23,7 +23,9 @@ Quirks:
 import csv
 import hashlib
 import io
+import lzma
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -46,6 +48,11 @@ DOLLAR = "USD"
 DOLLARS_PER_EURO = (Decimal("0.5"), Decimal(2))
 """Since 1999 it was 0.8252 to 1.5990; beyond this it is another number, such as one that is out by a factor."""
 NO_RATE = "N/A"
+UNREADABLE = (
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error, lzma.LZMAError, struct.error,
+    ValueError, LookupError,
+)  # fmt: skip
+"""What the reader of ZIP raises for archives that are cut, patched together or of another kind."""
 
 _GESMES = "http://www.gesmes.org/xml/2002-08-01"
 _EUROFXREF = "http://www.ecb.int/vocabulary/2002-08-01/eurofxref"
@@ -141,7 +148,7 @@ class _Envelope:
         parser.CharacterDataHandler = self._characters
         try:
             parser.Parse(body, True)
-        except expat.ExpatError as error:
+        except (expat.ExpatError, ValueError, LookupError) as error:  # the latter two: of its encoding
             start = body[:80].decode("utf-8", "replace")
             raise _refusal(f"expected the XML of the reference rates: {error}", "body", start) from error
         expected = {"subject": "Reference rates", "name": "European Central Bank"}
@@ -244,7 +251,7 @@ def _unpacked(body: bytes) -> bytes:
                 raise _refusal(f"expected {ARCHIVE_MEMBER} in the archive", "names", ", ".join(names))
             with archive.open(ARCHIVE_MEMBER) as member:
                 content = member.read(ARCHIVE_LIMIT_BYTES + 1)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error) as error:
+    except UNREADABLE as error:
         start = body[:40].decode("utf-8", "replace")
         raise _refusal(f"expected a ZIP archive: {error}", "body", start) from error
     if len(content) > ARCHIVE_LIMIT_BYTES:

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import polars as pl
 
+from extract import strict_xml
 from extract.aws_capacity_blocks import NAME
 from extract.aws_price_list.rules import plain_number
 from extract.base import Parsed
@@ -26,6 +27,7 @@ USABLE_UNTIL_MIN = 30
 LEAST_CHIP_RATE = Decimal("0.5")
 """No chip of an UltraServer has cost less than four times this; see quirk 5."""
 TENTH = Decimal("1e-10")
+_AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?")
 DAWN = datetime.max.replace(tzinfo=UTC)
 
 FACTS: Mapping[str, Any] = {
@@ -155,11 +157,7 @@ def _why(offer: Offer) -> str:
 
 
 def _amount(text: str | None) -> Decimal | None:
-    try:
-        amount = Decimal(text or "")
-    except InvalidOperation:
-        return None
-    return amount if amount.is_finite() else None
+    return Decimal(text) if text and _AMOUNT.fullmatch(text) else None
 
 
 def _first(offers: Iterable[Offer]) -> list[Offer]:
@@ -199,8 +197,9 @@ def _query(document: Document) -> Query:
 def _read(document: Document) -> tuple[list[Offer], str | None]:
     """Return the offers of an answer, or the refusal that it is."""
     try:
-        root = ElementTree.fromstring(document.body)  # noqa: S314 -- expat has refused entity bombs since 2.4.1
-    except ElementTree.ParseError as error:
+        root = strict_xml.root(document.body)
+        strict_xml.check_names(root)
+    except ValueError as error:
         raise _refusal(f"the XML is damaged: {error}", document.body) from error
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
@@ -215,51 +214,62 @@ def _read(document: Document) -> tuple[list[Offer], str | None]:
     return [_offer(item, document.body) for item in found], None
 
 
-def _offer(item: ElementTree.Element, body: bytes) -> Offer:
-    number = item.findtext("capacityBlockOfferingId")
+def _offer(item: Element, body: bytes) -> Offer:
+    number = _told(item, "capacityBlockOfferingId", body)
     if not number:
         raise _refusal("an offer without an id", body)
-    segments = item.find(SEGMENTS)
+    within = item.find(SEGMENTS)
+    block = _part(item, body)
+    segments = tuple(_part(each, body) for each in within) if within is not None else ()
+    if not all(part.zone for part in segments or (block,)):
+        raise _refusal("an offer without its zone", body)
     return Offer(
         id=number,
-        block=_part(item, body),
-        segments=tuple(_part(each, body) for each in segments) if segments is not None else (),
-        currency=item.findtext("currencyCode"),
+        block=block,
+        segments=segments,
+        currency=_told(item, "currencyCode", body),
     )
 
 
-def _part(item: ElementTree.Element, body: bytes) -> Part:
+def _part(item: Element, body: bytes) -> Part:
     hours, minutes = (_number(item, f"capacityBlockDuration{name}", body) for name in ("Hours", "Minutes"))
     # An UltraServer is counted as one, whatever it is made of.
-    server = item.findtext("ultraserverType")
+    server = _told(item, "ultraserverType", body)
     return Part(
-        instance_type=server or item.findtext("instanceType"),
-        zone=item.findtext("availabilityZone"),
-        zone_id=item.findtext("availabilityZoneId"),
+        instance_type=server or _told(item, "instanceType", body),
+        zone=_told(item, "availabilityZone", body),
+        zone_id=_told(item, "availabilityZoneId", body),
         count=_number(item, "ultraserverCount" if server else "instanceCount", body),
         start=_moment(item, "startDate", body),
         end=_moment(item, "endDate", body),
         minutes=None if hours is None or minutes is None else hours * 60 + minutes,
-        fee=item.findtext("upfrontFee"),
+        fee=_told(item, "upfrontFee", body),
     )
 
 
-def _number(item: ElementTree.Element, name: str, body: bytes) -> int | None:
-    text = item.findtext(name)
+def _told(item: Element, name: str, body: bytes) -> str | None:
+    try:
+        return strict_xml.told(item, name)
+    except ValueError as error:
+        raise _refusal(str(error), body) from error
+
+
+def _number(item: Element, name: str, body: bytes) -> int | None:
+    text = _told(item, name, body)
     if text is None:
         return None
-    if not re.fullmatch(r"[0-9]{1,9}", text):
+    if not re.fullmatch(r"[0-9]{1,6}", text):
         raise _refusal(f"{name} is no number: {text!r}", body)
     return int(text)
 
 
-def _moment(item: ElementTree.Element, name: str, body: bytes) -> datetime | None:
-    text = item.findtext(name)
+def _moment(item: Element, name: str, body: bytes) -> datetime | None:
+    text = _told(item, name, body)
     try:
         at = datetime.fromisoformat(text) if text else None
-    except ValueError as error:
+        return at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC) if at else None
+    except (ValueError, OverflowError) as error:
         raise _refusal(f"{name} is no time: {text!r}", body) from error
-    return at.replace(tzinfo=at.tzinfo or UTC) if at else None
 
 
 def _refusal(message: str, body: bytes) -> LayoutChanged:

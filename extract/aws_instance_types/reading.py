@@ -1,7 +1,6 @@
 """What EC2's answers say, as XML from the wire or as JSON from aws cli, as facts."""
 
 import functools
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
+from extract import strict, strict_xml
 from extract.base import Parsed
 from warehouse import instance_types
 from warehouse.documents import Document
@@ -31,6 +31,8 @@ DEVICES = {
     "MediaAcceleratorInfo": "Accelerators",
 }
 """Where a type's accelerators are listed."""
+MOST_MIB = 1 << 30
+"""Beyond this is no memory of a chip, let alone a count."""
 USAGE_CLASSES = ("on-demand", "spot", "capacity-block")
 
 Machine = Mapping[str, Any]
@@ -51,8 +53,8 @@ def _decoded(body: bytes) -> Mapping[str, Any]:
     """Return an answer as boto3 shows it, from its XML or from JSON."""
     if body.lstrip()[:1] != b"<":
         try:
-            answer: object = json.loads(body)
-        except (ValueError, RecursionError) as error:
+            answer: object = strict.loads(body)
+        except ValueError as error:
             raise refusal(f"neither XML nor JSON: {error}", "body", body[:80].decode("utf-8", "replace")) from error
         if not isinstance(answer, dict):
             raise refusal("expected an object", "body", answer)
@@ -64,11 +66,13 @@ def _decoded(body: bytes) -> Mapping[str, Any]:
         raise refusal("expected an answer of EC2", "body", body[:80].decode("utf-8", "replace"))
     shape = cast("botocore.model.Shape", _service().operation_model(found[1].decode()).output_shape)
     try:
+        strict_xml.check_names(strict_xml.root(body))
         read: dict[str, Any] = botocore.parsers.create_parser("ec2").parse(
             {"body": body, "headers": {}, "status_code": 200}, shape
         )
-    except botocore.parsers.ResponseParserError as error:
-        raise refusal(f"not XML: {error}", "body", body[:80].decode("utf-8", "replace")) from error
+    # Its parser gives numbers to int() and lists to its own models, and lets through what these raise.
+    except (botocore.parsers.ResponseParserError, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise refusal(f"not XML of this answer: {error}", "body", body[:80].decode("utf-8", "replace")) from error
     return read
 
 
@@ -98,6 +102,8 @@ def _capabilities(machines: Sequence[Machine], scope: str) -> Parsed:
         if len(devices) > 1:
             unknown.add(f"several kinds of accelerators in {name!r}")
         usage = machine.get("SupportedUsageClasses")
+        if usage is not None and not (isinstance(usage, list) and all(isinstance(each, str) for each in usage)):
+            raise refusal("expected a list of texts", "SupportedUsageClasses", usage)
         unknown |= {f"usage class {each!r}" for each in usage or () if each not in USAGE_CLASSES}
         sold = {each: None if usage is None else each in usage for each in USAGE_CLASSES}
         rows.append(
@@ -125,21 +131,43 @@ def _devices(machine: Machine) -> list[Machine]:
     infos = [info for info in DEVICES if info in machine]
     if "NeuronInfo" in infos and "InferenceAcceleratorInfo" in infos:
         infos.remove("InferenceAcceleratorInfo")
-    return [device for info in infos for device in _listed(machine[info], DEVICES[info])]
+    return [device for info in infos for device in _listed(_object(machine, info), DEVICES[info])]
 
 
 def _said(device: Machine) -> dict[str, object]:
     """Return what the API says of an accelerator, in the table's units; NULL where it is silent."""
-    count, share = device.get("Count"), device.get("GpuPartitionSize")
+    count, share = _number(device, "Count", whole=True), _number(device, "GpuPartitionSize", whole=False)
     if count == 0:  # a fraction; without its share the count is unknown
         count = share or None
-    memory = device.get("MemoryInfo", {}).get("SizeInMiB")
+    memory = _number(_object(device, "MemoryInfo"), "SizeInMiB", whole=True)
+    name = device.get("Name")
+    if name is not None and (not isinstance(name, str) or not name):
+        raise refusal("expected the name of a chip", "Name", name)
+    cores = _number(_object(device, "CoreInfo"), "Count", whole=True)
     return {
-        "api_accelerator_name": device.get("Name"),
-        "api_accelerator_count": None if count is None else Decimal(str(count)),
-        "api_accelerator_memory_gib": None if memory is None else (Decimal(memory) / 1024).quantize(Decimal("0.0001")),
-        "api_neuron_cores_per_accelerator": device.get("CoreInfo", {}).get("Count"),
+        "api_accelerator_name": name,
+        "api_accelerator_count": count,
+        "api_accelerator_memory_gib": None if memory is None else (memory / 1024).quantize(Decimal("0.0001")),
+        "api_neuron_cores_per_accelerator": None if cores is None else int(cores),
     }
+
+
+def _object(of: Machine, name: str) -> Machine:
+    """Return an object in an answer, empty where there is none."""
+    found = of.get(name, {})
+    if not isinstance(found, dict):
+        raise refusal("expected an object", name, found)
+    return found
+
+
+def _number(of: Machine, name: str, *, whole: bool) -> Decimal | None:
+    """Return a number from 0 that fits its column, None where the answer has none."""
+    found = of.get(name)
+    if found is None:
+        return None
+    if type(found) not in ((int,) if whole else (int, float)) or not 0 <= found < MOST_MIB:
+        raise refusal("expected a number", name, found)
+    return Decimal(str(found))
 
 
 def _zones(offerings: Sequence[Machine], scope: str, *, asked: bool) -> Parsed:

@@ -46,7 +46,11 @@ def read_head(start: bytes, *, url: str) -> Head | None:
         end = start.find(b"\n", position) + 1
         if end == 0:
             return None
-        (fields,) = list(csv.reader([_text(start[position:end], url)])) or [[]]
+        line = _text(start[position:end], url)
+        try:
+            (fields,) = list(csv.reader([line])) or [[]]
+        except csv.Error as error:
+            raise _refusal(f"not CSV: {error}", url, "header", line[:80]) from error
         position = end
         if len(fields) > 2:
             head = Head(preamble=preamble, header=tuple(fields), size=position)

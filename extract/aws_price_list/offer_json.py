@@ -4,9 +4,9 @@ A page's PriceList holds each product as a JSON document in a string. Amounts st
 a bare number there is another layout, not a price.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 
+from extract import strict
 from extract.aws_price_list.rules import SOURCE_NAME, Price, Product
 from warehouse.errors import LayoutChanged
 
@@ -88,8 +88,8 @@ def _product(product: Mapping[str, object]) -> Product:
 
 def _decoded(raw: bytes | str, field: str) -> object:
     try:
-        decoded: object = json.loads(raw)
-    except (ValueError, RecursionError) as error:
+        decoded: object = strict.loads(raw)
+    except ValueError as error:
         start = raw[:80] if isinstance(raw, str) else raw[:80].decode("utf-8", "replace")
         raise _refusal(f"not JSON: {error}", field, start) from error
     return decoded

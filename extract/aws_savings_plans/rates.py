@@ -6,14 +6,13 @@ here and nothing left out: a document of n rates gives n rows. `rules` says whic
 
 import csv
 import io
-import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING
 
-from extract import aws_bulk
+from extract import aws_bulk, strict
 from extract.aws_bulk import Head
 from warehouse.documents import Document
 
@@ -110,7 +109,10 @@ def read_head(start: bytes) -> Head | None:
         position = end
         # Nothing is quoted, so that a disclaimer with commas looks like a header: this one is known by its first name.
         if line.replace('"', "").startswith("SKU,"):
-            (header,) = csv.reader([line])
+            try:
+                (header,) = csv.reader([line])
+            except (csv.Error, ValueError) as error:
+                raise refusal(f"not CSV: {error}", "header", line[:80]) from error
             missing = [name for name in COLUMNS if header.count(name) != 1]
             if missing:
                 raise refusal("columns expected once each and not found so", "header", ", ".join(missing))
@@ -167,8 +169,8 @@ def _csv_rate(values: Sequence[str], at: Mapping[str, int]) -> Rate:
 
 def _of_json(body: bytes) -> Iterator[Rate]:
     try:
-        decoded: object = json.loads(body)
-    except (ValueError, RecursionError) as error:
+        decoded: object = strict.loads(body)
+    except ValueError as error:
         raise refusal(f"not JSON: {error}", "body", shown(body)) from error
     document = mapping(decoded, "body")
     if "searchResults" in document:

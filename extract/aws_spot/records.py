@@ -7,10 +7,10 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from xml.etree import ElementTree
 
 import polars as pl
 
+from extract import strict, strict_xml
 from extract.aws_price_list.rules import plain_number
 from extract.aws_spot import NAME
 from extract.aws_spot.api import ACCELERATORS, PRODUCTS
@@ -70,21 +70,24 @@ def _records(document: Document) -> Iterator[Record]:
 
 def _xml(body: bytes) -> Iterator[Record]:
     try:
-        root = ElementTree.fromstring(body)  # noqa: S314 -- expat has refused entity bombs since 2.4.1
-    except ElementTree.ParseError as error:
+        root = strict_xml.root(body)
+    except ValueError as error:
         raise _refusal(f"the XML is damaged: {error}", body) from error
     namespace = root.tag[: root.tag.rfind("}") + 1]
     records = root.find(f"{namespace}{SET}")
     if root.tag.removeprefix(namespace) != ROOT or records is None:
         raise _refusal(f"expected {ROOT} with {SET}", body)
     for item in records:
-        found = {child.tag.removeprefix(namespace): child.text or "" for child in item}
-        yield _record({name: found.get(name[0].lower() + name[1:]) for name in FIELDS}, body)
+        try:
+            found = {name: strict_xml.told(item, f"{namespace}{name[0].lower()}{name[1:]}") for name in FIELDS}
+        except ValueError as error:
+            raise _refusal(str(error), body) from error
+        yield _record(dict(found), body)
 
 
 def _json(body: bytes) -> Iterator[Record]:
     try:
-        content = json.loads(body, parse_float=str, parse_int=str)
+        content = strict.loads(body, numbers=str)
     except ValueError as error:
         raise _refusal(f"the JSON is damaged: {error}", body) from error
     records = content.get("SpotPriceHistory") if isinstance(content, dict) else None
@@ -98,7 +101,7 @@ def _json(body: bytes) -> Iterator[Record]:
 
 def _lines(body: bytes) -> Iterator[Record]:
     try:
-        lines = body.decode("utf-8").splitlines()
+        lines = body.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise _refusal(f"not text: {error}", body) from error
     if not lines:
@@ -201,6 +204,7 @@ def _naive(at: datetime) -> datetime:
 
 
 def _rows(frame: pl.DataFrame, document: Document) -> pl.DataFrame:
+    _check_ids(frame["zone_id"].unique().to_list(), document)
     _check_region(frame["zone"].unique().to_list(), document)
     has_id = pl.col("zone_id").is_not_null() & (pl.col("zone_id") != "")
     region = pl.lit(document.scope) if document.scope else pl.col("zone").str.extract(REGION)
@@ -224,6 +228,16 @@ def _rows(frame: pl.DataFrame, document: Document) -> pl.DataFrame:
         pl.col("at_text").alias("observed_at_utc"),
     )
     return rows.sort("instance_type", "availability_zone_id", "availability_zone", "observed_at", nulls_last=True)
+
+
+def _check_ids(ids: Iterable[str | None], document: Document) -> None:
+    """Raise where some records have the id of their zone and others none: those would become other offers."""
+    known = {bool(each) for each in ids}
+    if len(known) > 1:
+        raise LayoutChanged(
+            "records with the id of their zone beside others without", source=NAME, field="AvailabilityZoneId",
+            value="", hint="Look at the landed document",
+        )  # fmt: skip
 
 
 def _check_region(zones: Iterable[str | None], document: Document) -> None:
