@@ -138,7 +138,8 @@ def read(out: Path, name: str, asked: list[tuple[int, str]]) -> None:
             number += 1
             found: dict[str, Any] = {"breaches": []}
             try:
-                last = _round(file, asked, found, last, holds=go_on if number % HOLDS_EVERY == 0 else None)
+                holds = go_on if number % HOLDS_EVERY == 0 else None
+                last = _round(file, asked, found, last, holds=holds, say=lambda **what: tell(told, **what))
             except Exception:  # noqa: BLE001 - whatever a reader meets is what this looks for
                 found["error"] = traceback.format_exc()
             tell(told, **found)
@@ -151,8 +152,12 @@ def _round(
     last: tuple[Any, int] | None,
     *,
     holds: Callable[[], bool] | None,
+    say: Callable[..., None],
 ) -> tuple[Any, int]:
-    """Open, ask, check and close; put what was found into `found`; return the state of the file."""
+    """Open, ask, check and close; put what was found into `found`; return the state of the file.
+
+    With `holds` the file is kept open until the next publish, or until that says no; `say` tells what is asked meanwhile.
+    """
     began = time.perf_counter()
     with duckdb.connect(str(file), read_only=True, config={"threads": 1}) as con:
         found["open_ms"] = (time.perf_counter() - began) * 1000
@@ -165,7 +170,8 @@ def _round(
         if holds:
             inode = file.stat().st_ino
             while holds() and file.stat().st_ino == inode:
-                _ask(con, asked[:1])
+                took, rows = _ask(con, asked)
+                say(ms=took, rows=rows, breaches=[])
             found["held"] = True
             if _ask(con, asked)[1] != found["rows"] or con.execute(STATE).fetchall()[0] != state:
                 found["breaches"].append("a file that was kept open answers otherwise after another one was published")
