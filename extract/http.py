@@ -19,6 +19,7 @@ import urllib3
 from urllib3.exceptions import HTTPError, LocationValueError, SSLError
 
 from extract.http_body import BrokenOff, decoded
+from extract.http_head import strict
 from extract.web import Response
 from warehouse.errors import SourceError, Unavailable
 
@@ -28,6 +29,8 @@ CONNECT_TIMEOUT_S = 10.0
 READ_TIMEOUT_S = 60.0
 WHOLE_TIMEOUT_S = 300.0
 """For a small answer as a whole; the read timeout is for each read of it."""
+STREAM_TIMEOUT_S = 3600.0
+"""For a stream as a whole: the largest price list comes in it at a megabit a second."""
 GET_LIMIT_BYTES = 64 << 20
 STREAM_LIMIT_BYTES = 16 << 30
 """Forty times the largest price list: a stream beyond it is a decompression bomb or the wrong file."""
@@ -119,15 +122,16 @@ class HttpWeb:
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         read_timeout_s: float = READ_TIMEOUT_S,
         whole_timeout_s: float = WHOLE_TIMEOUT_S,
+        stream_timeout_s: float = STREAM_TIMEOUT_S,
     ) -> None:
         self._retries = retries or Retries()
         self._get_limit_bytes = get_limit_bytes
         self._stream_limit_bytes = stream_limit_bytes
-        self._whole_timeout_s = whole_timeout_s
+        self._whole_timeout_s, self._stream_timeout_s = whole_timeout_s, stream_timeout_s
         self._timeout = urllib3.Timeout(connect=connect_timeout_s, read=read_timeout_s)
-        self._direct = urllib3.PoolManager(maxsize=8)
+        self._direct = strict(urllib3.PoolManager(maxsize=8))
         self._proxied: dict[str, urllib3.PoolManager] = {
-            scheme: urllib3.ProxyManager(proxy, maxsize=8)
+            scheme: strict(urllib3.ProxyManager(proxy, maxsize=8))
             for scheme, proxy in urllib.request.getproxies().items()
             if scheme in ("http", "https")
         }
@@ -165,7 +169,11 @@ class HttpWeb:
                     raise _refusal(answer, url)
                 body = b""
                 if 200 <= answer.status < 300:
-                    for block in decoded(answer, url, limit=self._stream_limit_bytes):
+                    unpacked = decoded(
+                        answer, url, limit=self._stream_limit_bytes, within_s=self._whole_timeout_s,
+                        block_bytes=limit_bytes,
+                    )  # fmt: skip
+                    for block in unpacked:
                         body += block
                         if len(body) >= limit_bytes:
                             break
@@ -178,7 +186,7 @@ class HttpWeb:
         """Give the decoded body in blocks of at most 1 MiB; reading raises BrokenOff where the body is cut short."""
         opened = self._retries.run(lambda: self._answer(url, _Request(accept="*/*")))
         with _closing(opened) as answer:
-            yield decoded(answer, url, limit=self._stream_limit_bytes)
+            yield decoded(answer, url, limit=self._stream_limit_bytes, within_s=self._stream_timeout_s)
 
     def _whole(self, url: str, request: _Request) -> Response:
         def once() -> Response:
@@ -207,7 +215,8 @@ class HttpWeb:
             if urlsplit(target).hostname != urlsplit(url).hostname:
                 request = dataclasses.replace(request, headers={})  # a key is for the host it was given for
         message = f"more than {MAX_REDIRECTS} redirects"
-        raise SourceError(message, source=url, field="location", value=target)
+        hint = "The address may have moved"
+        raise SourceError(message, source=url, field="location", value=target, hint=hint)
 
     def _request(self, url: str, request: _Request) -> urllib3.BaseHTTPResponse:
         self._before(url)
@@ -314,14 +323,19 @@ def _seconds(retry_after: str) -> float | None:
 
 def _redirected(url: str, location: str) -> str:
     """Return where a redirect leads; raise where that is nowhere or at somebody else's."""
-    target = urljoin(url, location)
-    here, there = urlsplit(url), urlsplit(target)
-    if (
-        not location
-        or (here.scheme, here.port) != (there.scheme, there.port)
-        or not _same_family(here.hostname, there.hostname)
-    ):
-        hint = "Followed are only redirects to the same scheme, port and host or its subdomains"
+    hint = "Followed are only redirects to the same scheme, port and host or its subdomains"
+    try:
+        target = urljoin(url, location)
+        here, there = urlsplit(url), urlsplit(target)
+        is_ours = (
+            bool(location)
+            and (here.scheme, here.port) == (there.scheme, there.port)
+            and _same_family(here.hostname, there.hostname)
+        )
+    except ValueError as error:
+        message = f"redirected to no address: {error}"
+        raise SourceError(message, source=url, field="location", value=location, hint=hint) from error
+    if not is_ours:
         raise SourceError("redirected elsewhere", source=url, field="location", value=location, hint=hint)
     return target
 
@@ -329,4 +343,7 @@ def _redirected(url: str, location: str) -> str:
 def _same_family(here: str | None, there: str | None) -> bool:
     if not here or not there:
         return False
-    return here == there or here.endswith(f".{there}") or there.endswith(f".{here}")
+    parent = min(here, there, key=len)
+    # One label, as com, is nobody's family; and of an address in numbers no part is a name.
+    is_name = "." in parent and not parent.rpartition(".")[2].isdecimal()
+    return here == there or (is_name and max(here, there, key=len).endswith(f".{parent}"))

@@ -5,6 +5,7 @@ refused before it fills the memory.
 """
 
 import http.client
+import re
 import time
 import zlib
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from urllib3.exceptions import HTTPError
 from warehouse.errors import SourceError, Unavailable
 
 BLOCK_BYTES = 1 << 20
+LENGTH = re.compile(r"[0-9]{1,18}")
 GZIP = zlib.MAX_WBITS | 16
 
 
@@ -23,16 +25,22 @@ class BrokenOff(Unavailable):
 
 
 def decoded(
-    answer: urllib3.BaseHTTPResponse, url: str, *, limit: int, within_s: float | None = None
+    answer: urllib3.BaseHTTPResponse,
+    url: str,
+    *,
+    limit: int,
+    within_s: float,
+    block_bytes: int = BLOCK_BYTES,
 ) -> Iterator[bytes]:
     """Yield the body decoded, in blocks; raise BrokenOff where it is cut short, SourceError beyond the limit.
 
-    With `within_s` the whole of it must come in so many seconds: one that drips for ever is Unavailable.
+    The whole of it must come within so many seconds: one that drips for ever is Unavailable.
     """
     encoding = answer.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("identity", "", "gzip", "x-gzip"):
-        raise SourceError("unknown encoding", source=url, field="content-encoding", value=encoding)
-    raw = _raw(answer, url) if within_s is None else _in_time(answer, url, within_s)
+        hint = "Asked for was gzip or nothing"
+        raise SourceError("unknown encoding", source=url, field="content-encoding", value=encoding, hint=hint)
+    raw = _raw(answer, url, within_s, block_bytes)
     size = 0
     for block in _gunzipped(raw, url) if "gzip" in encoding else raw:
         size += len(block)
@@ -42,31 +50,45 @@ def decoded(
         yield block
 
 
-def _raw(answer: urllib3.BaseHTTPResponse, url: str, *, as_it_comes: bool = False) -> Iterator[bytes]:
-    """Yield the body as it is on the wire; raise BrokenOff where less comes than the header promised."""
-    # read1 gives what one read of the socket gave, read a whole block: faster, and deaf while a site drips.
-    read = answer.read1 if as_it_comes else answer.read
-    length = answer.headers.get("Content-Length", "")
-    expected = int(length) if length.isdecimal() else None
-    received = 0
+def _raw(answer: urllib3.BaseHTTPResponse, url: str, within_s: float, block_bytes: int) -> Iterator[bytes]:
+    """Yield the body as it is on the wire, in whole blocks.
+
+    Raises BrokenOff where less comes than the header promised, Unavailable where it takes too long.
+    """
+    ends_at = time.monotonic() + within_s
+    expected = _announced(answer, url)
+    received, waiting, parts = 0, 0, []
     try:
-        while block := read(BLOCK_BYTES, decode_content=False):
-            received += len(block)
-            yield block
-    except (HTTPError, OSError, http.client.HTTPException) as error:
+        # read1 gives what one read of the socket gave; to read a whole block at once is to be deaf while a site drips.
+        while part := answer.read1(block_bytes - waiting, decode_content=False):
+            received, waiting = received + len(part), waiting + len(part)
+            parts.append(part)
+            if waiting >= block_bytes:
+                yield b"".join(parts)
+                waiting, parts = 0, []
+            if time.monotonic() > ends_at:
+                message = f"the answer did not come within {within_s:g} s"
+                raise Unavailable(message, source=url, field="body", value=within_s, hint="Try again later")
+    except (HTTPError, OSError, http.client.HTTPException, ValueError) as error:
         raise _broken(url, received=received, expected=expected) from error
+    if parts:
+        yield b"".join(parts)
     if expected is not None and received != expected:
         raise _broken(url, received=received, expected=expected)
 
 
-def _in_time(answer: urllib3.BaseHTTPResponse, url: str, within_s: float) -> Iterator[bytes]:
-    """Yield a body as it comes, however little at a time; raise Unavailable where it takes too long."""
-    ends_at = time.monotonic() + within_s
-    for block in _raw(answer, url, as_it_comes=True):
-        yield block
-        if time.monotonic() > ends_at:
-            message = f"the answer did not come within {within_s:g} s"
-            raise Unavailable(message, source=url, field="body", value=within_s, hint="Try again later")
+def _announced(answer: urllib3.BaseHTTPResponse, url: str) -> int | None:
+    """Return the length that the header promises, None where there is none; raise SourceError where it is no length.
+
+    Without one the end of the connection would pass for the end of the body, wherever it is.
+    """
+    length = answer.headers.get("Content-Length", "").strip()
+    if not length or "chunked" in answer.headers.get("Transfer-Encoding", "").lower():
+        return None
+    if not LENGTH.fullmatch(length):
+        hint = "The server, or a proxy before it, is at fault"
+        raise SourceError("no length", source=url, field="content-length", value=length, hint=hint)
+    return int(length)
 
 
 def _gunzipped(raw: Iterator[bytes], url: str) -> Iterator[bytes]:
