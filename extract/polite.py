@@ -37,6 +37,7 @@ MAX_ROBOTS_REDIRECTS = 5
 ASK_AGAIN_S = 20.0
 """After this a robots.txt that could not be read is asked for again: less than a flow waits to try a scope again."""
 RULE = re.compile(r"\s*((?:dis)?allow)\s*:\s*([^#]*)", re.IGNORECASE)
+PRIVATE_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -218,6 +219,16 @@ def _is_loopback(name: str) -> bool:
         return False
 
 
+def _is_private(name: str) -> bool:
+    """Return whether a host's name says that it is this machine, or one of a network of its own."""
+    name = name.strip("[]").rstrip(".").lower()
+    try:
+        return not ipaddress.ip_address(name).is_global
+    except ValueError:
+        # Neither a name of one label nor a part of an address in numbers is anybody's on the web.
+        return "." not in name or name.endswith(PRIVATE_NAMES) or name.rpartition(".")[2].isdecimal()
+
+
 def _redirected(url: str, here: str, location: str) -> str:
     """Return where the redirect of a robots.txt leads, to another host too; raise where not on the web or unsafe."""
     try:
@@ -226,6 +237,8 @@ def _redirected(url: str, here: str, location: str) -> str:
         raise _unread(url, "redirected to no address of the web", location) from error
     if not location or (_address(here).scheme == "https" and there.scheme != "https"):
         raise _unread(url, "redirected to nowhere, or from https to http", location)
+    if _is_private(there.host or "") and not _is_private(_address(url).host or ""):
+        raise _unread(url, "redirected to an address of a private network", location)
     return there.url
 
 
