@@ -2,6 +2,7 @@
 
 import functools
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 """Where AWS_MAX_ATTEMPTS does not say otherwise."""
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10, 60
+WHOLE_TIMEOUT_S = 120.0
+"""For an answer as a whole; the read timeout is for each read of it."""
+ANSWER_LIMIT_BYTES = 64 << 20
+"""A page has one or two megabytes."""
+QUERY_TIMEOUT_S = 1800.0
+QUERY_LIMIT_BYTES = 256 << 20
+"""For all pages of a query, which are held in memory: many times those of the largest region."""
 BODY = "chipledger:body"
 """Where our hook leaves an answer's bytes; no member of a service model has a colon in its name."""
 
@@ -48,6 +56,7 @@ def client(service: str, *, region: str) -> Any:
     import botocore.session
     from botocore.config import Config
 
+    from extract import aws_session
     from extract.http import user_agent
 
     core = botocore.session.Session()
@@ -67,6 +76,7 @@ def client(service: str, *, region: str) -> Any:
         ),
     )
     made.meta.events.register(f"before-parse.{service}", _keep_body)
+    aws_session.bind(made, limit_bytes=ANSWER_LIMIT_BYTES, within_s=WHOLE_TIMEOUT_S)
     return made
 
 
@@ -107,7 +117,13 @@ def errors(
     except parsers.ResponseParserError as error:
         taught = f"The source {source} has to be taught the new layout"
         raise LayoutChanged(told(error), source=source, field="body", value=str(error), hint=taught) from error
-    except exceptions.HTTPClientError as error:
+    except exceptions.SSLError as error:
+        if "CERTIFICATE_VERIFY_FAILED" not in str(error):
+            raise Unavailable(told(error), source=source, field="endpoint", value=str(error), hint=network) from error
+        signed = "If a proxy of yours signs the traffic, name its certificate in AWS_CA_BUNDLE"
+        message = f"{scope}: the server's certificate is not trusted"
+        raise SourceError(message, source=source, field="endpoint", value=str(error), hint=signed) from error
+    except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
         raise Unavailable(told(error), source=source, field="endpoint", value=str(error), hint=network) from error
     except exceptions.PaginationError as error:
         again = "Try again later"
@@ -125,19 +141,34 @@ def errors(
 
 
 class Tokens:
-    """Watches the tokens of one query, so that a paging error ends; an empty token, or none, ends the paging."""
+    """Watches the pages of one query, so that a paging error ends; an empty token, or none, ends the paging."""
 
     def __init__(self, source: str, scope: str, *, most: int) -> None:
         self._source, self._scope, self._most = source, scope, most
         self._seen: set[str] = set()
+        self._size = 0
+        self._ends_at = time.monotonic() + QUERY_TIMEOUT_S
 
     def next(self, page: Mapping[str, Any], name: str) -> str:
-        """Return the token of the next page, "" after the last; raise SourceError where one repeats or none ends."""
+        """Return the token of the next page, "" after the last.
+
+        Raises SourceError where a token repeats, none ends the paging, or the pages are too many bytes in all, and
+        Unavailable where they take too long.
+        """
         token = str(page.get(name) or "")
+        again = "Try again later"
         if token in self._seen or len(self._seen) >= self._most:
             message = f"{self._scope}: the answer has no end, after {len(self._seen) + 1} pages"
-            again = "Try again later"
             raise SourceError(message, source=self._source, field=name, value=token, hint=again)
+        self._size += len(page.get(BODY, b""))
+        if self._size > QUERY_LIMIT_BYTES:
+            message = f"{self._scope}: the pages of the answer exceed {QUERY_LIMIT_BYTES} bytes"
+            raise SourceError(message, source=self._source, field="size", value=self._size, hint=again)
+        if token and time.monotonic() > self._ends_at:
+            message = (
+                f"{self._scope}: the answer did not end within {QUERY_TIMEOUT_S:g} s, after {len(self._seen)} pages"
+            )
+            raise Unavailable(message, source=self._source, field=name, value=token, hint=again)
         if token:
             self._seen.add(token)
         return token
