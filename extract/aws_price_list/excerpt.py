@@ -18,6 +18,7 @@ from typing import Self
 from extract.aws_bulk import Excerpt, Head
 from extract.aws_price_list import offer_csv
 from extract.aws_price_list.rules import CAPACITY_BLOCK_OPERATION, OPERATION, SOURCE_NAME, matters
+from extract.kept_lines import Kept
 from warehouse.documents import Whole
 from warehouse.errors import LayoutChanged
 
@@ -42,7 +43,7 @@ def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = 
     with _Digest() as digest:
         stream = _counted(blocks, digest, progress)
         start, head = _head(stream, url)
-        kept = [start[: head.size]]
+        kept = Kept(start[: head.size], source=SOURCE_NAME, url=url)
         selector = _Selector(head, start[: head.size])
         tail = start[head.size :]
         for block in stream:
@@ -56,13 +57,13 @@ def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = 
                     )
                 continue
             # The rest of a block is searched where it lies: only the line across two blocks is put together.
-            kept += selector.lines(tail + block[:first])
-            kept += selector.lines(block, first, last)
+            kept.add(selector.lines(tail + block[:first]))
+            kept.add(selector.lines(block, first, last))
             tail = block[last:]
         whole_lines = tail.rfind(b"\n") + 1
-        kept += selector.lines(tail, 0, whole_lines)
-        kept.append(tail[whole_lines:])
-    return Excerpt(head=head, body=b"".join(kept), whole=Whole(size=digest.size, sha256=digest.hex))
+        kept.add(selector.lines(tail, 0, whole_lines))
+        kept.add([tail[whole_lines:]])
+    return Excerpt(head=head, body=kept.body, whole=Whole(size=digest.size, sha256=digest.hex))
 
 
 def _head(stream: Iterator[bytes], url: str) -> tuple[bytes, Head]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from extract.aws_bulk import Excerpt, Head
 from extract.aws_savings_plans.rates import SOURCE_NAME, read_head
+from extract.kept_lines import Kept
 from warehouse.documents import Whole
 from warehouse.errors import LayoutChanged
 
@@ -45,7 +46,7 @@ def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = 
 
     stream = counted()
     start, head = _head(stream, url)
-    kept = [start[: head.size]]
+    kept = Kept(start[: head.size], source=SOURCE_NAME, url=url)
     tail = start[head.size :]
     for block in stream:
         end = block.rfind(b"\n") + 1
@@ -54,12 +55,12 @@ def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = 
             if len(tail) > MAX_LINE_BYTES:
                 raise _refusal(f"a line is longer than {MAX_LINE_BYTES} bytes", "body", url)
             continue
-        kept += lines(tail + block[:end])
+        kept.add(lines(tail + block[:end]))
         tail = block[end:]
     end = tail.rfind(b"\n") + 1
-    kept += lines(tail[:end])
-    kept.append(tail[end:])
-    return Excerpt(head=head, body=b"".join(kept), whole=Whole(size=size, sha256=digest.hexdigest()))
+    kept.add(lines(tail[:end]))
+    kept.add([tail[end:]])
+    return Excerpt(head=head, body=kept.body, whole=Whole(size=size, sha256=digest.hexdigest()))
 
 
 def lines(block: bytes) -> Iterator[bytes]:
