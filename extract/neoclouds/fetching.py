@@ -1,6 +1,7 @@
 """How the sources of this folder come by their documents: one look at one scope, all pages of it or none."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
@@ -9,13 +10,17 @@ from urllib.parse import urlsplit
 from extract.base import Context, Parsed, Source
 from extract.web import Response
 from warehouse.documents import Document, Look
-from warehouse.errors import LayoutChanged, SettingsError
+from warehouse.errors import LayoutChanged, SettingsError, SourceError, Unavailable
 
 HTML = "text/html"
 JSON = "application/json"
 PAGES = "chipledger_pages"
 """Key under which the pages of one answer stand in one document, each as received."""
 MOST_PAGES = 200
+PAGES_LIMIT_BYTES = 64 << 20
+"""For all pages of an answer together: as much as one page may have."""
+PAGES_TIMEOUT_S = 1800.0
+HINT = "Look at the answer by hand; the source may have to be taught its new form"
 
 Pages = Callable[[Context, str], Iterator[Response]]
 
@@ -48,9 +53,7 @@ def web_source(
             answer = ctx.web.get(base_url(ctx, name, url), accept=accept)
             body, address, content_type, status = answer.body, answer.url, answer.content_type, answer.status
         else:
-            answers = list(pages(ctx, scope))
-            if not answers:
-                raise LayoutChanged("no page at all", source=name, field="pages", value=0)
+            answers = _all(pages(ctx, scope), name)
             body = answers[0].body if len(answers) == 1 else joined([answer.body for answer in answers])
             address, content_type, status = answers[0].url, answers[0].content_type, answers[0].status
         document = Document(
@@ -68,11 +71,31 @@ def web_source(
     )  # fmt: skip
 
 
+def _all(pages: Iterator[Response], source: str) -> list[Response]:
+    """Return all pages; raise where there is none, or where they are too many bytes or take too long together."""
+    answers: list[Response] = []
+    size, ends_at = 0, time.monotonic() + PAGES_TIMEOUT_S
+    for answer in pages:
+        answers.append(answer)
+        size += len(answer.body)
+        if size > PAGES_LIMIT_BYTES:
+            message = f"the pages exceed {PAGES_LIMIT_BYTES} bytes"
+            raise SourceError(message, source=source, field="size", value=size, hint=HINT)
+        if time.monotonic() > ends_at:
+            message = f"the pages did not end within {PAGES_TIMEOUT_S:g} s"
+            raise Unavailable(message, source=source, field="pages", value=len(answers), hint="Try again later")
+    if not answers:
+        raise LayoutChanged("no page at all", source=source, field="pages", value=0, hint=HINT)
+    return answers
+
+
 def base_url(ctx: Context, name: str, default: str) -> str:
     """Return the address that the deployment chose, or the default; raise SettingsError where it is none."""
     url = ctx.settings.get("url") or default
     if not isinstance(url, str) or urlsplit(url).scheme not in ("http", "https"):
-        raise SettingsError("expected an http address", source=name, field="url", value=url)
+        raise SettingsError(
+            "expected an http address", source=name, field="url", value=url, hint="Begin it with https://"
+        )
     return url
 
 
@@ -87,16 +110,19 @@ def numbered_pages(
     for number in range(1, MOST_PAGES + 1):
         answer = get(number)
         if answer.body == before:
-            raise LayoutChanged("a page repeats the one before it", source=source, field="page", value=number)
+            raise LayoutChanged(
+                "a page repeats the one before it", source=source, field="page", value=number, hint=HINT
+            )
         before = answer.body
         try:
             content = json.loads(answer.body)
-        except ValueError as error:
-            raise LayoutChanged(f"no JSON: {error}", source=source, field="page", value=number) from error
+        except (ValueError, RecursionError) as error:
+            message = f"no JSON: {error}"
+            raise LayoutChanged(message, source=source, field="page", value=number, hint=HINT) from error
         yield answer
         if is_last(content, number):
             return
-    raise LayoutChanged("the pages do not end", source=source, field="page", value=MOST_PAGES)
+    raise LayoutChanged("the pages do not end", source=source, field="page", value=MOST_PAGES, hint=HINT)
 
 
 def joined(bodies: list[bytes]) -> bytes:

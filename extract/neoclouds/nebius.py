@@ -108,7 +108,7 @@ def _tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
                 raise refusal(NAME, f"expected one cell for each of {' | '.join(cells[0])}", title, " | ".join(row))
         yield title, cells
     if not found:
-        raise refusal(NAME, f"expected JSON with blocks of type {BLOCK}", "type", None)
+        raise refusal(NAME, f"expected JSON with blocks of type {BLOCK}", "type", "none")
 
 
 def _blocks(document: Document) -> Iterator[Mapping[str, Any]]:

@@ -35,7 +35,7 @@ from typing import Any
 
 from extract.base import Context, Parsed
 from extract.neoclouds.answers import Fields, content, refusal
-from extract.neoclouds.fetching import base_url, numbered_pages, pages_of, web_source
+from extract.neoclouds.fetching import HINT, base_url, numbered_pages, pages_of, web_source
 from extract.neoclouds.offers import Row, offer, once, parsed, quantile
 from extract.web import Response
 from warehouse.documents import Document
@@ -66,7 +66,7 @@ def pages(ctx: Context, scope: str) -> Iterator[Response]:
 def _is_last(page: Any, number: int) -> bool:
     total = page.get("totalPages") if isinstance(page, Mapping) else None
     if not isinstance(total, int) or isinstance(total, bool):
-        raise LayoutChanged("expected a number of pages", source=NAME, field="totalPages", value=total)
+        raise LayoutChanged("expected a number of pages", source=NAME, field="totalPages", value=total, hint=HINT)
     return number >= total
 
 

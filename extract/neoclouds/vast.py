@@ -44,7 +44,7 @@ from typing import Any, NamedTuple
 
 from extract.base import Context, Parsed
 from extract.neoclouds.answers import Fields, content, refusal
-from extract.neoclouds.fetching import JSON, base_url, pages_of, web_source
+from extract.neoclouds.fetching import HINT, JSON, base_url, pages_of, web_source
 from extract.neoclouds.offers import TEN_DECIMALS, Row, offer, parsed, quantile
 from extract.web import Response
 from warehouse.documents import Document
@@ -258,18 +258,19 @@ def pages(ctx: Context, scope: str) -> Iterator[Response]:
         if not is_cut(len(found)):
             return
         if seen >= found.keys():
-            raise LayoutChanged("a page repeats what was told", source=NAME, field="page", value=len(found))
+            raise LayoutChanged("a page repeats what was told", source=NAME, field="page", value=len(found), hint=HINT)
         seen |= found.keys()
         question = {**question, "dph_total": {"gte": max(found.values())}}
-    raise LayoutChanged("the pages do not end", source=NAME, field="page", value=MOST_PAGES)
+    raise LayoutChanged("the pages do not end", source=NAME, field="page", value=MOST_PAGES, hint=HINT)
 
 
 def _numbers(body: bytes) -> dict[int, float]:
     """Return the ids of a page with their prices, as the next question needs them."""
     try:
         return {int(one["id"]): float(one["dph_total"]) for one in json.loads(body)["offers"]}
-    except (ValueError, TypeError, KeyError) as error:
-        raise LayoutChanged(f"no offers: {error!r}", source=NAME, field="offers", value=len(body)) from error
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        message = f"no offers: {error!r:.200}"
+        raise LayoutChanged(message, source=NAME, field="offers", value=len(body), hint=HINT) from error
 
 
 def without_hosts(body: bytes) -> bytes:
@@ -281,10 +282,10 @@ def without_hosts(body: bytes) -> bytes:
     try:
         told = json.loads(hidden)
     except (ValueError, RecursionError):
-        raise LayoutChanged("no JSON", source=NAME, field="body", value=len(body)) from None
+        raise LayoutChanged("no JSON", source=NAME, field="body", value=len(body), hint=HINT) from None
     left = next(_leads_to_hosts(told, ""), None)
     if left is not None:
-        raise LayoutChanged("the host of a machine can be told", source=NAME, field=left, value="(hidden)")
+        raise LayoutChanged("the host of a machine can be told", source=NAME, field=left, value="(hidden)", hint=HINT)
     return hidden
 
 
