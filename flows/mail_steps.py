@@ -28,7 +28,9 @@ def report(settings: Settings, week: str | None, *, known_then: bool = False) ->
     from reports import feed
 
     file, folder = settings.published(), settings.data_dir / "reports"
-    found = weekly.read(file, Week.parse(week) if week else None, known_then=known_then)
+    found = weekly.read(
+        file, Week.parse(week) if week else None, known_then=known_then, shown_in=settings.reporting_currency
+    )
     page = weekly.write(found, folder)
     feed.write(file, folder)
     return found, page

@@ -19,4 +19,4 @@ def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
 
         chosen = site_settings.of(settings)
         local, draw = chosen.claims, draw if chosen.charts else False
-    return site.write(file, settings.data_dir / "reports", local=local, draw=draw)
+    return site.write(file, settings.data_dir / "reports", local=local, draw=draw, shown_in=settings.reporting_currency)

@@ -36,6 +36,12 @@ def _printable(value: str) -> str:
     return value
 
 
+def _currency(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"[A-Z]{3}", value, flags=re.ASCII):
+        return value
+    raise ValueError("a currency by its three letters, such as EUR")
+
+
 def _web_address(value: str) -> str:
     if value and not value.startswith(WEB):
         raise ValueError("a web address, https://...")
@@ -84,6 +90,7 @@ Switch = Annotated[bool, BeforeValidator(_switch)]
 Number = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 Whole = Annotated[int, BeforeValidator(_number)]
 Text = Annotated[str, AfterValidator(_printable)]
+Currency = Annotated[str, BeforeValidator(_currency)]
 WebAddress = Annotated[Text, AfterValidator(_web_address)]
 """May be empty: none."""
 Address = Annotated[Any, PlainValidator(_address)]

@@ -24,15 +24,17 @@ class Settings:
     """What a deployment can choose, as `read` found it, or as given.
 
     `data_dir`: where everything is kept. `workers`: scopes that are fetched side by side. `wait_seconds`: how long to
-    wait for another run that is writing. `heartbeat_url`: called after each good run. `sources`: one table for each
-    source, with `enabled` and the source's own settings. `mail`, `costs`, `alerts`, `private`, `decision`, `site`,
-    `retention`: tables that are read where they are used, each by its own module.
+    wait for another run that is writing. `heartbeat_url`: called after each good run. `reporting_currency`: shown
+    beside US dollars in pages and mail. `sources`: one table for each source, with `enabled` and the source's own
+    settings. `mail`, `costs`, `alerts`, `private`, `decision`, `site`, `retention`: tables that are read where they are
+    used, each by its own module.
     """
 
     data_dir: Path = Path("data")
     workers: int = 8
     wait_seconds: float = 0.0
     heartbeat_url: str = ""
+    reporting_currency: str = "USD"
     sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     mail: Mapping[str, Any] = field(default_factory=dict)
     costs: Mapping[str, Any] = field(default_factory=dict)

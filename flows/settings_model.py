@@ -22,7 +22,7 @@ from flows.decision_settings import DecisionSettings
 from flows.mail_table import MailTable
 from flows.private_settings import PrivateSettings
 from flows.retention_settings import RetentionSettings
-from flows.setting_types import Number, WebAddress, Whole
+from flows.setting_types import Currency, Number, WebAddress, Whole
 from flows.settings import PREFIX, Settings
 from flows.site_settings import SiteSettings
 from warehouse.errors import SettingsError
@@ -54,6 +54,10 @@ class SettingsModel(BaseSettings):
         default=Settings.heartbeat_url, json_schema_extra=SECRET,
         description="called after each good run, so that a dead schedule is noticed",
     )  # fmt: skip
+    reporting_currency: Currency = Field(
+        default=Settings.reporting_currency,
+        description="pages and mail show prices in it beside US dollars, at the ECB's reference rate: docs/reports.md",
+    )
     mail: MailTable = Field(default_factory=MailTable, description="the weekly mail: docs/mail.md")
     alerts: AlertSettings = Field(
         default_factory=AlertSettings, description="what the daily run tells at once: docs/alerts.md"

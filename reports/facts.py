@@ -8,7 +8,8 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from reports import asking, site_charts
+from reports import asking, currency, site_charts
+from reports.currency import Rate
 
 SQL = asking.SQL
 
@@ -19,7 +20,7 @@ class Facts:
 
     `built_at` is the only clock of a page. `runs` has the last run and, where there was one, the run before. The other
     frames carry the names of their SELECT. `sparks` are the sparklines of offers that a table shows, the charts HTML,
-    empty where none are drawn.
+    empty where none are drawn. `rate` is that of the currency in which prices are shown beside US dollars, if any.
     """
 
     built_at: datetime
@@ -39,6 +40,7 @@ class Facts:
     sparks: Mapping[int, str]
     standing_charts: str
     drift_charts: str
+    rate: Rate | None = None
 
     @property
     def has_previous_run(self) -> bool:
@@ -87,8 +89,11 @@ def of_option(prices: pl.DataFrame, option: str) -> pl.DataFrame:
     )
 
 
-def read(file: Path, *, draw: bool = False) -> Facts:
-    """Return the facts of a published file, which is opened read-only and closed again; with `draw`, charts too."""
+def read(file: Path, *, draw: bool = False, shown_in: str = currency.USD) -> Facts:
+    """Return the facts of a published file, which is opened read-only and closed again; with `draw`, charts too.
+
+    `shown_in` is the currency in which prices are shown beside US dollars.
+    """
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
         runs = ask(con, "run")
@@ -127,6 +132,7 @@ def read(file: Path, *, draw: bool = False) -> Facts:
             ),
             standing_charts=site_charts.standing(con, stand, built_at=built_at) if draw else "",
             drift_charts=site_charts.drifts(con, stand["accelerator_name"], built_at=built_at) if draw else "",
+            rate=currency.rate(con, shown_in, built_at),
         )
 
 

@@ -184,13 +184,19 @@ def _stand(found: WeekFacts, share: int) -> list[str]:
         rows.append(
             (
                 f"<b>{escape(chip)}</b><br><small>{escape(weekly_news.brief(row['cheapest_provider']))}</small>",
-                wording.amount(row["cheapest_price_usd"], places),
-                wording.amount(row["median_price_usd"], places),
-                f"{aws}{f'<br><small>{dated}</small>' if dated else ''}",
+                wording.amount(row["cheapest_price_usd"], places) + _other(found, row["cheapest_price_usd"], places),
+                wording.amount(row["median_price_usd"], places) + _other(found, row["median_price_usd"], places),
+                f"{aws}{_other(found, row['aws_price_usd'], places)}{f'<br><small>{dated}</small>' if dated else ''}",
             )
         )
     heads = (("On demand, USD per chip-hour", False), ("Cheapest seen", True), ("Median", True), ("AWS", True))
-    return [_table("Where things stood", heads, rows)]
+    return [_table("Where things stood", heads, rows, found.rate.words() if found.rate else "")]
+
+
+def _other(found: WeekFacts, usd: float | None, places: int) -> str:
+    """Return a price in the currency that is wanted beside US dollars, on a line of its own."""
+    other = found.rate.amount(usd, places) if found.rate else None
+    return f"<br><small>{escape(other)}</small>" if other else ""
 
 
 def _offers(found: WeekFacts, share: int) -> list[str]:

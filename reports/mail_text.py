@@ -134,6 +134,12 @@ def _stand(found: WeekFacts) -> Iterator[str]:
         median, aws = wording.amount(row["median_price_usd"], places), wording.amount(row["aws_price_usd"], places)
         dated = weekly_news.dated(found, row).removeprefix(" of ") if row["aws_price_usd"] is not None else ""
         lines.append(f"{chip:<19}{cheapest:>8} {who:<16}{median:>8} {aws:>8} {dated}".rstrip())
+        if found.rate and found.rate.usd_per_unit is not None:
+            names = ("cheapest_price_usd", "median_price_usd", "aws_price_usd")
+            other = [(found.rate.amount(row[name], places) or wording.UNKNOWN).split(" ")[0] for name in names]
+            lines.append(f"{'':<19}{other[0]:>8} {found.rate.currency:<16}{other[1]:>8} {other[2]:>8}")
+    if found.rate:
+        lines += textwrap.wrap(found.rate.words(), WIDTH)
     yield "\n".join(lines)
 
 

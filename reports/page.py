@@ -168,19 +168,20 @@ def _last_known(found: Facts) -> list[str]:
 
 def _prices(found: Facts) -> str:
     """Return prices as they stand, each purchase option apart."""
-    parts = [found.standing_charts]
+    parts = [f"<p>{escape(found.rate.words())}</p>" if found.rate else "", found.standing_charts]
     if found.aws_prices.height:
-        parts.append(to_html(price_tables.by_chip(found.aws_prices)))
-        regions = price_tables.by_region(found.aws_prices)
+        parts.append(to_html(price_tables.by_chip(found.aws_prices, found.rate)))
+        regions = price_tables.by_region(found.aws_prices, found.rate)
         n = found.aws_prices.select("accelerator_name", "region_id").n_unique()
         parts.append(f"<details><summary>Every chip in every region: {n:,} rows</summary>{to_html(regions)}</details>")
-    cores = price_tables.neuron(found.aws_prices)
+    cores = price_tables.neuron(found.aws_prices, found.rate)
     parts += _some(cores)
     for option in provider_tables.options_shown(found.provider_prices):
-        parts.append(to_html(provider_tables.by_provider(found.provider_prices, option, found.sparks)))
+        table = provider_tables.by_provider(found.provider_prices, option, found.sparks, found.rate)
+        parts.append(to_html(table))
     if found.drift_charts:
         parts += ["<h3>Drift, like for like</h3>", found.drift_charts]
-    return section("prices", "Where things stand", parts if any(parts) else ["<p>No price is known.</p>"])
+    return section("prices", "Where things stand", parts if any(parts[1:]) else ["<p>No price is known.</p>"])
 
 
 def _gaps(found: Facts) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from reports import wording
+from reports.currency import Rate
 from reports.tables import Footnote, Form, Sheet, document_link, sheet, small
 
 CELLS = ("on_demand", "reserved_1", "reserved_3")
@@ -43,13 +44,13 @@ def aws_rows(prices: pl.DataFrame) -> list[dict[str, Row]]:
     return [row for (chip, _), row in sorted(rows.items(), key=lambda item: (dearest[item[0][0]], item[0]))]
 
 
-def by_chip(prices: pl.DataFrame) -> Sheet:
+def by_chip(prices: pl.DataFrame, rate: Rate | None = None) -> Sheet:
     """Return the summary of AWS: one row for each chip, in the region where it is the cheapest seen."""
     regions: dict[str, list[dict[str, Row]]] = {}
     for row in aws_rows(prices):
         regions.setdefault(_any(row)["accelerator_name"], []).append(row)
     best = [min(rows, key=_order) for rows in regions.values()]
-    frame, places = _amounts(best, "price_per_accelerator_hour_usd")
+    frame, places = _amounts(best, "price_per_accelerator_hour_usd", rate)
     frame = frame.with_columns(
         chip=pl.Series(list(regions)),
         region=pl.Series([_any(row)["region_id"] or wording.UNKNOWN for row in best]),
@@ -74,10 +75,10 @@ def by_chip(prices: pl.DataFrame) -> Sheet:
     )
 
 
-def by_region(prices: pl.DataFrame) -> Sheet:
+def by_region(prices: pl.DataFrame, rate: Rate | None = None) -> Sheet:
     """Return every chip in every region of AWS: the cheapest type seen on demand, and that type under Reserved."""
     rows = aws_rows(prices)
-    frame, _ = _amounts(rows, "price_per_accelerator_hour_usd")
+    frame, _ = _amounts(rows, "price_per_accelerator_hour_usd", rate)
     frame = frame.with_columns(
         chip=pl.Series([_any(row)["accelerator_name"] for row in rows], dtype=pl.String),
         region=pl.Series([_any(row)["region_id"] or wording.UNKNOWN for row in rows], dtype=pl.String),
@@ -100,7 +101,7 @@ def by_region(prices: pl.DataFrame) -> Sheet:
     )
 
 
-def neuron(prices: pl.DataFrame) -> Sheet | None:
+def neuron(prices: pl.DataFrame, rate: Rate | None = None) -> Sheet | None:
     """Return Neuron chips per NeuronCore-hour, each in the region where it is the cheapest seen; None without any."""
     regions: dict[str, list[dict[str, Row]]] = {}
     for row in aws_rows(prices.filter(pl.col("price_per_neuron_core_hour").is_not_null())):
@@ -108,7 +109,7 @@ def neuron(prices: pl.DataFrame) -> Sheet | None:
     best = [min(rows, key=_order) for rows in regions.values()]
     if not best:
         return None
-    frame, _ = _amounts(best, "price_per_neuron_core_hour")
+    frame, _ = _amounts(best, "price_per_neuron_core_hour", rate)
     frame = frame.with_columns(
         chip=pl.Series(list(regions)), region=pl.Series([_any(row)["region_id"] or wording.UNKNOWN for row in best])
     )
@@ -137,7 +138,7 @@ def _price_heads(unit: str) -> dict[str, str]:
     }
 
 
-def _amounts(rows: list[dict[str, Row]], column: str) -> tuple[pl.DataFrame, int]:
+def _amounts(rows: list[dict[str, Row]], column: str, rate: Rate | None) -> tuple[pl.DataFrame, int]:
     """Return what tables of AWS share as texts: prices by cell, type, confirmation, documents; and the places used."""
     places = wording.places_of(cell[column] for row in rows for cell in row.values())
     columns: dict[str, list[str]] = {name: [] for name in (*CELLS, "instance_type", "confirmed", "document")}
@@ -147,7 +148,8 @@ def _amounts(rows: list[dict[str, Row]], column: str) -> tuple[pl.DataFrame, int
             text = wording.amount(cell[column] if cell else None, places)
             terms = [cell["purchase_payment_model"], cell["offering_class"]] if cell else []
             plain = [term for term in terms if term and term != "standard"]
-            columns[name].append(text + (small(", ".join(plain)) if cell and text != wording.UNKNOWN else ""))
+            other = small(rate.amount(cell[column], places)) if rate and cell else ""
+            columns[name].append(text + other + (small(", ".join(plain)) if cell and text != wording.UNKNOWN else ""))
         documents = dict.fromkeys(row[name]["document_sha256"] for name in CELLS if name in row)
         columns["instance_type"].append(_any(row)["instance_type"])
         columns["confirmed"].append(confirmed(list(row.values())))

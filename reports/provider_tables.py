@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from reports import wording
+from reports.currency import Rate
 from reports.facts import of_option
 from reports.tables import Footnote, Form, Sheet, document_link, sheet, small
 
@@ -58,10 +59,12 @@ def options_shown(prices: pl.DataFrame) -> list[str]:
     return [option for option in wording.OPTIONS if option in present]
 
 
-def by_provider(prices: pl.DataFrame, option: str, sparks: Mapping[int, str] = MappingProxyType({})) -> Sheet:
+def by_provider(
+    prices: pl.DataFrame, option: str, sparks: Mapping[int, str] = MappingProxyType({}), rate: Rate | None = None
+) -> Sheet:
     """Return the table of one purchase option: the chips most sold, and of each the cheapest seen on the same terms.
 
-    `sparks` are sparklines by offer, shown where a row has one.
+    `sparks` are sparklines by offer, shown where a row has one; `rate` is that of a currency to show beside US dollars.
     """
     of_this = prices.filter(pl.col("purchase_option") == option)
     shown = of_option(prices, option)
@@ -71,10 +74,14 @@ def by_provider(prices: pl.DataFrame, option: str, sparks: Mapping[int, str] = M
         {
             "chip": [f"{_sold(row)} ({_share(row, shown)})" for row in rows],
             "provider": [_provider(row) for row in rows],
-            "price": [_price(row, places) for row in rows],
+            "price": [_price(row, places, rate) for row in rows],
             "distance": [_distance(row, places) for row in rows],
             "terms": [TERMS.get(row["commitment_class"], wording.UNKNOWN) for row in rows],
-            "median": [_greyed(row, wording.amount(row["median_price_usd"], places)) for row in rows],
+            "median": [
+                _greyed(row, wording.amount(row["median_price_usd"], places))
+                + small(rate.amount(row["median_price_usd"], places) if rate else None)
+                for row in rows
+            ],
             "offers": [f"{row['n_offers']:,}" + small(_stock(row)) for row in rows],
             "machine": [_machine(row) for row in rows],
             "confirmed": [confirmed(row) for row in rows],
@@ -124,7 +131,7 @@ def _provider(row: Row) -> str:
     return escape(row["service_provider_name"]) + small(", ".join(each for each in more if each))
 
 
-def _price(row: Row, places: int) -> str:
+def _price(row: Row, places: int, rate: Rate | None) -> str:
     """Return the cheapest price, marked where it is a floor or a percentile, with the amount as it was charged."""
     price = row["cheapest_price_usd"]
     if price is None:
@@ -135,7 +142,9 @@ def _price(row: Row, places: int) -> str:
     if row["pricing_currency"] != "USD":
         amount = wording.amount(row["price_per_accelerator_hour"], places)
         native = f"{amount} {row['pricing_currency']}, rate of {row['fx_rate_date']}"
-    return text + small(kinds.get(row["statistic"])) + small(native)
+    # Where it is charged in that currency, the amount that is charged stands there.
+    other = rate.amount(price, places) if rate and rate.currency != row["pricing_currency"] else None
+    return text + small(other) + small(kinds.get(row["statistic"])) + small(native)
 
 
 def _distance(row: Row, places: int) -> str:

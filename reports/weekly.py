@@ -20,15 +20,17 @@ def page_name(week: Week, *, known_then: bool) -> str:
     return f"{week}{KNOWN_THEN if known_then else ''}.html"
 
 
-def read(file: Path, week: Week | None = None, *, known_then: bool = False) -> "WeekFacts":
+def read(file: Path, week: Week | None = None, *, known_then: bool = False, shown_in: str = "USD") -> "WeekFacts":
     """Return the facts of a week of a published file; without one, of the last that was over when it was built.
+
+    `shown_in` is the currency in which prices are shown beside US dollars.
 
     Raises SettingsError for a week that had not begun.
     """
     # What these import costs half a second, which a command that writes no page must not pay.
     from reports import weekly_facts
 
-    return weekly_facts.read(file, week, known_then=known_then)
+    return weekly_facts.read(file, week, known_then=known_then, shown_in=shown_in)
 
 
 def write(found: "WeekFacts", folder: Path) -> Path:

@@ -14,6 +14,7 @@ import duckdb
 import polars as pl
 
 from reports import chart_facts
+from reports import currency as currencies
 from reports.chart_facts import Charted
 from reports.facts import SQL, of_option
 from reports.weekly_calendar import Week
@@ -48,7 +49,8 @@ class WeekFacts:
     `built_at` is when the file was built, `as_of` the end of the week or, in a week that is not over, `built_at`.
     `late` is how many changes of earlier weeks were learnt in this one, with the date of the first. `token` has one row
     or none; `drift` is None where the file has no index, or the week is not over. The other frames carry the names of
-    their SELECT, and `charted` what the charts are made of. `fleet` is for the mail alone: no page shows it.
+    their SELECT, and `charted` what the charts are made of. `rate` is that of the currency in which
+    prices are shown beside US dollars, at the week's end. `fleet` is for the mail alone: no page shows it.
     """
 
     week: Week
@@ -71,6 +73,7 @@ class WeekFacts:
     documents: pl.DataFrame
     charted: Charted
     currency: pl.DataFrame
+    rate: currencies.Rate | None = None
     fleet: "FleetNews | None" = None
 
     @property
@@ -99,8 +102,10 @@ class WeekFacts:
         return not self.moves.height and not self.offers.height
 
 
-def read(file: Path, week: Week | None, *, known_then: bool) -> WeekFacts:
+def read(file: Path, week: Week | None, *, known_then: bool, shown_in: str = currencies.USD) -> WeekFacts:
     """Return the facts of a week, by default of the last one that was over. The file is read only.
+
+    `shown_in` is the currency in which prices are shown beside US dollars.
 
     Raises SettingsError for a week that had not begun when the file was built.
     """
@@ -147,6 +152,7 @@ def read(file: Path, week: Week | None, *, known_then: bool) -> WeekFacts:
             documents=pl.DataFrame(),
             charted=chart_facts.of_week(con, frames["move"], as_of),
             currency=frames["currency"],
+            rate=currencies.rate(con, shown_in, as_of),
         )
         con.execute("use published")
         return _completed(con, found)

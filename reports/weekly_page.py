@@ -122,8 +122,10 @@ def _offers(found: WeekFacts) -> str:
 
 def _stand(found: WeekFacts) -> str:
     parts = [to_html(weekly_tables.stand(found))] if found.stand.height else []
+    if found.rate:
+        parts.insert(0, f"<p>{escape(found.rate.words())}</p>")
     tables = [
-        to_html(provider_tables.by_provider(found.provider_prices, option))
+        to_html(provider_tables.by_provider(found.provider_prices, option, rate=found.rate))
         for option in provider_tables.options_shown(found.provider_prices)
     ]
     if tables:

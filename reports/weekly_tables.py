@@ -226,9 +226,9 @@ def stand(found: WeekFacts) -> Sheet:
     made = pl.DataFrame(
         {
             "chip": [" ".join(part for part in (row["accelerator_name"], row["form_factor"]) if part) for row in rows],
-            "price": [wording.amount(row["cheapest_price_usd"], places) for row in rows],
+            "price": [_with_other(row["cheapest_price_usd"], places, found) for row in rows],
             "who": [escape(row["cheapest_provider"]) + small(row["cheapest_tier"]) for row in rows],
-            "median": [wording.amount(row["median_price_usd"], places) for row in rows],
+            "median": [_with_other(row["median_price_usd"], places, found) for row in rows],
             "n": [f"{row['n_providers']:,}" for row in rows],
             "aws": [_aws(row, places, found) for row in rows],
             "document": [document_link(row["document_sha256"]) for row in rows],
@@ -247,7 +247,7 @@ def stand(found: WeekFacts) -> Sheet:
         },
         stub="chip",
         right=("price", "median", "n", "aws"),
-        marked=("who", "aws", "document"),
+        marked=("price", "who", "median", "aws", "document"),
     )
     left = found.stand.height - len(rows)
     return sheet(
@@ -261,6 +261,11 @@ def stand(found: WeekFacts) -> Sheet:
         "percentile. Floors and what is sold out are left out."
         + (f" {wording.count(left, 'more chip')} left out." if left else ""),
     )
+
+
+def _with_other(usd: float | None, places: int, found: WeekFacts) -> str:
+    """Return a price in US dollars, and below it in the currency that is wanted beside, if any."""
+    return wording.amount(usd, places) + small(found.rate.amount(usd, places) if found.rate else None)
 
 
 def drift(frame: pl.DataFrame, found: WeekFacts) -> Sheet:

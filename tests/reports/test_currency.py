@@ -1,0 +1,123 @@
+"""Prices in a currency of the reader's own: beside US dollars, at one rate with its date; none where it is unknown."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+from market_file import publish_market
+from weekly_file import publish_weeks
+
+from flows import pages, settings
+from flows.settings import Settings
+from reports import currency, facts, mail_html, mail_text, page, weekly, weekly_page, wording
+from reports.currency import Rate
+from reports.weekly_calendar import Week
+from reports.weekly_facts import WeekFacts
+from warehouse.errors import SettingsError
+
+AT = datetime(2026, 11, 21, 9, tzinfo=UTC).replace(tzinfo=None)
+EURO = Rate(currency="EUR", asked_at=AT, usd_per_unit=1.25, rate_date=date(2026, 11, 20))
+UNKNOWN = Rate(currency="XAU", asked_at=AT)
+NO_RATE = "In XAU no price is shown: no reference rate of the ten days before 2026-11-21 is known."
+
+
+@pytest.fixture(scope="module")
+def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file in which a euro is 1.25 USD, of three days before, and AWS asks 10 USD a chip-hour."""
+    return publish_market(tmp_path_factory.mktemp("market"))
+
+
+@pytest.fixture(scope="module")
+def week(tmp_path_factory: pytest.TempPathFactory) -> WeekFacts:
+    return weekly.read(publish_weeks(tmp_path_factory.mktemp("weeks")), Week(2026, 3))
+
+
+def text(markup: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", markup).split())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("GBP", (1.6, date(2026, 11, 20))),  # the newest of those up to the day, none of tomorrow
+        ("JPY", (0.005, date(2026, 11, 11))),  # ten days old
+        ("SEK", (None, None)),  # eleven
+        ("XAU", (None, None)),  # never
+    ],
+)
+def test_the_rate_is_the_days_own(wanted: str, expected: tuple[object, object]) -> None:
+    """The newest of the ten days before, as prices in other currencies are read by."""
+    with duckdb.connect() as con:
+        con.execute("create schema core")
+        con.execute(
+            "create table core.usd_rate as select * from (values ('GBP', date '2026-11-19', 1.5), "
+            "('GBP', date '2026-11-20', 1.6), ('GBP', date '2026-11-22', 1.9), ('JPY', date '2026-11-11', 0.005), "
+            "('SEK', date '2026-11-10', 0.1)) as r (pricing_currency, rate_date, usd_per_currency_unit)"
+        )
+        found = currency.rate(con, wanted, AT)
+        assert currency.rate(con, "USD", AT) is None
+    assert found is not None
+    assert (found.usd_per_unit and float(found.usd_per_unit), found.rate_date) == expected
+
+
+def test_amounts() -> None:
+    """10 USD are 8 EUR at 1.25; what is unknown stays so."""
+    assert EURO.amount(10, 2) == "8.00 EUR"
+    assert EURO.amount(None, 2) is None
+    assert UNKNOWN.amount(10, 2) is None
+    assert UNKNOWN.words() == NO_RATE
+    assert EURO.words().endswith("reference rate of 2026-11-20: 1 EUR is 1.2500 USD.")
+
+
+def test_the_page_of_a_day(market: Path) -> None:
+    """AWS's 10 USD are 8 EUR; what is charged in euros stands once in its cell; the rate stands before the tables."""
+    (shown,) = page.render(facts.read(market, shown_in="EUR"), ["latest.html"])
+    plain = text(shown)
+    assert "1 EUR is 1.2500 USD." in plain
+    assert "10.00 8.00 EUR" in plain
+    # Beta's 44 EUR for eight, as they are charged
+    assert plain.count("5.50 EUR, rate of") == 1
+    assert "5.50 EUR 5.50 EUR" not in plain
+    (without,) = page.render(facts.read(market), ["latest.html"])
+    assert " EUR" not in text(without).replace("5.50 EUR, rate of", "")
+
+
+def test_an_unknown_rate_is_said(market: Path) -> None:
+    """No amount is shown in that currency, and all others are as they were."""
+    (shown,) = page.render(facts.read(market, shown_in="XAU"), ["latest.html"])
+    (without,) = page.render(facts.read(market), ["latest.html"])
+    (told,) = re.findall(r"<p>In XAU .*?</p>", shown)
+    assert "no reference rate of the ten days before" in told
+    assert text(shown.replace(told, "")) == text(without)
+
+
+def test_the_week_and_its_mail(week: WeekFacts) -> None:
+    """In page, text and HTML, where things stand; the text stays 72 columns wide, the head as it was."""
+    prices = week.stand["cheapest_price_usd"].to_list()
+    places = wording.places_of([*prices, *week.stand["median_price_usd"].to_list()])
+    euro = EURO.amount(prices[0], places)
+    in_euro = replace(week, rate=EURO)
+    assert euro is not None
+    for shown in (weekly_page.render(in_euro, []), mail_html.render(in_euro, subject="", least=0.01)):
+        assert euro in text(shown)
+        assert "1 EUR is 1.2500 USD." in text(shown)
+    plain = mail_text.render(in_euro, least=0.01)
+    assert "1 EUR is 1.2500 USD." in " ".join(plain.split())
+    assert re.search(rf"^ +{re.escape(euro.split(' ')[0])} EUR ", plain, flags=re.MULTILINE)
+    assert max(map(len, plain.splitlines())) <= 72
+    assert plain.split("\n\n")[0] == mail_text.render(week, least=0.01).split("\n\n")[0]
+    assert NO_RATE in " ".join(mail_text.render(replace(week, rate=UNKNOWN), least=0.01).split())
+
+
+def test_the_setting_reaches_the_pages(market: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By three capital letters; anything else is refused with what is allowed."""
+    told: dict[str, object] = {}
+    monkeypatch.setattr("reports.site.write", lambda file, folder, **given: told.update(given) or folder)
+    pages.write(Settings(data_dir=tmp_path, reporting_currency="EUR"), market)
+    assert told["shown_in"] == "EUR"
+    assert settings.read(environ={"CHIPLEDGER_REPORTING_CURRENCY": "CNY"}).reporting_currency == "CNY"
+    with pytest.raises(SettingsError, match="reporting_currency"):
+        settings.read(environ={"CHIPLEDGER_REPORTING_CURRENCY": "euro"})
