@@ -92,7 +92,7 @@ _COLUMNS = (
     Column("unit_price", MONEY, "Recurring price of one capacity unit", "pricing currency per hour, or per pricing_unit"),
     Column("upfront_price", MONEY, "Price paid once for the term; 0 where none is paid, NULL where the option has no such notion", "pricing currency"),
     # the log
-    Column("source", "VARCHAR", "Short name of the source, as in core.source"),
+    Column("source", "VARCHAR", "Short name of the source, as in core.source; of a measured run, which is no price and has no row there: catalogue, or benchmark: and its label"),
     Column("scope", "VARCHAR", "The part of the source that succeeds or fails alone, such as a region"),
     Column("valid_from", "TIMESTAMP", "First moment at which the price was seen", "UTC"),
     Column("valid_to", "TIMESTAMP", "First moment at which it was seen no more; NULL while it holds", "UTC"),
