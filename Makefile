@@ -60,9 +60,9 @@ prove: setup  ## run the long proofs (minutes)
 	@mkdir -p "$$PREFECT_HOME"
 	$(UV_RUN) pytest -m prove --timeout 3600
 
-bench: setup  ## measure every budget against its peer
+bench: setup  ## measure every budget against its peers (GROWTH=1: and after ten years)
 	$(UV) sync --locked --inexact --group bench
-	shopt -s nullglob; for file in bench/[!_]*.py; do $(UV_RUN) python "$$file"; done
+	$(UV_RUN) python -m bench $(if $(GROWTH),--growth)
 
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: setup  ## build the docs as a site into dist/docs; a link that leads nowhere is an error

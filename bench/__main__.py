@@ -1,8 +1,8 @@
 """Every budget, measured: `make bench`, or `python -m bench --only bulk`.
 
 Each benchmark is a process of its own, so that none is measured in what another left behind; one that breaks is told
-and the others go on. Printed are a table (what, measured, budget, met or missed, how many times as good as each peer in the
-same run) and the machine; --json keeps all of it. The exit code is 1 where a budget is missed or a benchmark broke.
+and the others go on. Printed are a table (what, measured, budget, met or missed, how many times as good as each peer in
+the same run) and the machine; --json keeps all of it. The exit code is 1 where a budget is missed or a benchmark broke.
 With --growth the warehouses of one and ten years are made and measured too.
 """
 

@@ -21,13 +21,15 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+
+import soak_roles  # noqa: E402
 
 MINUTE_S = 60.0
 SILENT_S = 1800.0
@@ -112,18 +114,18 @@ def memory_mb(pid: int, name: str) -> float:
 class Soak:
     """One soak: its processes, and what they told."""
 
-    def __init__(self, out: Path, histories: list[Path], readers: int) -> None:
+    def __init__(self, out: Path, histories: list[Path], readers: int, questions: Sequence[int]) -> None:
         self.out = out
         self.names = ["writer", *(f"reader-{number}" for number in range(readers))]
         self.tails = {name: Tail(out / f"{name}.jsonl") for name in self.names}
         self.all = Told()
         self.lost: list[str] = []
         (out / "running").touch()
-        given = [str(file.resolve()) for file in histories]
+        given = ["--questions", *map(str, questions), "--history", *(str(file.resolve()) for file in histories)]
         self.processes = {name: self._begin(name, given) for name in self.names}
 
-    def _begin(self, name: str, histories: list[str]) -> subprocess.Popen[bytes]:
-        command = [sys.executable, __file__, "--role", name, "--out", str(self.out), "--history", *histories]
+    def _begin(self, name: str, given: list[str]) -> subprocess.Popen[bytes]:
+        command = [sys.executable, __file__, "--role", name, "--out", str(self.out), *given]
         with (self.out / f"{name}.log").open("wb") as log:
             return subprocess.Popen(command, stdout=log, stderr=log)
 
@@ -236,14 +238,21 @@ def table(found: dict[str, Any]) -> Iterator[str]:
             yield f"{name:<32}{round(value, 3) if isinstance(value, float) else value}"
 
 
-def soak(out: Path, histories: list[Path], *, minutes: float, readers: int) -> dict[str, Any]:
+def soak(
+    out: Path,
+    histories: list[Path],
+    *,
+    minutes: float,
+    readers: int,
+    questions: Sequence[int] = soak_roles.QUESTIONS,
+) -> dict[str, Any]:
     """Let it run; return the summary. An empty data directory is begun with; what an earlier soak left is removed."""
     shutil.rmtree(out / "data", ignore_errors=True)
     for old in out.glob("*.jsonl"):
         old.unlink()
     out.mkdir(parents=True, exist_ok=True)
     began = time.time()
-    running = Soak(out, histories, readers)
+    running = Soak(out, histories, readers, questions)
     try:
         with (out / "soak.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, COLUMNS)
@@ -277,20 +286,23 @@ def main() -> int:
     parser.add_argument("--readers", type=int, default=2)
     parser.add_argument("--out", type=Path, required=True, help="a folder for the results and the data directory")
     parser.add_argument("--history", type=Path, nargs="*", default=[], help="CSVs of past prices, imported once")
+    parser.add_argument("--questions", type=int, nargs="*", default=soak_roles.QUESTIONS, help="of docs/querying.md")
     parser.add_argument("--role", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.role:
-        import soak_roles
         from querying import questions
 
         if given.role == "writer":
             soak_roles.write(given.out, given.history)
         else:
             asked = {number: sql for number, _, sql in questions()}
-            soak_roles.read(given.out, given.role, [(number, asked[number]) for number in soak_roles.QUESTIONS])
+            soak_roles.read(given.out, given.role, [(number, asked[number]) for number in given.questions])
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends like a break: with a summary
-    return 0 if soak(given.out, given.history, minutes=given.minutes, readers=given.readers)["held"] else 1
+    found = soak(
+        given.out, given.history, minutes=given.minutes, readers=given.readers, questions=given.questions
+    )  # fmt: skip
+    return 0 if found["held"] else 1
 
 
 if __name__ == "__main__":

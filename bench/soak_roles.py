@@ -156,7 +156,7 @@ def _round(
 ) -> tuple[Any, int]:
     """Open, ask, check and close; put what was found into `found`; return the state of the file.
 
-    With `holds` the file is kept open until the next publish, or until that says no; `say` tells what is asked meanwhile.
+    With `holds` the file is kept open until the next publish, or until that says no; `say` tells what is asked then.
     """
     began = time.perf_counter()
     with duckdb.connect(str(file), read_only=True, config={"threads": 1}) as con:
