@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from flows import allowed, output
 from flows.breakeven_evidence import described
-from flows.cost_page import POLICY
+from reports import frame
 
 MOST = 3
 """Points whose sums are shown in full, and lines of a long table; --json has all."""
@@ -210,7 +209,6 @@ def text(parts: Sequence[Section]) -> str:
 
 def render(parts: Sequence[Section], title: str) -> str:
     """Return sections as an HTML page; the same sections give the same bytes, and all text is escaped."""
-    style = (files("reports") / "page.css").read_text(encoding="utf-8")
     body = []
     for place, part in enumerate(parts):
         level = "h2" if place else "h1"
@@ -223,12 +221,7 @@ def render(parts: Sequence[Section], title: str) -> str:
                 for row in part.table
             )
             body.append(f"<table><thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table>")
-    return "\n".join((
-        "<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        f"<title>{escape(title)} \N{MIDDLE DOT} chipledger</title>", f"<style>\n{style}</style>", "</head>", "<body>",
-        "<main>", *body, "</main>", "</body>", "</html>", "",
-    ))  # fmt: skip
+    return frame.alone(title=title, main="\n".join(body))
 
 
 def _word(value: object) -> str:

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from flows import cost, output
-
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+from reports import frame
 
 
 def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]:
@@ -144,7 +142,6 @@ def foot(found: Mapping[str, Any], n_shown: int) -> list[str]:
 
 def render(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> str:
     """Return the answer as an HTML page; the same answer gives the same bytes, and all text is escaped."""
-    style = (files("reports") / "page.css").read_text(encoding="utf-8")
     names = list(table[0]) if table else []
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
     lines = "\n".join(
@@ -153,13 +150,8 @@ def render(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> str:
     body = f"<table><thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table>" if table else ""
     before = "\n".join(f"<p>{escape(line)}</p>" for line in head(found))
     after = "\n".join(f"<p>{escape(line)}</p>" for line in foot(found, len(table)))
-    return "\n".join((
-        "<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        "<title>Cost per token \N{MIDDLE DOT} chipledger</title>", f"<style>\n{style}</style>", "</head>", "<body>",
-        "<main>", "<h1>Cost per token</h1>", before, body or f"<p>{escape(nothing(found))}</p>", after, "</main>",
-        "</body>", "</html>", "",
-    ))  # fmt: skip
+    content = ("<h1>Cost per token</h1>", before, body or f"<p>{escape(nothing(found))}</p>", after)
+    return frame.alone(title="Cost per token", main="\n".join(content))
 
 
 def _word(value: object) -> str:

@@ -13,10 +13,8 @@ from importlib.resources import files
 
 from reports import wording
 
-POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
-    "script-src 'sha256-{}'"
-)
+STRICTEST = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+POLICY = STRICTEST + "; script-src 'sha256-{}'"
 """A page asks nobody for anything, and runs our one script alone, even if text from outside should slip through."""
 
 SITE = (
@@ -115,6 +113,19 @@ def frame(
             "",
         )
     )
+
+
+def alone(*, title: str, main: str) -> str:
+    """Return a page that belongs to no site: the same head and style, no way to other pages, no script.
+
+    `title` is a text and is escaped here; `main` is HTML, escaped by whoever makes it.
+    """
+    return "\n".join((
+        "<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{STRICTEST}">',
+        f"<title>{escape(title)} \N{MIDDLE DOT} chipledger</title>", f"<style>\n{style()}</style>", "</head>", "<body>",
+        f"<main>\n{main}\n</main>", "</body>", "</html>", "",
+    ))  # fmt: skip
 
 
 def section(anchor: str, title: str, parts: Iterable[str]) -> str:
