@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from flows.alert_words import Message
 from flows.mail import Post, Refused, Uncertain
 from flows.mail_settings import MailSettings
+from reports.mail import header
 from warehouse.errors import SettingsError
 
 BEFORE_HANDING = ("NewConnectionError", "NameResolutionError", "ConnectTimeout", "Failed to establish", "SSLError")
@@ -64,7 +65,7 @@ def letter(told: Message, *, sender: str, to: str, reply_to: str = "", at: datet
     made["To"] = Address(addr_spec=to)
     if reply_to:
         made["Reply-To"] = Address(addr_spec=reply_to)
-    made["Subject"] = told.title
+    made["Subject"] = header(told.title)
     made["Date"] = format_datetime(at.astimezone(UTC))
     who = hashlib.sha256("\n".join((told.kind, to.lower(), *told.ids)).encode()).hexdigest()[:20]
     made["Message-ID"] = f"<alert.{who}@{domain}>"

@@ -23,7 +23,7 @@ FETCHED_AT_ONCE = 10_000
 """Rows that are held in memory while a CSV file is written."""
 
 FORMULA = r"(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
-RISKY = re.compile(rf"^(?=[\x00-\x1f\x7f])|^{FORMULA}|(?<=[;|]){FORMULA}|(?<=.[\t\r\n]){FORMULA}", re.DOTALL)
+RISKY = re.compile(rf"^(?=[\x00-\x1f\x7f])|^{FORMULA}|(?<=[;|\t\r\n]){FORMULA}")
 """Where a cell begins that a spreadsheet may take for a formula: OWASP's list for CSV injection, full-width signs and
 control characters included (https://owasp.org/www-community/attacks/CSV_Injection), and blanks before them. A cell may
 begin within a text, too: where a spreadsheet splits lines at semicolons, as in half of Europe, or at tabs or bars."""

@@ -82,7 +82,7 @@ def message(written: Letter, *, sender: str, to: str, reply_to: str = "", at: da
     made["To"] = Address(addr_spec=to)
     if reply_to:
         made["Reply-To"] = Address(addr_spec=reply_to)
-    made["Subject"] = written.subject
+    made["Subject"] = header(written.subject)
     made["Date"] = format_datetime(at.astimezone(UTC))
     made["Message-ID"] = message_id(written.week, to, origin.domain)
     made["List-Id"] = f"chipledger weekly <weekly.chipledger.{origin.domain}>"
@@ -95,6 +95,14 @@ def message(written: Letter, *, sender: str, to: str, reply_to: str = "", at: da
                 cid = f"<{picture.content_id}>"
                 page.add_related(picture.png, "image", "png", cid=cid, filename=picture.name, disposition="inline")
     return made
+
+
+def header(text: str) -> str:
+    """Return a text for a header, on one line, in which no encoded word (RFC 2047) is found.
+
+    The library decodes such words where a header is set, and takes a line end in one for the end of the header.
+    """
+    return " ".join(text.split()).replace("=?", "= ?")
 
 
 def message_id(week: str, to: str, domain: str) -> str:

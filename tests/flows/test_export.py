@@ -102,7 +102,7 @@ def test_csv_runs_nothing(hostile: Path, tmp_path: Path) -> None:
     export.marts(hostile, tmp_path / "out", form="csv", names=["x"])
     lines = lines_of(tmp_path / "out" / "x.csv")
     assert [line["word"] for line in lines] == [
-        "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "'\r=1", "'  =1", "'\uff1d1", "'\x00=1", "'=1", "plain - text",
+        "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t'=1", "'\r'=1", "'  =1", "'\uff1d1", "'\x00=1", "'=1", "plain - text",
         "<b>", "",
     ]  # fmt: skip
     assert {tuple(line.values())[1:] for line in lines} == {
