@@ -4,6 +4,8 @@ from pathlib import Path
 
 from flows.settings import Settings
 
+OF_ALL = "Charts, changes and gaps are of all regions."
+
 
 def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
     """Write all pages of a published file and return the path of the overview. Raises SettingsError.
@@ -19,4 +21,14 @@ def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
 
         chosen = site_settings.of(settings)
         local, draw = chosen.claims, draw if chosen.charts else False
-    return site.write(file, settings.data_dir / "reports", local=local, draw=draw, shown_in=settings.reporting_currency)
+    folder, shown_in = settings.data_dir / "reports", settings.reporting_currency
+    if not settings.decision.get("regions"):
+        return site.write(file, folder, local=local, draw=draw, shown_in=shown_in)
+    from flows import allowed, decision_settings
+
+    regions = decision_settings.read(settings).regions
+    with allowed.opened(file, regions) as standing:
+        told = [*allowed.words(allowed.told(regions, allowed.left_out(standing, regions))), OF_ALL]
+        return site.write(
+            file, folder, local=local, draw=draw, shown_in=shown_in, standing=standing, regions=" ".join(told)
+        )

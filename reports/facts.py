@@ -21,6 +21,7 @@ class Facts:
     `built_at` is the only clock of a page. `runs` has the last run and, where there was one, the run before. The other
     frames carry the names of their SELECT. `sparks` are the sparklines of offers that a table shows, the charts HTML,
     empty where none are drawn. `rate` is that of the currency in which prices are shown beside US dollars, if any.
+    `regions` says of which regions alone standing prices are; empty: of all.
     """
 
     built_at: datetime
@@ -41,6 +42,7 @@ class Facts:
     standing_charts: str
     drift_charts: str
     rate: Rate | None = None
+    regions: str = ""
 
     @property
     def has_previous_run(self) -> bool:
@@ -89,10 +91,18 @@ def of_option(prices: pl.DataFrame, option: str) -> pl.DataFrame:
     )
 
 
-def read(file: Path, *, draw: bool = False, shown_in: str = currency.USD) -> Facts:
+def read(
+    file: Path,
+    *,
+    draw: bool = False,
+    shown_in: str = currency.USD,
+    standing: duckdb.DuckDBPyConnection | None = None,
+    regions: str = "",
+) -> Facts:
     """Return the facts of a published file, which is opened read-only and closed again; with `draw`, charts too.
 
-    `shown_in` is the currency in which prices are shown beside US dollars.
+    `shown_in` is the currency in which prices are shown beside US dollars. `standing` is the file cut to some regions,
+    for the tables of where things stand, and `regions` says to which.
     """
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
@@ -100,8 +110,8 @@ def read(file: Path, *, draw: bool = False, shown_in: str = currency.USD) -> Fac
         last = runs.row(0, named=True) if runs.height else {"run_id": "", "recorded_at": None}
         previous = runs.row(1, named=True)["ended_at"] if runs.height > 1 else None
         changes = ask(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
-        aws_prices = ask(con, "aws_price")
-        provider_prices = ask(con, "provider_price")
+        aws_prices = ask(standing or con, "aws_price")
+        provider_prices = ask(standing or con, "provider_price")
         refused = ask(con, "refused")
         shown = [
             aws_prices,
@@ -133,6 +143,7 @@ def read(file: Path, *, draw: bool = False, shown_in: str = currency.USD) -> Fac
             standing_charts=site_charts.standing(con, stand, built_at=built_at) if draw else "",
             drift_charts=site_charts.drifts(con, stand["accelerator_name"], built_at=built_at) if draw else "",
             rate=currency.rate(con, shown_in, built_at),
+            regions=regions,
         )
 
 

@@ -168,7 +168,10 @@ def _last_known(found: Facts) -> list[str]:
 
 def _prices(found: Facts) -> str:
     """Return prices as they stand, each purchase option apart."""
-    parts = [f"<p>{escape(found.rate.words())}</p>" if found.rate else "", found.standing_charts]
+    told = "".join(
+        f"<p>{escape(words)}</p>" for words in (found.regions, found.rate.words() if found.rate else "") if words
+    )
+    parts = [told, found.standing_charts]
     if found.aws_prices.height:
         parts.append(to_html(price_tables.by_chip(found.aws_prices, found.rate)))
         regions = price_tables.by_region(found.aws_prices, found.rate)

@@ -107,13 +107,23 @@ PAGES = (
 """The pages made of the file alone, in the order in which the overview lists them."""
 
 
-def write(file: Path, folder: Path, *, local: bool = True, draw: bool | None = None, shown_in: str = "USD") -> Path:
+def write(
+    file: Path,
+    folder: Path,
+    *,
+    local: bool = True,
+    draw: bool | None = None,
+    shown_in: str = "USD",
+    standing: duckdb.DuckDBPyConnection | None = None,
+    regions: str = "",
+) -> Path:
     """Write all pages and feeds of a published file into a folder and return the path of the overview.
 
     A day has one page: a later run of that day replaces it. Each page appears whole or not at all; the overview comes
     last, as it leads to all others. Without `local`, pages that are not for publishing are left out, and taken away
     where they were. Charts take two seconds: with `draw` None they are drawn where a price is current.
-    `shown_in` is the currency in which prices are shown beside US dollars.
+    `shown_in` is the currency in which prices are shown beside US dollars. `standing` is the file cut to some regions,
+    for the tables of where things stand of a day, and `regions` says to which.
     """
     # What these import costs half a second, which a command that writes no page must not pay.
     from reports import archive_page, asking, facts, feed, overview_page, page
@@ -124,7 +134,7 @@ def write(file: Path, folder: Path, *, local: bool = True, draw: bool | None = N
         if draw is None:
             draw = bool(asking.all_of(file, "any_current"))
         drawn = draw and marts.issuperset(DRAWN)
-        found = facts.read(file, draw=drawn, shown_in=shown_in)
+        found = facts.read(file, draw=drawn, shown_in=shown_in, standing=standing, regions=regions)
         places = (f"daily/{wording.day(found.built_at)}.html", "latest.html")
         for place, text in zip(places, page.render(found, places), strict=True):
             put(folder / place, text)

@@ -7,10 +7,12 @@ import pytest
 import simplejson
 from choice_file import choice_folder
 from click.testing import CliRunner
+from market_file import publish_market
 from published import query
 
-from flows import allowed, choose, cli, commitments
+from flows import allowed, choose, cli, commitments, pages
 from flows.decision_settings import DecisionSettings
+from flows.settings import Settings
 from warehouse.errors import SettingsError
 
 EAST, HERE = "20 east", "us-east-1"
@@ -125,3 +127,19 @@ def test_a_line_of_the_fleet_elsewhere_has_no_advice() -> None:
     asked = DecisionSettings(regions=(HERE,), share_of_use=0.5)
     assert commitments._reason(line, [{}], {}, asked) == ("eu-west-1 is none of the regions that [decision] allows")
     assert commitments._reason(line | {"region_id": HERE}, [{}], {}, asked) is None
+
+
+def test_the_page_of_a_day_stands_within(tmp_path: Path) -> None:
+    """Its tables are of the allowed regions, and it says which are left out; without the setting it says nothing."""
+    file = publish_market(tmp_path)
+    shown = {
+        regions: pages.write(Settings(data_dir=tmp_path, decision={"regions": list(regions)}), file, draw=False)
+        .with_name("latest.html")
+        .read_text()
+        for regions in ((), ("eu-north-1",))
+    }
+    told = "Regions: only eu-north-1. Current prices left out: "
+    assert [told in page for page in shown.values()] == [False, True]
+    assert [pages.OF_ALL in page for page in shown.values()] == [False, True]
+    assert ['id="aws-regions"' in page for page in shown.values()] == [True, False]  # AWS sells in us-east-1 alone
+    assert all("Alpha" in page for page in shown.values())
