@@ -3,6 +3,7 @@
 Class names change with every build of a site, and positions with every new column: neither says what a number is.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -20,6 +21,11 @@ VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )  # fmt: skip
 """Elements without an end tag, by the HTML standard."""
+MOST_DEPTH = 256
+"""The pages that are read here have less than fifty."""
+MOST_OPEN = 10_000
+"""The parser walks through all open elements for each further one: of a hundred thousand it takes minutes."""
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)[^<>]*?(/?)>")
 
 
 class Page:
@@ -46,19 +52,24 @@ class Page:
             raise refusal(self.source, "expected an HTML page", "body", text[:80])
         if not self.is_excerpt and not lower.rstrip().endswith("</html>"):
             raise refusal(self.source, "the page was cut short: no </html> at its end", "body", text[-80:])
+        if _most_open(text) > MOST_OPEN:
+            raise refusal(self.source, f"more than {MOST_OPEN} elements left open", "body", text[:80])
         self.text = text
         self.tree: LexborHTMLParser = LexborHTMLParser(text)
         self._nodes = list(self._visible(self.tree.root))
 
     def _visible(self, node: "LexborNode | None") -> Iterator["LexborNode"]:
-        """Yield the elements that a reader sees, in order."""
-        stack = [node] if node is not None else []
+        """Yield the elements that a reader sees, in order; raise LayoutChanged where they are nested beyond reason."""
+        stack = [(node, 0)] if node is not None else []
         while stack:
-            one = stack.pop()
+            one, depth = stack.pop()
             if one.tag in UNSEEN:
                 continue
+            if depth > MOST_DEPTH:
+                # The text of each element is that of all below it: of a very deep page that would take forever.
+                raise refusal(self.source, f"elements nested deeper than {MOST_DEPTH}", "body", one.tag)
             yield one
-            stack += reversed(list(one.iter()))
+            stack += [(child, depth + 1) for child in reversed(list(one.iter()))]
 
     def section(self, starts: str, *, ends: str | None = None, tags: Sequence[str] = HEADINGS) -> "Section":
         """Return what stands between two headings, found by their whole text; `ends` None: to the end of the page.
@@ -151,6 +162,18 @@ class Section:
         if row is None or not self.holds(row):
             raise refusal(self.source, f"expected more columns than {first!r} in {self.name!r}", "column", first)
         return row, [text_of(cell) for cell in children(row)]
+
+
+def _most_open(text: str) -> int:
+    """Return how many more elements a page opens than it closes, where they are most; at least as many as are open."""
+    depth = most = 0
+    for tag in _TAG.finditer(text):
+        if tag[1]:
+            depth = max(0, depth - 1)
+        elif not tag[3] and tag[2].lower() not in VOID:
+            depth += 1
+            most = max(most, depth)
+    return most
 
 
 class _Balance(HTMLParser):
