@@ -230,10 +230,12 @@ class HttpWeb:
                 redirect=False, preload_content=False, decode_content=False, enforce_content_length=False,
             )  # fmt: skip
         except LocationValueError as error:
-            raise SourceError(f"not an address: {error}", source=url, field="url", value=url) from error
+            hint = "Check the address in the settings"
+            raise SourceError(f"not an address: {error}", source=url, field="url", value=url, hint=hint) from error
         except SSLError as error:
             if "CERTIFICATE_VERIFY_FAILED" not in str(error):
-                raise Unavailable(f"no connection: {error}", source=url, field="url", value=url) from error
+                hint = "Check the network and the address"
+                raise Unavailable(f"no connection: {error}", source=url, field="url", value=url, hint=hint) from error
             hint = "If a proxy of yours signs the traffic, name its certificate in SSL_CERT_FILE"
             raise SourceError(
                 "the server's certificate is not trusted", source=url, field="url", value=url, hint=hint
