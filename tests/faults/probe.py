@@ -1,0 +1,237 @@
+"""One source asked once under a fault: what came of it, how long it took, how much memory."""
+
+import contextlib
+import os
+import re
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from botocore.retries.standard import ExponentialBackoff
+from standin import api
+
+import extract.aws_client
+import extract.http
+import extract.polite
+from extract.base import Context
+from faults.subjects import MOMENT, Lab, Subject
+from faults.table import Fault, Way
+from faults.wire import FaultServer
+from warehouse.documents import Look
+from warehouse.errors import ChipledgerError
+from warehouse.gates import row_gate
+
+LIMIT_S = 30.0
+"""What a probe may take, on a busy machine."""
+LIMIT_MIB = 256.0
+"""By how much a probe may raise the peak of the memory; the fault server is in the same process."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """Deadlines of the probes, in seconds; those of a deployment are many times as long."""
+
+    read: float = 5.0
+    whole: float = 20.0
+    attempts: int = 2
+
+
+SHORT = Patience(read=0.3, whole=0.6, attempts=1)
+"""For faults that come to nothing but a deadline."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of asking: rows where it was read, else the error; seconds, and growth of the peak memory in MiB."""
+
+    subject: str
+    fault: str
+    kind: str
+    error: BaseException | None
+    rows: list[dict[str, Any]] | None
+    seconds: float
+    mib: float
+    struck: int
+    lost: int = 0
+
+    @property
+    def name(self) -> str:
+        """Return the class of the error, "ok" where all was read, "gate" where the row gate refused some."""
+        if self.error is None:
+            return "ok" if not self.lost else "gate"
+        return type(self.error).__name__
+
+    def wrong_rows(self, good: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return what was read and does not stand in the good document."""
+        return [row for row in self.rows or [] if row not in good]
+
+
+def reset_peak() -> int:
+    """Set the peak of this process's memory back to what it has now; return it in KiB."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return peak()
+
+
+def peak() -> int:
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return int(found[1]) if found else 0
+
+
+@contextmanager
+def quick(patch: pytest.MonkeyPatch, patience: Patience) -> Iterator[None]:
+    """Let every client lose its patience soon, without pauses, and find no setting of this machine."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        patch.delenv(name)
+    for name, value in {
+        "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+        "AWS_ACCESS_KEY_ID": api.ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": api.SECRET_KEY,
+        "AWS_EC2_METADATA_DISABLED": "true", "NO_PROXY": "*",
+    }.items():  # fmt: skip
+        patch.setenv(name, value)
+    patch.delenv("DIGITALOCEAN_TOKEN", raising=False)
+    patch.setattr(ExponentialBackoff, "delay_amount", lambda self, context: 0.001)
+    patch.setenv("AWS_MAX_ATTEMPTS", str(patience.attempts))
+    soon = extract.http.Retries(attempts=patience.attempts, seconds=10, pause_s=0.001, longest_s=0.002)
+    patch.setattr(extract.http, "STREAM_RETRIES", soon)
+    real = extract.http.HttpWeb
+    patch.setattr(
+        extract.http, "HttpWeb",
+        lambda: real(
+            retries=soon, connect_timeout_s=patience.read, read_timeout_s=patience.read,
+            whole_timeout_s=patience.whole, stream_timeout_s=patience.whole,
+        ),
+    )  # fmt: skip
+    patch.setattr(extract.aws_client, "CONNECT_TIMEOUT_S", patience.read)
+    patch.setattr(extract.aws_client, "READ_TIMEOUT_S", patience.read)
+    patch.setattr(extract.aws_client, "WHOLE_TIMEOUT_S", patience.whole)
+    patch.setattr(extract.aws_client, "QUERY_TIMEOUT_S", 2.0)
+    resolve = socket.getaddrinfo
+
+    def resolved(host: Any, *given: Any, **named: Any) -> Any:
+        if str(host).endswith(".invalid"):
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return resolve(host, *given, **named)
+
+    patch.setattr(socket, "getaddrinfo", resolved)
+    yield
+
+
+# --- TLS
+
+
+@cache
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@cache
+def certified(way: Way) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    if way == "tls wrong name":
+        made = authority().issue_cert("elsewhere.example")
+    elif way == "tls expired":
+        made = authority().issue_cert(
+            "127.0.0.1",
+            not_after=datetime.now(UTC) - timedelta(days=1),
+            not_before=datetime.now(UTC) - timedelta(days=9),
+        )
+    elif way == "tls self-signed":
+        made = trustme.CA().issue_cert("127.0.0.1")
+    else:
+        made = authority().issue_cert("127.0.0.1")
+    made.configure_cert(context)
+    return context
+
+
+@contextmanager
+def address(lab: Lab, subject: Subject, way: Way, patch: pytest.MonkeyPatch, folder: Path) -> Iterator[str]:
+    """Give the address at which a subject is to ask."""
+    server = lab.server(subject)
+    match way:
+        case "answer":
+            yield server.url()
+        case "refused":
+            with socket.socket() as taken:  # bound and not listening: nobody else gets the port
+                taken.bind(("127.0.0.1", 0))
+                yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+        case "dns":
+            yield "http://prices.invalid"
+        case "tls plain":
+            yield server.url().replace("http:", "https:")
+        case _:
+            trusted = folder / "authority.pem"
+            authority().cert_pem.write_to_path(str(trusted))
+            patch.setenv("SSL_CERT_FILE", str(trusted))
+            patch.setenv("AWS_CA_BUNDLE", str(trusted))
+            with FaultServer(handle=subject.handle, tls=certified(way)) as secure:
+                yield secure.url()
+
+
+def ask(lab: Lab, subject: Subject, fault: Fault | None, folder: Path, n_good: int = 0) -> Outcome:
+    """Ask a subject once, under a fault or none, and read what came."""
+    lab.wrong({} if fault is None else {subject.name: fault})
+    patience = SHORT if fault is not None and fault.is_slow else Patience()
+    with pytest.MonkeyPatch.context() as patch, quick(patch, patience):  # noqa: SIM117 - one sets up, one leads
+        with address(lab, subject, fault.way if fault else "answer", patch, folder) as base:
+            for name, value in subject.environment(base).items():
+                patch.setenv(name, value)
+            web: Any = extract.http.HttpWeb()
+            if subject.source.polite:
+                web = extract.polite.PoliteWeb(web, spare_loopback=False, pause_s=0.0)
+            ctx = Context(web=web, settings=subject.settings(base), now=lambda: MOMENT)
+            before, begun = reset_peak(), time.monotonic()
+            error: BaseException | None = None
+            rows = None
+            try:
+                rows = read(subject, subject.source.fetch(ctx, subject.scope))
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as caught:  # noqa: BLE001 - which of them come is what is asked
+                error = caught
+            seconds, grown = time.monotonic() - begun, peak() - before
+    return Outcome(
+        subject=subject.name, fault=fault.name if fault else "none", kind=fault.kind if fault else "none", error=error,
+        rows=rows, seconds=seconds, mib=grown / 1024, struck=lab.server(subject).struck,
+        lost=0 if rows is None else max(0, n_good - len(rows)),
+    )  # fmt: skip
+
+
+def read(subject: Subject, look: Look) -> list[dict[str, Any]]:
+    """Return all that the documents of a look say: facts, and the rows that the row gate takes."""
+    said: list[dict[str, Any]] = []
+    for document in look.documents:
+        parsed = subject.source.parse(document)
+        said += row_gate(parsed.rows)[0].to_dicts()
+        for name, frame in sorted(parsed.facts.items()):
+            said += [{"table": name, **row} for row in frame.to_dicts()]
+    return said
+
+
+def faulty(outcome: Outcome, fault: Fault, good: list[dict[str, Any]]) -> list[str]:
+    """Return what is wrong with an outcome, in words."""
+    found = []
+    if outcome.name not in fault.expected and not (outcome.name == "BrokenOff" and "Unavailable" in fault.expected):
+        found.append(f"{outcome.name} in place of {' or '.join(fault.expected)}: {outcome.error!s:.200}")
+    if outcome.wrong_rows(good):
+        found.append(f"wrong rows: {outcome.wrong_rows(good)[:1]}")
+    if isinstance(outcome.error, ChipledgerError):
+        told = outcome.error
+        if not told.source or not told.field or told.value is None or not told.hint:
+            found.append(f"an error without source, field, value or hint: {told.as_dict()}")
+    if outcome.seconds > LIMIT_S:
+        found.append(f"{outcome.seconds:.1f} s")
+    if outcome.mib > LIMIT_MIB:
+        found.append(f"{outcome.mib:.0f} MiB")
+    if fault.way == "answer" and not outcome.struck:
+        found.append("the fault never struck")
+    return found

@@ -1,0 +1,140 @@
+"""The bounds themselves, where a fault server on this machine cannot show them: sizes, deadlines, foreign addresses."""
+
+from typing import Any
+
+import pytest
+from web_site import open_site, send
+
+from extract import aws_client, kept_lines
+from extract.http import HttpWeb, Retries, _same_family
+from extract.http_head import _elsewhere
+from extract.neoclouds import fetching
+from extract.polite import _redirected
+from extract.web import Response
+from warehouse.errors import LayoutChanged, SourceError, Unavailable
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://127.0.0.1/", "http://localhost/", "http://169.254.169.254/latest/", "http://[::1]/", "http://10.1.2.3/",
+        "http://[fe80::1]/", "http://2130706433/", "http://127.1/", "http://metadata.google.internal/", "http://router/",
+    ],
+)  # fmt: skip
+def test_a_robots_txt_leads_into_no_private_network(location: str) -> None:
+    """It may lead to another host, and that host is one of the web."""
+    start = "http://prices.example.com/robots.txt"
+    assert _redirected(start, start, "http://www.example.org/robots.txt") == "http://www.example.org/robots.txt"
+    with pytest.raises(SourceError, match="private network"):
+        _redirected(start, start, location)
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "expected"),
+    [
+        ("example.com", "www.example.com", True), ("www.example.com", "example.com", True),
+        ("example.com", "com", False), ("127.0.0.1", "0.0.1", False), ("127.0.0.1", "1", False),
+        ("example.com", "badexample.com", False), ("localhost", "localhost", True),
+    ],
+)  # fmt: skip
+def test_a_family_of_hosts_has_a_name(here: str, there: str, expected: bool) -> None:
+    """A domain and its subdomains; neither a top-level domain nor a part of an address in numbers."""
+    assert _same_family(here, there) is expected
+
+
+class Peer:
+    """A socket that is connected to an address."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self.closed = address, False
+
+    def getpeername(self) -> tuple[str, int]:
+        return self.address, 80
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize(
+    ("address", "refused"), [("169.254.169.254", True), ("fe80::1%eth0", True), ("192.0.2.1", False)]
+)
+def test_nobody_at_a_link_local_address_is_asked(address: str, refused: bool) -> None:
+    """Whatever name led there."""
+    peer: Any = Peer(address)
+    try:
+        _elsewhere(None, peer)  # type: ignore[arg-type]
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001
+        assert "link-local" in str(error)
+    assert peer.closed is refused
+
+
+def test_a_query_ends_by_size_and_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many tokens are new."""
+    monkeypatch.setattr(aws_client, "QUERY_LIMIT_BYTES", 10)
+    tokens = aws_client.Tokens("aws_spot", "us-east-1", most=99)
+    assert tokens.next({"NextToken": "a", aws_client.BODY: b"x" * 10}, "NextToken") == "a"
+    with pytest.raises(SourceError, match="exceed 10 bytes"):
+        tokens.next({"NextToken": "b", aws_client.BODY: b"x"}, "NextToken")
+
+    monkeypatch.setattr(aws_client, "QUERY_TIMEOUT_S", -1.0)
+    tokens = aws_client.Tokens("aws_spot", "us-east-1", most=99)
+    assert tokens.next({}, "NextToken") == ""
+    with pytest.raises(Unavailable, match="did not end within"):
+        tokens.next({"NextToken": "a"}, "NextToken")
+
+
+def test_what_is_kept_of_a_file_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file in which every line seems to matter is another file."""
+    monkeypatch.setattr(kept_lines, "EXCERPT_LIMIT_BYTES", 10)
+    kept = kept_lines.Kept(b"head\n", source="aws_price_list", url="http://a/b.csv")
+    kept.add([b"1234\n"])
+    assert kept.body == b"head\n1234\n"
+    with pytest.raises(LayoutChanged, match="exceed 10 bytes"):
+        kept.add(b"%d\n" % n for n in range(10**9))
+
+
+def test_all_pages_of_an_answer_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of bytes and of time, together."""
+
+    def pages(n: int) -> Any:
+        return (Response(url="u", body=b"[1]", status=200, content_type="") for _ in range(n))
+
+    monkeypatch.setattr(fetching, "PAGES_LIMIT_BYTES", 9)
+    assert len(fetching._all(pages(3), "vast")) == 3
+    with pytest.raises(SourceError, match="exceed 9 bytes"):
+        fetching._all(pages(10**9), "vast")
+    monkeypatch.setattr(fetching, "PAGES_TIMEOUT_S", -1.0)
+    with pytest.raises(Unavailable, match="did not end within"):
+        fetching._all(pages(1), "vast")
+
+
+@pytest.mark.parametrize("length", ["-5", "5, 5", "0x10", "9" * 5000])
+def test_a_length_that_is_none_is_refused(length: str) -> None:
+    """Else the end of the connection, wherever it comes, would be the end of the body."""
+
+    def answer(handler: Any) -> None:
+        handler.wfile.write(f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n12345".encode())
+        handler.close_connection = True
+
+    with open_site() as site:
+        site.answers["/file"] = [answer]
+        with pytest.raises(SourceError) as caught:
+            HttpWeb(retries=Retries(attempts=1)).get(site.url + "/file")
+        assert caught.value.field in ("content-length", "url")
+
+
+def test_an_answer_without_a_length_ends_with_its_connection() -> None:
+    """As HTTP/1.0 has it: the body is whole when the connection is closed."""
+
+    def answer(handler: Any) -> None:
+        handler.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n12345")
+        handler.close_connection = True
+
+    with open_site() as site:
+        site.answers["/file"] = [answer]
+        site.answers["/next"] = [send(b"6")]
+        web = HttpWeb(retries=Retries(attempts=1))
+        assert web.get(site.url + "/file").body == b"12345"
+        assert web.get(site.url + "/next").body == b"6"

@@ -1,0 +1,132 @@
+"""Whole runs over all sources, half of them harmed, each by a fault of its own: what is published, and what is not."""
+
+import json
+import os
+import random
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from few_marts import LEAST_MARTS
+
+from extract import SOURCES
+from faults.probe import Patience, quick
+from faults.subjects import MOMENT, Lab, Subject, lab, subjects
+from faults.table import FAULTS, Fault
+from flows import steps
+from flows.settings import Settings
+from flows.summary import Summary
+
+LATER = MOMENT + timedelta(days=4)
+RUNS = 16
+PATIENCE = Patience(read=10.0, whole=20.0, attempts=1)
+FAST = [fault for fault in FAULTS if fault.way == "answer" and not fault.is_slow]
+"""Those that come to an end before a deadline does; the others are in the table."""
+PRICES = (
+    "select p.source, o.offer_id, p.unit_price::varchar, p.valid_from from core.sku_price as p "
+    "join core.offer as o using (offer_id) where p.valid_to is null order by all"
+)
+
+
+@pytest.fixture
+def published(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Publish the least, and write no pages."""
+    monkeypatch.setattr(steps, "MARTS", LEAST_MARTS)
+    monkeypatch.setattr(steps, "MACROS", ())
+    monkeypatch.setattr("flows.steps.audit_tables.TABLES", ())
+    monkeypatch.setattr(steps.Run, "report", lambda run: run.settings.data_dir)
+
+
+def doors(number: int) -> list[Subject]:
+    """Return one way through each source: the API on even numbers, else the bulk files.
+
+    Of these the index is harmed: a version of a file that was landed before is not fetched again.
+    """
+    left_out = ("(index)", "(file)") if number % 2 == 0 else ("(api)", "(file)")
+    return [subject for subject in subjects() if not subject.name.endswith(left_out)]
+
+
+def harms(number: int, asked: list[Subject]) -> dict[str, Fault]:
+    """Return a fault for every second subject, another one in every run; the same in every process."""
+    chosen = random.Random(number)  # noqa: S311 - nothing is secret
+    return {
+        subject.name: chosen.choice([fault for fault in FAST if not subject.reason_against(fault)])
+        for at, subject in enumerate(asked)
+        if (at + number) % 2
+    }
+
+
+@contextmanager
+def asking(running: Lab, asked: list[Subject]) -> Iterator[dict[str, dict[str, Any]]]:
+    """Give the settings of all sources that lead to the lab."""
+    settings: dict[str, dict[str, Any]] = {source.name: {"enabled": False} for source in SOURCES}
+    with pytest.MonkeyPatch.context() as patch, quick(patch, PATIENCE):
+        import extract.polite
+
+        real = extract.polite.PoliteWeb
+        patch.setattr(extract.polite, "PoliteWeb", lambda web: real(web, spare_loopback=False, pause_s=0.0))
+        for subject in asked:
+            base = running.server(subject).url()
+            settings[subject.source.name] = {
+                **settings[subject.source.name], **subject.settings(base), "enabled": True,
+            }  # fmt: skip
+            for name, value in subject.environment(base).items():
+                patch.setenv(name, value)
+        yield settings
+
+
+def go(folder: Path, running: Lab, asked: list[Subject], faults: Mapping[str, Fault], at: datetime) -> Summary:
+    """Do a whole run."""
+    running.wrong(faults)
+    with asking(running, asked) as settings:
+        return steps.run(Settings(data_dir=folder, sources=settings, workers=8), clock=lambda: at)
+
+
+def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(folder / "prices.duckdb"), read_only=True) as con:
+        return con.execute(query).fetchall()
+
+
+@pytest.mark.prove
+@pytest.mark.usefixtures("published")
+def test_what_fails_fails_alone_and_publishes_nothing(tmp_path: Path) -> None:
+    """No price changes, none is gone; a harmed scope has failed or was read right, and the others are fresh."""
+    first: dict[int, Path] = {}
+    told: list[dict[str, object]] = []
+    with lab() as running:
+        for number in range(RUNS):
+            asked = doors(number)
+            kind = 0 if number % 2 == 0 else 1
+            if kind not in first:
+                first[kind] = tmp_path / f"first{kind}"
+                assert not go(first[kind], running, asked, {}, MOMENT).failed
+            folder = tmp_path / f"run{number}"
+            shutil.copytree(first[kind], folder)
+            faults = harms(number, asked)
+            summary = go(folder, running, asked, faults, LATER)
+            status = {(each.source, each.scope): each.status for each in summary.results}
+            before, after = rows(first[kind], PRICES), rows(folder, PRICES)
+            changed = sorted({row[0] for row in {*before} ^ {*after}})
+            told.append(
+                {"run": number, "harmed": {name: fault.name for name, fault in faults.items()}, "changed": changed}
+            )
+            assert changed == []
+            health = dict(rows(folder, "select source || ' ' || scope, is_current from mart.source_health"))
+            for subject in asked:
+                key = (subject.source.name, subject.scope)
+                fault = faults.get(subject.name)
+                if fault is None:
+                    assert status[key] in ("ok", "known"), (number, subject.name)
+                elif not {"ok", "gate"} & {*fault.expected}:
+                    assert status[key] in ("failed", "refused"), (number, subject.name, fault.name)
+                if status[key] == "failed" and subject.source.max_age and subject.source.max_age < LATER - MOMENT:
+                    assert health[" ".join(key)] is False, (number, subject.name)
+            shutil.rmtree(folder)
+    print(f"\nwhole runs: {RUNS}, harmed scopes: {sum(len(each['harmed']) for each in told)}, prices changed: 0")  # type: ignore[arg-type, misc]
+    if folder_told := os.environ.get("CHIPLEDGER_PROOF_DIR"):
+        (Path(folder_told) / "fault-runs.json").write_text(json.dumps(told, indent=1))
