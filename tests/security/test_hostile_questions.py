@@ -210,7 +210,7 @@ def test_each_is_refused_at_each_door(file: Path, asker: Asker, door: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("door", "asked"), [("query", (*STATEMENTS[::2], *GENERATED[::25])), ("mcp", (*STATEMENTS[::9], *GENERATED[::25]))]
+    ("door", "asked"), [("query", (*STATEMENTS[::3], *GENERATED[::40])), ("mcp", (*STATEMENTS[::12], *GENERATED[::60]))]
 )
 def test_each_is_refused_in_words_and_leaves_nothing(
     file: Path, asker: Asker, door: str, asked: tuple[str, ...]
