@@ -40,6 +40,10 @@ PROVIDERS = {
     re.sub(_NOISE, "", name.lower()): source.provider for source in SOURCES for name in (source.name, source.provider)
 }  # fmt: skip
 """How providers write themselves, by their names in small letters and digits: vast.ai and Vast.ai are one."""
+MOST_HEADER_BYTES = 1 << 16
+"""Each name is read as a column, and a million of them take hundreds of megabytes."""
+TWICE = "_duplicated_0"
+"""What polars puts behind a name that stands there for the second time."""
 TERMS = {"1yr": HOURS_PER_YEAR, "1 year": HOURS_PER_YEAR, "3yr": 3 * HOURS_PER_YEAR, "3 years": 3 * HOURS_PER_YEAR}
 DOUBTFUL = (
     # the collector says that it is, or may be, the price of something else
@@ -140,6 +144,11 @@ def _begins(flag: pl.Expr) -> pl.Expr:
 
 
 def _read(document: Document) -> pl.DataFrame:
+    if len(document.body.partition(b"\n")[0]) > MOST_HEADER_BYTES:
+        raise LayoutChanged(
+            "the header is no line of names", source=document.scope, field="header", value=document.body[:80],
+            hint="docs/importing.md lists the columns",
+        )  # fmt: skip
     try:
         table = pl.read_csv(document.body, infer_schema=False, encoding="utf8", truncate_ragged_lines=False)
     except pl.exceptions.PolarsError as error:
@@ -148,6 +157,20 @@ def _read(document: Document) -> pl.DataFrame:
             "not a CSV of observations", source=document.scope, field="file", value=reason,
             hint="Check that it is whole and saved as UTF-8 text with commas",
         ) from error  # fmt: skip
+    twice = [name.removesuffix(TWICE) for name in table.columns if name.endswith(TWICE)]
+    if {*twice} & {*REQUIRED, *OPTIONAL}:
+        raise LayoutChanged(
+            "a column stands twice", source=document.scope, field="header", value=", ".join(twice),
+            hint="Leave one of them out",
+        )  # fmt: skip
+    known = {*REQUIRED, *OPTIONAL}
+    misspelt = [name for name in table.columns if name not in known and name.strip().lower() in known]
+    if misspelt:
+        # Passed over, a column called Currency would make dollars of euros.
+        raise LayoutChanged(
+            "a column is spelt otherwise", source=document.scope, field="header", value=", ".join(misspelt),
+            hint="Write the names in small letters, without blanks",
+        )  # fmt: skip
     missing = [name for name in REQUIRED if name not in table.columns]
     if "instance_type" not in table.columns:
         missing += [name for name in ("gpu", "gpu_count") if name not in table.columns]

@@ -79,6 +79,9 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
             notes += [f"{content['source']} {content['scope']}: {text}" for text in parsed.unknown]
     except ChipledgerError as error:
         return [_look(content, error=str(error))]
+    except Exception as error:
+        LOG.exception("%s %s could not be read", content["source"], content["scope"])
+        return [_look(content, error=f"the parser failed: {type(error).__name__}: {error}")]
     look = _look(content, rows=pl.concat(frames, how="diagonal") if frames else no_rows())
     return [replace(look, facts={name: pl.concat(parts) for name, parts in facts.items()})]
 

@@ -46,6 +46,8 @@ CONDITIONS = (
 )
 ARTICLE_NAMES = ("article", "seed_file")
 """Columns that may name the text that a claim stands in."""
+KNOWN = frozenset((*NEEDED, *FIGURES, *TOLD, *CONDITIONS, *ARTICLE_NAMES))
+"""Every column that is read."""
 
 UNITS: Mapping[str, tuple[str, float]] = {
     "USD": ("money", 1), "USD/h": ("price", 1), "USD/hour": ("price", 1), "USD/month": ("monthly price", 1),
@@ -166,6 +168,10 @@ def _lines(name: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
         absent = [column for column in (*NEEDED, *FIGURES[:1]) if column not in header]
         if absent:
             raise _refusal(name, 1, "header", ", ".join(absent), "columns are absent")
+        misspelt = [column for column in header if column not in KNOWN and column.strip().lower() in KNOWN]
+        if misspelt:
+            # Passed over, a column called High would make one figure of a range.
+            raise _refusal(name, 1, "header", ", ".join(misspelt), "columns are spelt otherwise")
         twice = sorted({column for column in header if header.count(column) > 1})
         if twice:
             raise _refusal(name, 1, "header", ", ".join(twice), "columns stand twice")

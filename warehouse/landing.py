@@ -30,6 +30,14 @@ GZIP = 16 + zlib.MAX_WBITS
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
+NEEDED = {
+    "look": {"run_id", "source", "scope", "observed_at", "documents"},
+    "failure": {"run_id", "source", "scope", "observed_at", "error"},
+    "decision": {"quarantine_id", "decision", "decided_by"},
+}
+"""The kinds of lines in the journal, and what each must say; another line is none of ours."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """One line of the journal: its kind (look, failure or decision), content, and the position after it in bytes."""
@@ -58,17 +66,25 @@ class Landing:
         target = self._place(sha256)
         if not self._holds(sha256, document.body):
             target.parent.mkdir(exist_ok=True)
-            part = target.with_suffix(f".{os.getpid()}.part")
-            with part.open("wb") as file:
-                if mode is not None:
-                    os.fchmod(file.fileno(), mode)
-                # mtime 0: the same body gives the same file
-                with gzip.GzipFile(fileobj=file, mode="wb", mtime=0, compresslevel=6) as packed:
-                    packed.write(document.body)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(target)
+            part = self.path / f"{sha256}.{os.getpid()}.part"
+            try:
+                with part.open("wb") as file:
+                    if mode is not None:
+                        os.fchmod(file.fileno(), mode)
+                    # mtime 0: the same body gives the same file
+                    with gzip.GzipFile(fileobj=file, mode="wb", mtime=0, compresslevel=6) as packed:
+                        packed.write(document.body)
+                    file.flush()
+                    os.fsync(file.fileno())
+                part.replace(target)
+            finally:
+                part.unlink(missing_ok=True)
         return sha256
+
+    def remove_parts(self) -> None:
+        """Remove what killed writers left; the caller holds the writer's lock, so nobody is writing them."""
+        for left in (*self.path.glob("*.part"), *self.packs.path.glob("*/*.part")):
+            left.unlink(missing_ok=True)
 
     def body(self, sha256: str) -> bytes:
         """Return a stored body; raise where it is absent or no longer what its name says."""
@@ -135,9 +151,10 @@ class Landing:
         self._append("decision", recorded_at, quarantine_id=quarantine_id, decision=decision, decided_by=decided_by)
 
     def entries(self, start: int = 0) -> Iterator[Entry]:
-        """Yield the journal's complete lines from byte `start` on."""
-        if not self.journal.exists():
+        """Yield the journal's complete lines from byte `start` on, where a line begins. Raises ChipledgerError."""
+        if not start and not self.journal.exists():
             return
+        self._refuse_cut(start)
         with self.journal.open("rb") as file:
             file.seek(start)
             for line in file:
@@ -149,7 +166,9 @@ class Landing:
                 try:
                     content = json.loads(line)
                     kind, recorded_at = content.pop("kind"), unstamp(content.pop("recorded_at"))
-                except (ValueError, KeyError, TypeError, AttributeError) as error:
+                    if not content.keys() >= NEEDED[kind]:
+                        raise KeyError(kind)
+                except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                     raise ChipledgerError(
                         "the journal has an unreadable line",
                         source=str(self.journal),
@@ -158,6 +177,24 @@ class Landing:
                         hint="Restore the journal from a backup; the documents beside it are intact",
                     ) from error
                 yield Entry(kind=kind, recorded_at=recorded_at, content=content, end=start)
+
+    def _refuse_cut(self, start: int) -> None:
+        """Raise where no line begins at byte `start`: what is appended to such a journal would never be loaded."""
+        if not start:
+            return
+        end = b""
+        if self.journal.exists():
+            with self.journal.open("rb") as file:
+                file.seek(start - 1)
+                end = file.read(1)
+        if end != b"\n":
+            raise ChipledgerError(
+                "the journal is not the one that was loaded: it is missing, cut or changed",
+                source=str(self.journal),
+                field="loaded up to byte",
+                value=str(start),
+                hint="`chipledger restore` a backup, or `chipledger rebuild` from what is left",
+            )
 
     def document(self, look: Mapping[str, Any], index: int) -> Document:
         """Return the document at `index` of a journalled look, with its body."""

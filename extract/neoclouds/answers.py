@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
+from extract import strict
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 
@@ -23,25 +24,11 @@ class Digits(str):
 def content(document: Document) -> Any:
     """Return the JSON of a document, numbers as Digits; raise LayoutChanged where it is none, or has a key twice."""
     try:
-        return json.loads(
-            document.body, parse_float=Digits, parse_int=Digits, parse_constant=_refuse_constant,
-            object_pairs_hook=_once,
-        )  # fmt: skip
-    except (ValueError, RecursionError) as error:
+        return strict.loads(document.body, numbers=Digits)
+    except ValueError as error:
         start = document.body[:80].decode("utf-8", "replace")
         found = "HTML" if start.lstrip().startswith("<") else ("nothing" if not start.strip() else f"no JSON: {error}")
         raise refusal(document.source, f"expected JSON, found {found}", "body", start) from error
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("an object has one key twice")
-    return found
 
 
 def refusal(source: str, message: str, field: str, value: object) -> LayoutChanged:
