@@ -145,9 +145,9 @@ def test_a_backup_that_is_a_zip_is_none(tmp_path: Path) -> None:
 def test_json_has_a_depth() -> None:
     """Deeper is another layout, not a crash; in prices and in benchmark results."""
     body = '{"a":' + "[" * 100_000 + "]" * 100_000 + "}"
-    with pytest.raises(LayoutChanged, match="recursion|too deep"):
+    with pytest.raises(LayoutChanged, match=r"recursion|too deep"):
         answers.content(Document(source="toy", scope="x", url="x", body=body.encode(), fetched_at=NOW))
-    with pytest.raises(LayoutChanged, match="recursion|too deep"):
+    with pytest.raises(LayoutChanged, match=r"recursion|too deep"):
         content.json_runs(body, "x.json")
 
 
