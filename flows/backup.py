@@ -7,6 +7,7 @@ file that is open must not be copied. What was written is read back before it ge
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from flows import alerts, backup_files, mail, retention, steps
 from flows.backup_files import Manifest
 from flows.settings import Settings
 from flows.summary import Summary
-from warehouse import content, db
+from warehouse import content, db, disk
 from warehouse.errors import ChipledgerError
 from warehouse.publish import FILE_NAME
 
@@ -29,6 +30,8 @@ SETTINGS = "chipledger.toml"
 OWN = (db.FILE_NAME, f"{db.FILE_NAME}.wal", FILE_NAME, "private.duckdb", "landing", *RECORDS, SETTINGS)
 """What a restoration sets aside where it is there already; pages are made again over the old ones."""
 SCRATCH = ".restore"
+LONGEST_S = 2 * 86400
+"""No backup is being written for longer than this."""
 
 Clock = Callable[[], datetime]
 
@@ -85,10 +88,12 @@ def back_up(
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".part-{os.getpid()}-{target.name}")
     with (
+        disk.faults(target.parent),
         db.writer(data_dir, wait_seconds=settings.wait_seconds) as con,
         _private_files(),
         _folder(target.with_name(f".log-{os.getpid()}-{target.name}")) as scratch,
     ):
+        _remove_old_parts(target, scratch)
         _copy_log(con, scratch / db.FILE_NAME)
         shutil.copymode(data_dir / db.FILE_NAME, scratch / db.FILE_NAME)
         files = {db.FILE_NAME: scratch / db.FILE_NAME}
@@ -129,8 +134,12 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
 
     Nothing of what is there is touched before every hash was checked, and then it is set aside, not deleted.
     """
-    data_dir, set_aside = settings.data_dir, None
-    with db.locked(data_dir, wait_seconds=settings.wait_seconds), _folder(data_dir / SCRATCH) as scratch:
+    data_dir = settings.data_dir
+    with (
+        disk.faults(data_dir),
+        db.locked(data_dir, wait_seconds=settings.wait_seconds),
+        _folder(data_dir / SCRATCH) as scratch,
+    ):
         there = [path for path in sorted(data_dir.iterdir()) if path.name not in (db.LOCK, SCRATCH)]
         if there and not force:
             raise ChipledgerError(
@@ -139,19 +148,50 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
             )  # fmt: skip
         manifest = backup_files.receive(source, scratch)
         _check_log(scratch / db.FILE_NAME, manifest, source)
-        replaced = [path for path in there if path.name in OWN]
-        if replaced:
-            set_aside = data_dir / retention.REPLACED / f"before-restore-{clock():%Y%m%dT%H%M%SZ}"
-            set_aside.mkdir(parents=True)
-            for path in replaced:
-                path.rename(set_aside / path.name)
-        for path in scratch.iterdir():
-            path.rename(data_dir / path.name)
+        set_aside = _swap(scratch, data_dir, [path for path in there if path.name in OWN], clock())
     with steps.open_run(settings, clock=clock) as one:
         one.load()
         one.publish()
         one.report()
         return Restored(manifest=manifest, set_aside=set_aside, summary=one.summary)
+
+
+def _swap(scratch: Path, data_dir: Path, replaced: list[Path], now: datetime) -> Path | None:
+    """Set aside what is there and put in its place what was received; return where the first lies, if there was any.
+
+    Broken off at any step, there is a log without its landing folder, which a run refuses, or nothing was changed yet.
+    """
+    log = data_dir / db.FILE_NAME
+    there = {path.name: path for path in replaced}
+    stem = data_dir / retention.REPLACED / f"before-restore-{now:%Y%m%dT%H%M%SZ}"
+    aside = next(new for n in range(1, 1000) if not (new := stem.with_name(stem.name + f".{n}" * (n > 1))).exists())
+    if replaced:
+        aside.mkdir(parents=True)
+    if log in replaced:
+        for name in ("landing", f"{log.name}.wal"):
+            if name in there:
+                there.pop(name).rename(aside / name)
+        try:
+            os.link(log, aside / log.name)
+        except OSError:  # a disk that has no links
+            log.rename(aside / log.name)
+        del there[log.name]
+    (scratch / log.name).replace(log)
+    for name, path in there.items():
+        path.rename(aside / name)
+    for path in sorted(scratch.iterdir(), key=lambda path: path.name == "landing"):
+        path.rename(data_dir / path.name)
+    return aside if replaced else None
+
+
+def _remove_old_parts(target: Path, but: Path) -> None:
+    """Remove what killed backups left beside a target: those of its name, and any that is days old."""
+    old = time.time() - LONGEST_S
+    for path in target.parent.glob(".*"):
+        kind, number, name = (*path.name.split("-", 2), "", "")[:3]
+        ours = path != but and kind in (".part", ".log") and number.isdecimal()
+        if ours and (name == target.name or path.stat().st_mtime < old):
+            _remove(path)
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, target: Path) -> None:

@@ -97,10 +97,10 @@ def compact(read: Callable[[], Settings], *, in_json: bool) -> None:
     """
     with output.errors(in_json=in_json):
         from flows import retention, steps
-        from warehouse import db
+        from warehouse import db, disk
 
         chosen = read()
-        with db.locked(chosen.data_dir, wait_seconds=chosen.wait_seconds):
+        with disk.faults(chosen.data_dir), db.locked(chosen.data_dir, wait_seconds=chosen.wait_seconds):
             kept = retention.keep_house(chosen, steps.utc_now(), thoroughly=True)
     output.echo(output.as_json(asdict(kept)) if in_json else "\n".join(kept.lines()) or "nothing is old enough")
 

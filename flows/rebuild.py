@@ -6,7 +6,7 @@ use stays until the new one is proven equal, or a person accepts the difference;
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ import duckdb
 
 from flows import replay, retention, steps
 from flows.settings import Settings
-from warehouse import content, db
+from warehouse import content, db, disk
 from warehouse.content import TableHash
 from warehouse.errors import ChipledgerError
 from warehouse.landing import Landing
@@ -77,7 +77,11 @@ def rebuild(
     """Make the log anew and put it into use where it equals the old one, or with `accept`. Raises ChipledgerError."""
     data_dir = settings.data_dir
     now = clock()
-    with db.locked(data_dir, wait_seconds=settings.wait_seconds), _folder(data_dir / ".rebuild") as scratch:
+    with (
+        disk.faults(data_dir),
+        db.locked(data_dir, wait_seconds=settings.wait_seconds),
+        _folder(data_dir / ".rebuild") as scratch,
+    ):
         landing = Landing(data_dir / "landing")
         if not landing.journal.exists():
             raise ChipledgerError(
@@ -114,7 +118,8 @@ def _published(log: Path, landing: Landing, folder: Path, now: datetime) -> dict
     """Return the hashes of what the log in use says, with what was landed and not yet loaded."""
     folder.mkdir()
     with _opened(log) as con:
-        replay.catch_up(con, landing)
+        with suppress(ChipledgerError):  # of a journal that was cut: what the log says by itself is compared
+            replay.catch_up(con, landing)
         return _hashes(steps.publish_log(con, folder, now))
 
 

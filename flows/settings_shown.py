@@ -1,6 +1,7 @@
 """The settings for people: each with its value and where that comes from, and a commented file of all of them."""
 
 import json
+import shutil
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from flows import source_settings
 from flows.settings import PREFIX
 from flows.settings_model import ENVIRONMENT_ONLY, Layers, SettingsModel
 from flows.settings_table import HIDDEN, without_secrets
+from reports.files import put
 from warehouse.errors import SettingsError
 
 WIDTH = 118
@@ -98,14 +100,14 @@ def write(path: Path, *, force: bool) -> Path | None:
     """
     aside = None
     try:
-        if force and path.exists():
+        if path.exists():
+            if not force:
+                hint = "It is left as it is; --force puts it aside and writes a new one"
+                raise SettingsError("there is a settings file", source=str(path), hint=hint)
             aside = next(new for number in range(1, 1000) if not (new := _aside(path, number)).exists())
-            path.rename(aside)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text())
-    except FileExistsError:
-        hint = "It is left as it is; --force puts it aside and writes a new one"
-        raise SettingsError("there is a settings file", source=str(path), hint=hint) from None
+            # Copied, not moved: at every moment there is a whole file of this name.
+            shutil.copy2(path, aside)
+        put(path, text())
     except OSError as error:
         raise SettingsError(f"the settings file cannot be written: {error.strerror}", source=str(path)) from error
     return aside

@@ -25,7 +25,7 @@ from flows.settings import Settings
 from flows.summary import Summary
 from transform.audit import tables as audit_tables
 from transform.models import MACROS, MARTS, create_formulas
-from warehouse import db
+from warehouse import db, disk
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
 from warehouse.events import naive
@@ -68,6 +68,7 @@ class Run:
         self.clock = clock
         self.progress = progress
         self.landing = Landing(settings.data_dir / "landing")
+        self.landing.remove_parts()
         self.started_at = clock()
         self.summary = Summary(run_id=self.started_at.strftime("%Y%m%dT%H%M%S.%fZ"), started_at=self.started_at)
         # Read now, in this thread: fetches look them up from theirs.
@@ -333,8 +334,8 @@ def open_run(
     clock: Clock = utc_now,
     progress: Progress = lambda message: None,
 ) -> Iterator[Run]:
-    """Take the writer's lock and yield a run. Raises WriterBusy where another process writes."""
-    with db.writer(settings.data_dir, wait_seconds=settings.wait_seconds) as con:
+    """Take the writer's lock and yield a run. Raises WriterBusy where another process writes, DiskFault for disks."""
+    with disk.faults(settings.data_dir), db.writer(settings.data_dir, wait_seconds=settings.wait_seconds) as con:
         yield Run(settings, con, clock, progress)
 
 

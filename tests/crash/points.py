@@ -1,0 +1,314 @@
+"""The named points at which a child dies: before or after a function of ours, or at a statement of DuckDB's."""
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def die() -> None:
+    """End this process at once, as a loss of power ends it for the program."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A place to die at, and the job that comes by; `put` places it in this process."""
+
+    job: str
+    put: Callable[[], None]
+
+
+def _target(where: str) -> tuple[Any, str]:
+    """Return owner and name of `package.module:Class.name` or `package.module:name`."""
+    module, _, path = where.partition(":")
+    *owners, name = path.split(".")
+    owner: Any = import_module(module)
+    for each in owners:
+        owner = getattr(owner, each)
+    return owner, name
+
+
+def before(where: str, times: int = 1) -> Callable[[], None]:
+    """Return what lets the call of that number never begin."""
+
+    def put() -> None:
+        owner, name = _target(where)
+        original, left = getattr(owner, name), [times]
+
+        def call(*given: Any, **named: Any) -> Any:
+            left[0] -= 1
+            if not left[0]:
+                die()
+            return original(*given, **named)
+
+        setattr(owner, name, call)
+
+    return put
+
+
+def after(where: str, times: int = 1) -> Callable[[], None]:
+    """Return what lets the process die when the call of that number has ended."""
+
+    def put() -> None:
+        owner, name = _target(where)
+        original, left = getattr(owner, name), [times]
+
+        def call(*given: Any, **named: Any) -> Any:
+            result = original(*given, **named)
+            left[0] -= 1
+            if not left[0]:
+                die()
+            return result
+
+        setattr(owner, name, call)
+
+    return put
+
+
+def replacing(end: str) -> Callable[[], None]:
+    """Return what dies before a file is renamed to a path that ends so."""
+
+    def put() -> None:
+        original = Path.replace
+
+        def call(path: Path, target: Path) -> Path:
+            if str(target).endswith(end):
+                die()
+            return original(path, target)
+
+        Path.replace = call  # type: ignore[method-assign, assignment]
+
+    return put
+
+
+class Watched:
+    """A connection of DuckDB's that dies before or after a statement that has certain words."""
+
+    def __init__(self, con: Any, words: str, *, when: str) -> None:
+        self._con, self._words, self._when = con, words, when
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._con, name)
+
+    def __enter__(self) -> "Watched":
+        self._con.__enter__()
+        return self
+
+    def __exit__(self, *told: Any) -> Any:
+        return self._con.__exit__(*told)
+
+    def execute(self, sql: str, *given: Any) -> Any:
+        hit = self._words in sql
+        if hit and self._when == "before":
+            die()
+        if hit and self._when == "within":
+            # The first statements of several, and then no more.
+            self._con.execute(";".join(sql.split(";")[: max(1, sql.count(";") // 2)]))
+            die()
+        result = self._con.execute(sql, *given)
+        if hit:
+            die()
+        return result
+
+    def commit(self) -> Any:
+        hit = self._words == "commit"
+        if hit and self._when == "before":
+            die()
+        result = self._con.commit()
+        if hit:
+            die()
+        return result
+
+
+def statement(words: str, when: str = "before", where: str = "warehouse.db:migrate") -> Callable[[], None]:
+    """Return what lets a function, whose first argument is a connection, die at a statement with these words."""
+
+    def put() -> None:
+        owner, name = _target(where)
+        original = getattr(owner, name)
+
+        def call(con: Any, *given: Any, **named: Any) -> Any:
+            return original(Watched(con, words, when=when), *given, **named)
+
+        setattr(owner, name, call)
+
+    return put
+
+
+def half(where: str, place: Callable[[tuple[Any, ...]], Path], text: str) -> Callable[[], None]:
+    """Return what writes half a file in place of a call, and dies."""
+
+    def put() -> None:
+        owner, name = _target(where)
+
+        def call(*given: Any, **named: Any) -> None:
+            target = place(given)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+            die()
+
+        setattr(owner, name, call)
+
+    return put
+
+
+def _torn_line() -> None:
+    """Write half of the journal's next line, and die."""
+    owner, name = _target("warehouse.landing:Landing._append")
+
+    def call(landing: Any, *given: Any, **named: Any) -> None:
+        with landing.journal.open("ab") as file:
+            file.write(b'{"kind": "look", "recorded_at": "2026-05-3')
+        die()
+
+    setattr(owner, name, call)
+
+
+def _half_a_part() -> None:
+    owner, name = _target("warehouse.publish:create_macros")
+
+    def call(con: Any) -> None:
+        con.commit()
+        con.execute("checkpoint")
+        die()
+
+    setattr(owner, name, call)
+
+
+def _in_checkpoint() -> None:
+    """Let the log be flushed and die before the connection is closed: the .wal is there, and its end is not."""
+    owner, name = _target("flows.steps:publish")
+
+    def call(con: Any, *given: Any, **named: Any) -> None:
+        con.execute("checkpoint")
+        con.execute("create table meta.scrap as select range as n, md5(range::VARCHAR) as words from range(200000)")
+        con.execute("drop table meta.scrap")
+        die()
+
+    setattr(owner, name, call)
+
+
+def _part_of(given: tuple[Any, ...]) -> Path:
+    target: Path = given[0]
+    return target.with_name(f".{target.name}.{os.getpid()}.part")
+
+
+ARCHIVE = {
+    "after landing a body": after("warehouse.landing:Landing.keep"),
+    "after writing the journal": after("warehouse.landing:Landing._append", times=3),
+    "before loading": before("flows.replay:load"),
+    "inside the load's transaction": after("warehouse.load:append_events"),
+    "after loading, before the position": after("flows.replay:load"),
+    "before publishing": before("flows.steps:publish"),
+    "in the middle of the part file": _half_a_part,
+    "after the part, before the rename": before("warehouse.publish:_put_in_place"),
+    "after the rename, before the report": before("flows.steps:Run.report"),
+    "in the report": half("reports.site:write", lambda given: given[1] / "index.html", "<!doctype html><ht"),
+}
+"""Points of a run over the offline archive, with all marts and pages."""
+
+RUN = {
+    "between the documents of a look": after("warehouse.landing:Landing.keep", times=3),
+    "between a document's part and its rename": before("pathlib:Path.replace"),
+    "in a line of the journal": _torn_line,
+    "in the load, before its commit": statement("commit", "before", "flows.replay:load"),
+    "in the load, after its commit": statement("commit", "after", "flows.replay:load"),
+    "before the position is written": statement("core.journal_position values", "before", "flows.replay:catch_up"),
+    "after the position is written": statement("core.journal_position values", "after", "flows.replay:catch_up"),
+    "after a checkpoint, with a .wal": _in_checkpoint,
+    "in publishing, at the log's copy": statement("core.sighting", "before", "warehouse.publish:_copy_log"),
+    "in publishing, at the tables of the package": after("warehouse.publish:_load_reference"),
+    "in publishing, at the comments": before("warehouse.publish:write_dictionary"),
+    "in publishing, after the check": after("warehouse.publish:_verify"),
+    "in publishing, at the flush": before("warehouse.publish:_flush"),
+    "in publishing, between the .wal and the rename": replacing("data/prices.duckdb"),
+    "in publishing, before the folder's flush": before("warehouse.publish:_flush", times=2),
+    "between two pages": after("reports.files:put", times=1),
+    "in a page": half("reports.files:put", _part_of, "<!doctype html><ht"),
+    "at the end of a run, in packing": after("flows.retention:_forget_singles"),
+    "after the last page, before packing": before("flows.retention:keep_house"),
+}
+"""Points of a run of the small world."""
+
+OTHERS: dict[str, dict[str, Callable[[], None]]] = {
+    "import": {
+        "in import, after its document": after("warehouse.landing:Landing.keep"),
+        "in import, after its line": after("warehouse.landing:Landing._append"),
+        "in import, in its transaction": after("warehouse.load:append_events"),
+        "in import, before publishing": before("flows.steps:publish"),
+    },
+    "decide": {
+        "in a decision, before its line": before("warehouse.landing:Landing._append"),
+        "in a decision, after its line": after("warehouse.landing:Landing._append"),
+        "in a decision, in its transaction": before("warehouse.load:settle"),
+        "in a decision, after its commit": after("flows.replay:decide"),
+        "in a decision, before publishing": before("flows.steps:publish"),
+    },
+    "backup to a folder": {
+        "in backup, at the copy of the log": after("flows.backup:_copy_log"),
+        "in backup, between files": after("flows.backup_files:_copy", times=3),
+        "in backup, before the manifest": before("flows.backup_files:Manifest.text"),
+        "in backup, before it is read back": before("flows.backup:_read_back"),
+        "in backup, before its name": before("pathlib:Path.rename"),
+        "in backup, after its name": after("pathlib:Path.rename"),
+    },
+    "backup to .tar.zst": {
+        "in an archive, between files": after("flows.backup_files:_add", times=4),
+        "in an archive, before it is read back": before("flows.backup:_read_back"),
+    },
+    "restore": {
+        "in restore, between files": after("flows.backup_files:_receive_one", times=3),
+        "in restore, before anything is moved": before("pathlib:Path.rename"),
+        **{f"in restore, after {n} moves": after("pathlib:Path.rename", times=n) for n in range(1, 7)},
+        "in restore, before loading": before("flows.steps:Run.load"),
+        "in restore, before publishing": before("flows.steps:publish"),
+    },
+    "rebuild": {
+        "in rebuild, after the new log": after("flows.replay:catch_up"),
+        "in rebuild, after the new file": after("flows.steps:publish_log"),
+        "in rebuild, after the old file": after("flows.steps:publish_log", times=2),
+        "in rebuild, before the old log is set aside": before("flows.rebuild:_set_aside"),
+        "in rebuild, after the old log is set aside": after("flows.rebuild:_set_aside"),
+        "in rebuild, before the new file's place": replacing("data/prices.duckdb"),
+    },
+    "compact": {
+        "in compact, between a pack and its list": after("warehouse.packs:_put", times=1),
+        "in compact, after a pack's list": after("warehouse.packs:_put", times=2),
+        "in compact, in the removal of what is packed": before("pathlib:Path.unlink", times=2),
+        "in compact, before its note": before("flows.retention:_note"),
+        "in compact, in its note": replacing("packs/until"),
+    },
+    "prune": {
+        "in pruning, before a page": before("flows.retention:_removed"),
+        "in pruning, between files": after("flows.retention:_removed", times=1),
+        "in pruning, in a folder": before("os:rmdir"),
+    },
+    "init": {
+        "in settings, before the file": before("pathlib:Path.open"),
+        "in settings, in the file": half("flows.settings_shown:text", lambda given: Path("/dev/null"), ""),
+    },
+}
+
+POINTS = {name: Point(job="archive", put=put) for name, put in ARCHIVE.items()}
+POINTS |= {name: Point(job="run", put=put) for name, put in RUN.items()}
+POINTS |= {name: Point(job=job, put=put) for job, puts in OTHERS.items() for name, put in puts.items()}
+
+
+def _migrations() -> None:
+    from crash.shapes import migrations
+
+    for number, name in enumerate(migrations()[1:], start=1):
+        text = (import_module("warehouse.db").MIGRATIONS / name).read_text()
+        for when in ("before", "within", "after"):
+            POINTS[f"{when} migration {name}"] = Point(job=f"migrate from {number}", put=statement(text, when))
+        # Its name is written in the same transaction: killed there, the file lacks both.
+        POINTS[f"before the commit of migration {name}"] = Point(
+            job=f"migrate from {number}", put=statement("commit", "before")
+        )
+
+
+_migrations()

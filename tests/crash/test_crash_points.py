@@ -1,0 +1,34 @@
+"""A process killed at a named point leaves a whole published file, old or new, and the next try mends the rest."""
+
+import pytest
+
+from crash.bench import KILLED, Bench
+from crash.points import ARCHIVE, POINTS
+
+SHORT = (
+    "in the load, before its commit",
+    "in publishing, between the .wal and the rename",
+    "in restore, after 3 moves",
+    "within migration 0003_neoclouds.sql",
+)
+"""The points at which every run of the tests kills; all of them are for the long proofs."""
+
+
+@pytest.mark.parametrize(
+    "point", [point if point in SHORT else pytest.param(point, marks=pytest.mark.prove) for point in POINTS]
+)
+def test_a_process_killed_at_a_point_is_mended(bench: Bench, point: str) -> None:
+    """It dies there for certain; a reader finds the file before or the file after, and the next try makes the rest."""
+    job = POINTS[point].job
+    of = "migrations" if job.startswith("migrate") else job
+    ended = bench.kill(job, f"named points of {of}", point=point)
+
+    assert (ended.status, ended.printed) == (KILLED, "")
+
+
+def test_no_point_is_lost_and_no_job_dies_without_one(bench: Bench) -> None:
+    """The ten points of a whole run stand; a job without a point ends well, so that it is the points that kill."""
+    assert set(SHORT) <= set(POINTS)
+    assert len(ARCHIVE) == 10
+    with bench.copy("run") as root:
+        assert bench.zygote.do("run", root).status == 0

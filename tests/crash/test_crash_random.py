@@ -1,0 +1,67 @@
+"""Killed at any moment, before any change of a file, or at any system call: nothing is lost, the next try mends."""
+
+import random
+import shutil
+
+import pytest
+
+from crash.bench import KILLED, Bench
+
+MOMENTS = {"run": 200, "import": 25, "decide": 25, "build": 15, "migrate from 1": 15, "backup to .tar.zst": 20,
+           "restore": 20, "rebuild": 8, "compact": 20, "prune": 10, "archive": 5}  # fmt: skip
+"""How often each job is killed at a random moment."""
+CHANGED = ("run", "import", "decide", "backup to a folder", "backup to .tar.zst", "restore", "rebuild", "compact",
+           "prune", "init")  # fmt: skip
+"""Jobs that are killed before each single change of a file."""
+CALLED = {"run": 150, "restore": 60, "migrate from 1": 60, "compact": 40, "rebuild": 20, "import": 40}
+"""How many system calls of each job are killed at, spread over all of them."""
+
+
+def moments(bench: Bench, job: str, number: int, *, seed: int) -> None:
+    """Kill a job so many times, each at a random share of what an undisturbed try takes."""
+    chance = random.Random(f"{seed} {job}")  # noqa: S311 - chance, no secret
+    shares = [chance.uniform(0.02, 1.0) for _ in range(number)]
+    takes = bench.before(job).undisturbed.seconds
+    bench.each(shares, lambda share: bench.kill(job, f"random moments of {job}", after_s=share * takes))
+
+
+def test_killed_at_a_few_random_moments(bench: Bench) -> None:
+    """A handful, always the same share of a run."""
+    moments(bench, "run", 3, seed=0)
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("job", MOMENTS)
+def test_killed_at_hundreds_of_random_moments(bench: Bench, job: str) -> None:
+    """Hundreds in all, over every kind of job."""
+    moments(bench, job, MOMENTS[job], seed=1)
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("job", CHANGED)
+def test_killed_before_each_change_of_a_file(bench: Bench, job: str) -> None:
+    """Each opening for writing, flush, rename and removal that Python does is once the one that is never done."""
+    n_changes = bench.before(job).undisturbed.changes
+    assert n_changes
+
+    def kill(number: int) -> None:
+        assert bench.kill(job, f"changes of files in {job}", change=number).status == KILLED
+
+    bench.each(range(1, n_changes + 1), kill)
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("job", CALLED)
+def test_killed_at_system_calls(bench: Bench, job: str) -> None:
+    """DuckDB's writes too: killed at every so manieth call that changes a file. Without strace nothing of this runs."""
+    if not shutil.which("strace"):
+        pytest.fail("strace is not installed: system calls cannot be killed at")
+    with bench.copy(job) as root:
+        n_calls = bench.well(bench.zygote.do(job, root, traced=True)).calls
+    assert n_calls > 10
+    step = max(1, n_calls // CALLED[job])
+    numbers = range(1, n_calls + 1, step)
+    bench.each(numbers, lambda number: bench.kill(job, f"system calls of {job}", call=number))

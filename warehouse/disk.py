@@ -1,0 +1,80 @@
+"""What a full, read-only or failing disk does to a run, as an error that names the path, the disk and what is free."""
+
+import errno
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from warehouse.errors import ChipledgerError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+CAUSES = {
+    **dict.fromkeys(FULL, ("the disk is full", "Make room there, then run again: nothing that was published is lost")),
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM),
+        ("it may not be read or written", "Give the user of this process the right to, or name another --data-dir"),
+    ),
+    errno.EROFS: ("the disk is read-only", "Mount it for writing, or name another --data-dir"),
+    errno.EIO: ("the disk fails", "Look after the disk; `chipledger restore` brings a backup back, on another one"),
+}
+"""Message and hint by error number; any other number is no fault of a disk, or one that nobody foresaw."""
+WORDS = {os.strerror(number): number for number in CAUSES}
+QUOTED = re.compile(r'"(/[^"]+)"')
+
+
+class DiskFault(ChipledgerError):
+    """A file could not be read or written for a reason that lies in its disk or its rights."""
+
+
+@contextmanager
+def faults(folder: Path) -> Iterator[None]:
+    """Turn what a disk does to the work inside into DiskFault; `folder` is where that work writes."""
+    try:
+        yield
+    except (OSError, duckdb.Error) as error:
+        found = _found(error)
+        if found is None:
+            raise
+        number, path = found
+        message, hint = CAUSES[number]
+        raise DiskFault(
+            message, source=str(path or folder), field="disk", value=_disk(path or folder), hint=hint
+        ) from error
+
+
+def _found(error: BaseException | None) -> tuple[int, Path | None] | None:
+    """Return error number and path of the first fault of a disk behind an error; None where there is none.
+
+    What is done about a fault fails on the same disk again, so that the fault itself stands behind what is raised.
+    """
+    found = None
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in CAUSES:
+            named = next((name for name in (error.filename2, error.filename) if isinstance(name, str)), None)
+            found = error.errno, Path(named) if named else None
+        elif isinstance(error, duckdb.Error):
+            number = next((number for words, number in WORDS.items() if words in str(error)), None)
+            if number is not None:
+                quoted = QUOTED.search(str(error))
+                found = number, Path(quoted[1]) if quoted else None
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def _disk(path: Path) -> str:
+    """Return where the disk of a path is mounted, and what is free there."""
+    place = path.absolute()
+    try:
+        while not place.exists():
+            place = place.parent
+        free = shutil.disk_usage(place).free
+        while not place.is_mount():
+            place = place.parent
+    except OSError:
+        return str(place)
+    return f"{place}, {free / 1e6:,.1f} MB free"
