@@ -1,4 +1,4 @@
-"""The marts that most tests need: all but those of cost and drift, which take as long to make as all others."""
+"""The marts that most tests need: all but those of cost, drift and truth, which take as long to make as all others."""
 
 from transform.models import MACROS, MARTS
 
@@ -6,7 +6,7 @@ LATE = {
     "throughput", "cost_price", "serving_rate", "serving_offer", "token_cost", "training_rate", "training_offer",
     "training_cost", "cost_left_out", "price_index_item", "price_index",
 }  # fmt: skip
-FEW_MARTS = tuple(mart for mart in MARTS if mart.name not in LATE)
+FEW_MARTS = tuple(mart for mart in MARTS if mart.name not in LATE and not mart.name.startswith("truth_"))
 FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "fit", "price_on", "cheapest"})
 
 LEAST = {

@@ -49,6 +49,19 @@ MARTS = (
     Mart("price_change", "One change of one offer's price, with the window in which it happened", is_table=True),
     Mart("accelerator_hour_price", "The last known price of one offer, per chip-hour", is_table=True),
     Mart("source_health", "One scope of one source: when it was last looked at, and what came of it", is_table=True),
+    Mart("truth_rule", "One truth check: what it asks, its limits, what to do where it differs", is_table=True),
+    Mart(
+        "truth_band", "One chip: the range outside of which its price per chip-hour is taken for a fault", is_table=True
+    ),
+    Mart("truth_price", "One list price that truth checks look at", is_table=True),
+    Mart("truth_second", "Prices that two sources tell, one row a check and subject", is_table=True),
+    Mart("truth_continuity", "Looks and offers that follow one another, one row a check and subject", is_table=True),
+    Mart("truth_unit", "Prices per chip across sizes, places and units, one row a check and subject", is_table=True),
+    Mart("truth_twice", "Prices told twice or in two currencies, one row a check and subject", is_table=True),
+    Mart("truth_order", "Ways to buy one machine beside one another, one row a check and subject", is_table=True),
+    Mart("truth_account", "Whether the log adds up, one row a check and subject", is_table=True),
+    Mart("truth_range", "Prices per chip-hour beside their range, one row a chip", is_table=True),
+    Mart("truth_check", "One truth check of one subject: what was compared, what differed, by how much", is_table=True),
     Mart("unknown_accelerator", "One priced instance type with no entry in core.instance_type"),
     Mart("spot_zone_price", "Spot price of one type in one zone, now and over 1, 7 and 30 days", is_table=True),
     Mart(

@@ -8,7 +8,7 @@ AUDIT: tuple[tuple[str, ...], ...] = (
     ("article", "VARCHAR", "File name of the text in which it stands"),
     ("article_title", "VARCHAR", "Title of that text"),
     ("place", "VARCHAR", "Where in the text it stands"),
-    ("subject", "VARCHAR", "What the number is about, as the claim names it"),
+    ("subject", "VARCHAR", "What the number is about, as the claim names it; of a check: provider, source, scope or chip"),
     ("metric", "VARCHAR", "What the number is"),
     ("claim_kind", "VARCHAR", "Which kind of check it gets: price, throughput, saving and the like; other: none is known"),
     ("claimed", "VARCHAR", "The number or range as it was printed", "unit"),

@@ -13,6 +13,7 @@ from warehouse.cost_columns import COST
 from warehouse.decision_columns import DECISION
 from warehouse.index_columns import INDEX
 from warehouse.query_columns import QUERY
+from warehouse.truth_columns import TRUTH
 
 PURCHASE_OPTIONS = ("on_demand", "reserved", "savings_plan", "spot", "capacity_block")
 PAYMENT_MODELS = ("No Upfront", "Partial Upfront", "All Upfront")
@@ -303,6 +304,7 @@ _COLUMNS = (
     *(Column(*each) for each in QUERY),
     # claims
     *(Column(*each) for each in AUDIT),
+    *(Column(*each) for each in TRUTH),
     # what a purchase option promises; NULL: the provider's pages do not say, or there is no such notion
     Column("capacity_guaranteed", "BOOLEAN", "Whether what is bought is sure to be there when it is used"),
     Column("is_interruptible", "BOOLEAN", "Whether the provider may end it for want of capacity"),

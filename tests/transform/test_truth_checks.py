@@ -1,0 +1,415 @@
+"""Each truth check bites on a planted fault of its kind, holds where there is none, and is not made on nothing."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+from looks import ParsedLook, Row, day, look, row
+from purchase import SOURCES, said, spot
+
+from transform.models import MARTS, Mart, create_formulas
+from warehouse import db, publish
+from warehouse.events import naive
+from warehouse.load import load
+
+NEEDED = {
+    "price_history", "price_move", "price_change", "accelerator_hour_price", "focus_sku_price",
+}  # fmt: skip
+BASE = tuple(mart for mart in MARTS if mart.name in NEEDED)
+TRUTH = tuple(mart for mart in MARTS if mart.name.startswith("truth_"))
+CLOUDS = [
+    ("cloud", "Cloud", "A cloud's page", "live", 201, 72, "https://x.test"),
+    ("cloud_api", "Cloud", "A cloud's answers", "live", 202, 72, "https://x.test"),
+    ("reseller", "Reseller", "A reseller", "live", 203, 72, "https://x.test"),
+    ("market", "Market", "A market", "live", 204, 24, "https://x.test"),
+    ("ecb_rates", "ECB", "Rates", "live", 95, 240, "https://x.test"),
+]
+SXM = "NVIDIA H100 SXM5 80GB"
+NOW = 40.0
+
+Outcome = dict[str, object]
+
+
+def cloud(machine: str | None, price: str, count: int = 8, **others: object) -> Row:
+    """Return one machine of a cloud with so many H100."""
+    return row(
+        machine, price, accelerator_count=str(count),
+        **({"service_provider_name": "Cloud", "accelerator_label": SXM, "region_id": "north"} | others),
+    )  # fmt: skip
+
+
+def reserved(price: str, term: int = 8760, payment: str = "No Upfront", upfront: str = "0", **others: object) -> Row:
+    """Return a Reserved price of p5.48xlarge."""
+    return row(
+        "p5.48xlarge", price, purchase_option="reserved", commitment_term_hours=term, purchase_payment_model=payment,
+        **({"offering_class": "standard", "upfront_price": upfront} | others),
+    )  # fmt: skip
+
+
+def plan(price: str, **others: object) -> Row:
+    """Return the EC2 Instance Savings Plan of p5.48xlarge."""
+    return row(
+        "p5.48xlarge", price, purchase_option="savings_plan", commitment_discount_type="EC2Instance",
+        **({"commitment_term_hours": 8760, "purchase_payment_model": "No Upfront"} | others),
+    )  # fmt: skip
+
+
+def at(moment: float, *rows: Row, source: str = "cloud", scope: str = "all", **others: object) -> ParsedLook:
+    """Return a trusted complete look."""
+    return look(moment, *rows, source=source, scope=scope, trusted=True, **others)
+
+
+def published(folder: Path, looks: Sequence[ParsedLook], *, spoil: str = "", urls: Sequence[str] = ()) -> Path:
+    """Publish looks with the truth checks; `spoil` is SQL that harms the log before it is published."""
+    marts: tuple[Mart, ...] = (*BASE, *TRUTH)
+    with db.writer(folder) as con:
+        for number, each in enumerate(looks):
+            con.execute(
+                "insert into core.document by name select ? as document_sha256, ? as url",
+                [each.document_sha256, urls[number] if urls else "https://x.test/"],
+            )
+            load(con, [each], recorded_at=each.observed_at)
+        if spoil:
+            con.execute(spoil)
+        return publish.publish(
+            con, folder, marts=marts, formulas=create_formulas, sources=[*SOURCES, *CLOUDS], built_at=day(NOW + 0.1),
+            version="test",
+        )  # fmt: skip
+
+
+def outcomes(file: Path, check: str) -> list[Outcome]:
+    """Return what a check found, a row a subject."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        found = con.execute("from mart.truth_check where check_name = ? order by subject", [check])
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, values, strict=True)) for values in found.fetchall()]
+
+
+def of(con_rows: list[Outcome]) -> str:
+    """Return the worst result of several subjects."""
+    results = {str(each["result"]) for each in con_rows}
+    return next(result for result in ("differs", "holds", "not_checked") if result in results)
+
+
+def days_of(*rows: Row, days: Sequence[float] = (37, 38, 39, 40), **others: object) -> list[ParsedLook]:
+    """Return the same look on several days."""
+    return [at(each, *rows, **others) for each in days]
+
+
+RATE = {"pricing_currency": "USD", "rate_date": day(NOW - 2).date(), "units_per_eur": Decimal("1.25")}
+TWELVE = [cloud(f"m{n}", str(20 + n)) for n in range(12)]
+MONTH_HOURS = 730
+
+Case = tuple[str, list[ParsedLook], list[ParsedLook]]
+
+CASES: dict[str, Case] = {
+    "two sources tell one offer": (
+        "two_sources",
+        [at(39, cloud("a", "20")), at(40, cloud("a", "20"), source="cloud_api")],
+        [at(39, cloud("a", "20")), at(40, cloud("a", "21"), source="cloud_api")],
+    ),
+    "a page and an API under other names": (
+        "another_reading",
+        [at(39, cloud("a", "20"), cloud("b", "12", 4)), at(40, cloud("x", "10", 4), source="cloud_api")],
+        [at(39, cloud("a", "20"), cloud("b", "12", 4)), at(40, cloud("x", "1.25", 4), source="cloud_api")],
+    ),
+    "a reseller far from the host's own list": (
+        "resold",
+        [at(40, cloud("a", "20")), at(40, cloud("r", "24", service_provider_name="Reseller",
+                                                host_provider_name="cloud-ai"), source="reseller")],
+        [at(40, cloud("a", "20")), at(40, cloud("r", "2.5", service_provider_name="Reseller",
+                                                host_provider_name="cloud-ai"), source="reseller")],
+    ),
+    "an offer vanishes and is back the next day": (
+        "came_back",
+        days_of(*TWELVE),
+        [at(37, *TWELVE), at(38, *TWELVE), at(39, *TWELVE[1:]), at(40, *TWELVE)],
+    ),
+    "a sixth of the offers is gone": (
+        "still_seen",
+        days_of(*TWELVE),
+        [*days_of(*TWELVE, days=(38, 39)), at(40, *TWELVE[2:])],
+    ),
+    "nobody looked for three days": (
+        "daily_looks",
+        days_of(*TWELVE),
+        days_of(*TWELVE, days=(36, 39, 40)),
+    ),
+    "a source stopped while others went on": (
+        "daily_looks",
+        [*days_of(*TWELVE), *days_of(cloud("x", "19"), source="cloud_api")],
+        [*days_of(*TWELVE), *days_of(cloud("x", "19"), source="cloud_api", days=(36, 37))],
+    ),
+    "a look with half as many rows again": (
+        "rows_of_a_look",
+        days_of(*TWELVE),
+        [*days_of(*TWELVE[:8], days=(37, 38, 39)), at(40, *TWELVE)],
+    ),
+    "a size costs ten times as much a chip": (
+        "sizes_agree",
+        [at(40, cloud("a", "20"), cloud("b", "2.6", 1))],
+        [at(40, cloud("a", "20"), cloud("b", "26", 1))],
+    ),
+    "the small P type is read as the large one": (
+        "training_sizes_agree",
+        [at(40, row("p5.48xlarge", "55.04"), row("p5.4xlarge", "6.88"), source="aws_price_list")],
+        [at(40, row("p5.48xlarge", "55.04"), row("p5.4xlarge", "7.88"), source="aws_price_list")],
+    ),
+    "one region costs three times as much": (
+        "regions_agree",
+        [at(40, *(cloud("a", "20", region_id=each) for each in "abcd"))],
+        [at(40, *(cloud("a", "60" if each == "d" else "20", region_id=each) for each in "abcd"))],
+    ),
+    "a price of the machine as that of a chip": (
+        "unit_factor",
+        [at(40, cloud("a", "20"), cloud("b", "2.6", 1))],
+        [at(40, cloud("a", "20"), cloud("b", "20", 1))],
+    ),
+    "a month's price as an hour's": (
+        "month_and_hour",
+        [at(40, cloud("a", "20"), cloud("a", str(14 * MONTH_HOURS), pricing_unit="Months"))],
+        [at(40, cloud("a", "20"), cloud("a", str(28 * MONTH_HOURS), pricing_unit="Months"))],
+    ),
+    "one machine under two spellings of its chip": (
+        "told_twice",
+        [at(40, cloud("a", "20"), cloud("b", "20"))],
+        [at(40, cloud("a", "20"), cloud("a", "20", accelerator_label="H100 SXM"))],
+    ),
+    "spot dearer than on demand": (
+        "spot_below_on_demand",
+        [at(40, row("p5.48xlarge", "55"), spot("p5.48xlarge", "use1-az1", "20"), source="aws_price_list")],
+        [at(40, row("p5.48xlarge", "55"), spot("p5.48xlarge", "use1-az1", "56"), source="aws_price_list")],
+    ),
+    "a commitment dearer than none": (
+        "commitment_below_on_demand",
+        [at(40, row("p5.48xlarge", "55"), reserved("40"), source="aws_price_list")],
+        [at(40, row("p5.48xlarge", "55"), reserved("60"), source="aws_price_list")],
+    ),
+    "three years dearer than one": (
+        "longer_is_cheaper",
+        [at(40, reserved("40"), reserved("30", 26280), source="aws_price_list")],
+        [at(40, reserved("30"), reserved("40", 26280), source="aws_price_list")],
+    ),
+    "an upfront fee of three years over one": (
+        "paid_earlier_is_cheaper",
+        [at(40, reserved("40"), reserved("19", payment="Partial Upfront", upfront=str(19 * 8760)),
+            source="aws_price_list")],
+        [at(40, reserved("40"), reserved("19", payment="Partial Upfront", upfront=str(19 * 26280)),
+            source="aws_price_list")],
+    ),
+    "a plan at half the Reserved price": (
+        "plan_like_reserved",
+        [at(40, reserved("40"), plan("41"), source="aws_price_list")],
+        [at(40, reserved("40"), plan("20"), source="aws_price_list")],
+    ),
+    "euros in the column of dollars": (
+        "two_currencies",
+        [said(NOW, "ecb_rates", "fx_rate", RATE),
+         at(40, cloud("a", "20"), cloud("a", "16.5", pricing_currency="EUR", region_id="south"))],
+        [said(NOW, "ecb_rates", "fx_rate", RATE),
+         at(40, cloud("a", "20"), cloud("a", "24", pricing_currency="EUR", region_id="south"))],
+    ),
+    "an H100 for a cent": (
+        "plausible_price",
+        [at(40, cloud("a", "20"))],
+        [at(40, cloud("a", "0.08"))],
+    ),
+}  # fmt: skip
+
+
+ALONE = ("nobody looked for three days", "a source stopped while others went on")
+"""Cases of a source as a whole; all others stand in one file, each with a provider, a region and scopes of its own."""
+
+
+def moved(number: int, looks: Sequence[ParsedLook]) -> list[ParsedLook]:
+    """Return the looks of a case with its number in provider, host, region, scope and document."""
+    mark = pl.lit(f" {number}")
+    provider = pl.col("service_provider_name")
+    return [
+        each
+        if "fx_rate" in each.facts
+        else replace(
+            each, scope=f"case {number}", document_sha256=f"{each.document_sha256} {number}",
+            rows=each.rows.with_columns(
+                service_provider_name=pl.when(provider == "AWS").then(provider).otherwise(provider + mark),
+                host_provider_name=pl.col("host_provider_name").str.replace("cloud-ai", f"cloud {number}-ai"),
+                region_id=pl.when(provider == "AWS").then(pl.lit(f"region-{number}")).otherwise(pl.col("region_id")),
+                document_sha256=pl.col("document_sha256") + mark,
+            ),
+        )
+        for each in looks
+    ]  # fmt: skip
+
+
+def world(place: int) -> list[ParsedLook]:
+    """Return the looks of all cases but those alone, well (1) or ill (2), the oldest first."""
+    cases = [moved(n, case[place]) for n, (name, case) in enumerate(CASES.items()) if name not in ALONE]
+    return sorted((each for looks in cases for each in looks), key=lambda each: each.observed_at)
+
+
+@pytest.fixture(scope="module")
+def well(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file in which all is well."""
+    return published(tmp_path_factory.mktemp("well"), world(1))
+
+
+@pytest.fixture(scope="module")
+def ill(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with every fault."""
+    return published(tmp_path_factory.mktemp("ill"), world(2))
+
+
+def bites(found: list[Outcome], number: int) -> None:
+    """Hold that one subject differs, with the worst case in words and something to do."""
+    (worst,) = [each for each in found if each["result"] == "differs" and is_of(number, each)]
+    assert worst["example"]
+    assert worst["advice"]
+    assert worst["n_differing"] <= worst["n_compared"]  # type: ignore[operator]
+    assert worst["reason"] is None
+    assert not worst["limit_low"] <= worst["checked_value"] <= worst["limit_high"]  # type: ignore[operator]
+    assert worst["newest_differing_at"] is not None
+    assert worst["checked_at"] == naive(day(NOW + 0.1))
+
+
+def is_of(number: int, found: Outcome) -> bool:
+    """Say whether a subject is one of a case: its provider or scope, or AWS or a chip, in which it has part."""
+    subject = str(found["subject"])
+    return subject in ("AWS", "H100", "cloud", "cloud_api") or subject.split(":")[0].endswith(f" {number}")
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ALONE])
+def test_a_check_holds(name: str, well: Path) -> None:
+    """Of every case where there is no fault, and of all others beside it."""
+    found = outcomes(well, CASES[name][0])
+    assert {each["result"] for each in found if is_of([*CASES].index(name), each)} == {"holds"}
+    assert "differs" not in {each["result"] for each in found}
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ALONE])
+def test_a_check_bites(name: str, ill: Path) -> None:
+    """On the fault that was planted for it."""
+    bites(outcomes(ill, CASES[name][0]), [*CASES].index(name))
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_check_of_a_source_bites(name: str, well: Path, tmp_path: Path) -> None:
+    """It holds of the file in which all is well, too."""
+    check, _, looks = CASES[name]
+    assert of(outcomes(well, check)) == "holds"
+    bites(outcomes(published(tmp_path, looks), check), [*CASES].index(name))
+
+
+@pytest.fixture(scope="module")
+def nothing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A file without a price."""
+    yield published(tmp_path_factory.mktemp("nothing"), [])
+
+
+def test_what_has_nothing_to_compare_is_not_checked(nothing: Path) -> None:
+    """Every check stands there, as not checked, with the reason; none holds on nothing."""
+    with duckdb.connect(str(nothing), read_only=True) as con:
+        found = con.execute("select check_name, result, reason, n_compared, subject from mart.truth_check").fetchall()
+        rules = con.execute("select check_name, nothing_to_compare from mart.truth_rule").fetchall()
+    assert len(found) == len(rules) > 20
+    assert {(name, reason) for name, _, reason, _, _ in found} == set(rules)
+    assert {(result, n, subject) for _, result, _, n, subject in found} == {("not_checked", 0, "all")}
+
+
+def test_every_check_has_a_case(nothing: Path) -> None:
+    """No check that was never seen to bite."""
+    with duckdb.connect(str(nothing), read_only=True) as con:
+        rules = {name for (name,) in con.execute("select check_name from mart.truth_rule").fetchall()}
+    tested = {check for check, *_ in CASES.values()}
+    assert rules - tested == {"two_doors", "refused_rows_add_up", "accepted_rows_add_up", "events_are_changes"}
+
+
+API, BULK = "GetProducts", "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/1/us-east-1/index.csv"
+
+
+def test_both_doors_of_aws_say_the_same(tmp_path: Path) -> None:
+    """What changed just when the door did is told by the doors, and not by AWS; one door is no second reading."""
+    prices = {"same": ("55.04", "55.04", API), "other": ("55.04", "56", API), "one": ("55.04", "56", BULK)}
+    looks, urls = [], []
+    for scope, (before, after, first) in prices.items():
+        for moment, price, url in ((38, before, first), (39, before, first), (40, after, BULK)):
+            looks.append(at(moment, row("p5.48xlarge", price, region_id=scope), source="aws_price_list", scope=scope))
+            urls.append(url)
+    found = outcomes(published(tmp_path, looks, urls=urls), "two_doors")
+
+    assert [(each["subject"], each["result"], each["n_compared"]) for each in found] == [
+        ("aws_price_list other", "differs", 1), ("aws_price_list same", "holds", 1),
+    ]  # fmt: skip
+
+
+SPOILT = {
+    "refused_rows_add_up": "update core.scope_run set n_refused = n_refused + 1",
+    "accepted_rows_add_up": "update core.scope_run set n_rows = n_rows + 1",
+    "events_are_changes": "insert into core.price_event by name select * replace (valid_from + interval 1 hour as "
+    "valid_from, recorded_at + interval 1 hour as recorded_at) from core.price_event",
+}
+
+
+def test_the_books_are_audited(tmp_path: Path) -> None:
+    """A log that does not add up is told, in figures."""
+    looks = [at(39, *TWELVE), at(40, *TWELVE[1:], cloud("new", "19"), cloud("bad", "0"))]
+    file = published(tmp_path / "well", looks)
+    assert {check: of(outcomes(file, check)) for check in SPOILT} == dict.fromkeys(SPOILT, "holds")
+
+    spoilt = published(tmp_path / "ill", looks, spoil=";".join(SPOILT.values()))
+
+    for check in SPOILT:
+        (worst,) = outcomes(spoilt, check)
+        assert worst["result"] == "differs", check
+        assert worst["example"]
+
+
+def test_a_market_may_come_and_go(tmp_path: Path) -> None:
+    """A source that is believed for a day only is a market: its offers are not held to stay."""
+    looks = [at(38, *TWELVE, source="market"), at(39, *TWELVE[6:], source="market"), at(40, *TWELVE, source="market")]
+    file = published(tmp_path, looks)
+
+    assert of(outcomes(file, "came_back")) == "not_checked"
+    assert of(outcomes(file, "still_seen")) == "not_checked"
+
+
+def test_a_chip_without_a_range_is_not_checked(tmp_path: Path) -> None:
+    """Unknown is counted and never holds: an older chip, and a price without a rate."""
+    looks = [at(40, cloud("a", "3", accelerator_label="Tesla M2050"), cloud("b", "20", pricing_currency="EUR"))]
+    found = outcomes(published(tmp_path, looks), "plausible_price")
+
+    assert {each["result"] for each in found} == {"not_checked"}
+    assert {each["subject"] for each in found} >= {"H100"}
+
+
+def test_differing_withholds_no_price(ill: Path) -> None:
+    """It is said aloud, and the price stands."""
+    with duckdb.connect(str(ill), read_only=True) as con:
+        prices = con.execute("select unit_price from core.current_price where unit_price < 0.1").fetchall()
+    assert prices == [(Decimal("0.08"),)]
+
+
+def test_publishing_twice_gives_the_same_checks(ill: Path, tmp_path: Path) -> None:
+    """Ties are broken by the offers' ids, and not by luck."""
+    again = published(tmp_path, world(2))
+    with duckdb.connect(str(ill), read_only=True) as one, duckdb.connect(str(again), read_only=True) as other:
+        first, second = (con.execute("from mart.truth_check").fetchall() for con in (one, other))
+    assert len(first) > 50
+    assert first == second
+
+
+def test_the_page_says_what_each_check_asks(nothing: Path) -> None:
+    """docs/truth-checks.md has a row for each check, as mart.truth_rule has it."""
+    with duckdb.connect(str(nothing), read_only=True) as con:
+        rules = con.execute(
+            "select check_name, check_group, meaning, limit_low, limit_high, unit, advice from mart.truth_rule"
+        ).fetchall()
+    wanted = [
+        f"| `{name}` | {group} | {meaning} | {'by chip' if low is None else f'{low:g} to {high:g}'} {unit} | {advice} |"
+        for name, group, meaning, low, high, unit, advice in rules
+    ]
+    page = (Path(__file__).parents[2] / "docs" / "truth-checks.md").read_text(encoding="utf-8")
+    assert [line for line in page.splitlines() if line.startswith("| `")] == wanted

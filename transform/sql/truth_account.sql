@@ -1,0 +1,134 @@
+-- Whether the log adds up: what looks count, what stands in the quarantine, what intervals say, over the last days.
+with look as materialized (
+    select
+        r.run_id,
+        r.source,
+        r.scope,
+        r.observed_at,
+        r.complete,
+        r.status,
+        r.n_rows,
+        r.n_refused,
+        row_number() over (
+            partition by r.source, r.scope, r.complete and r.status = 'ok' order by r.observed_at desc
+        ) as nth
+    from core.scope_run as r
+    inner join core.source as s on r.source = s.source
+    cross join meta.build as b
+    where s.kind = 'live' and not r.archived and r.observed_at >= b.built_at - interval 30 days
+),
+
+-- A row that waits is written again when it is seen again: it counts for the look that saw it.
+refused as (
+    select
+        q.run_id,
+        q.source,
+        q.scope,
+        q.observed_at,
+        count(distinct q.quarantine_id) as n_rows
+    from core.quarantine as q
+    cross join meta.build as b
+    where q.observed_at >= b.built_at - interval 30 days and q.decision is distinct from 'accept'
+    group by q.run_id, q.source, q.scope, q.observed_at
+),
+
+held as (
+    select
+        p.source,
+        p.scope,
+        count(*) as n_prices
+    from core.sku_price as p
+    inner join look as l
+        on p.source = l.source and p.scope = l.scope and p.last_observed_at >= l.observed_at
+    where l.nth = 1 and l.complete and l.status = 'ok' and p.valid_from <= l.observed_at and p.valid_to is null
+    group by p.source, p.scope
+),
+
+event as (
+    select
+        e.source,
+        count(*) as n_events,
+        count(*) filter (where e.unit_price is not null or e.upfront_price is not null) as n_prices
+    from core.price_event as e
+    inner join core.source as s on e.source = s.source
+    cross join meta.build as b
+    where e.valid_from >= b.built_at - interval 2 days and e.retracts_recorded_at is null and s.kind = 'live'
+    group by e.source
+),
+
+begun as (
+    select
+        p.source,
+        count(*) as n_begun
+    from core.sku_price as p
+    cross join meta.build as b
+    where p.valid_from >= b.built_at - interval 2 days
+    group by p.source
+)
+
+select
+    'refused_rows_add_up' as check_name,
+    l.source as subject,
+    count(*) as n_compared,
+    count(*) filter (where l.n_refused <> coalesce(q.n_rows, 0)) as n_differing,
+    sum(abs(l.n_refused - coalesce(q.n_rows, 0)))::DOUBLE as checked_value,
+    null::DOUBLE as limit_low,
+    null::DOUBLE as limit_high,
+    case
+        when count(*) filter (where l.n_refused <> coalesce(q.n_rows, 0)) > 0
+            then arg_max(
+                'scope ' || l.scope || ', ' || strftime(l.observed_at, '%Y-%m-%d %H:%M') || ' UTC: ' || l.n_refused
+                || ' refused by the look, ' || coalesce(q.n_rows, 0) || ' in the quarantine',
+                abs(l.n_refused - coalesce(q.n_rows, 0))
+            )
+    end as example,
+    null::BIGINT as offer_id,
+    null::BIGINT as other_offer_id,
+    max(l.observed_at) filter (where l.n_refused <> coalesce(q.n_rows, 0)) as newest_differing_at
+from look as l
+left join refused as q
+    on l.run_id = q.run_id and l.source = q.source and l.scope = q.scope and l.observed_at = q.observed_at
+group by l.source
+union all
+select
+    'accepted_rows_add_up' as check_name,
+    l.source as subject,
+    sum(l.n_rows)::BIGINT as n_compared,
+    sum(abs(l.n_rows - coalesce(h.n_prices, 0)))::BIGINT as n_differing,
+    arg_max((l.n_rows - coalesce(h.n_prices, 0)) / l.n_rows, abs(l.n_rows - coalesce(h.n_prices, 0))) as checked_value,
+    null as limit_low,
+    null as limit_high,
+    case
+        when sum(abs(l.n_rows - coalesce(h.n_prices, 0))) > 0
+            then arg_max(
+                'scope ' || l.scope || ', ' || strftime(l.observed_at, '%Y-%m-%d %H:%M') || ' UTC: ' || l.n_rows
+                || ' prices accepted, ' || coalesce(h.n_prices, 0) || ' hold since',
+                abs(l.n_rows - coalesce(h.n_prices, 0))
+            )
+    end as example,
+    null as offer_id,
+    null as other_offer_id,
+    max(l.observed_at) filter (where l.n_rows <> coalesce(h.n_prices, 0)) as newest_differing_at
+from look as l
+left join held as h on l.source = h.source and l.scope = h.scope
+where l.nth = 1 and l.complete and l.status = 'ok' and l.n_rows > 0
+group by l.source
+union all
+select
+    'events_are_changes' as check_name,
+    e.source as subject,
+    e.n_events as n_compared,
+    abs(e.n_prices - coalesce(b.n_begun, 0)) as n_differing,
+    (e.n_prices - coalesce(b.n_begun, 0))::DOUBLE as checked_value,
+    null as limit_low,
+    null as limit_high,
+    case
+        when e.n_prices <> coalesce(b.n_begun, 0)
+            then e.n_prices || ' events with a price, ' || coalesce(b.n_begun, 0) || ' intervals that begin'
+    end as example,
+    null as offer_id,
+    null as other_offer_id,
+    case when e.n_prices <> coalesce(b.n_begun, 0) then m.built_at end as newest_differing_at
+from event as e
+left join begun as b on e.source = b.source
+cross join meta.build as m

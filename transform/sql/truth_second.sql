@@ -1,0 +1,276 @@
+-- One price, told by two: the same offer by two sources; a provider's prices per chip by two sources under whatever
+-- names; AWS through both doors; and what a reseller asks for a machine whose host has a list of its own.
+-- Sources are set beside each other where each confirmed its prices within a week of the other. Spot prices and
+-- statistics of markets move by the hour, and are no second reading of anything.
+with told as materialized (
+    select
+        p.offer_id,
+        p.source,
+        p.valid_from,
+        p.last_observed_at,
+        p.unit_price,
+        p.upfront_price,
+        p.document_sha256,
+        o.service_provider_name,
+        o.purchase_option,
+        max(p.last_observed_at) over w as newest_at
+    from core.sku_price as p
+    inner join core.offer as o on p.offer_id = o.offer_id
+    where
+        p.valid_to is null
+        and o.purchase_option <> 'spot'
+        and o.statistic in ('price', 'floor')
+        and o.restriction is null
+        and o.unit_price_type = 'List'
+    window w as (partition by o.service_provider_name, o.purchase_option, p.source)
+),
+
+teller as (
+    select distinct
+        service_provider_name,
+        purchase_option,
+        source,
+        newest_at
+    from told
+),
+
+beside as materialized (
+    select
+        a.service_provider_name,
+        a.purchase_option,
+        a.source,
+        b.source as other_source
+    from teller as a
+    inner join teller as b
+        on
+            a.service_provider_name = b.service_provider_name
+            and a.purchase_option = b.purchase_option
+            and a.source < b.source
+            and b.newest_at between a.newest_at - interval 7 days and a.newest_at + interval 7 days
+),
+
+recent as (
+    select
+        t.*,
+        o.region_id,
+        o.commitment_term_hours,
+        o.purchase_payment_model,
+        o.offering_class,
+        o.pricing_currency,
+        u.accelerator_name,
+        u.form_factor,
+        (
+            t.unit_price::DOUBLE / u.hours_per_pricing_unit
+            + case when t.upfront_price > 0 then t.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+        ) / u.accelerator_count::DOUBLE as price
+    from told as t
+    inner join core.offer as o on t.offer_id = o.offer_id
+    inner join core.offer_unit as u on t.offer_id = u.offer_id
+    semi join beside as b
+        on t.service_provider_name = b.service_provider_name and t.purchase_option = b.purchase_option
+    where
+        t.last_observed_at >= t.newest_at - interval 7 days
+        and u.accelerator_name is not null
+),
+
+pair as materialized (
+    select
+        b.service_provider_name || ': ' || b.source || ', ' || b.other_source as subject,
+        hash(
+            b.service_provider_name, b.source, b.other_source, p.accelerator_name, p.purchase_option,
+            p.commitment_term_hours, p.purchase_payment_model, p.offering_class, p.pricing_currency,
+            case when p.service_provider_name = 'AWS' then p.region_id end
+        ) as terms,
+        p.offer_id,
+        q.offer_id as other_offer_id,
+        p.price,
+        q.price as other_price,
+        p.unit_price,
+        q.unit_price as other_unit_price,
+        p.source,
+        q.source as other_source,
+        p.document_sha256,
+        q.document_sha256 as other_document_sha256,
+        greatest(p.valid_from, q.valid_from) as began_at,
+        abs(p.price / q.price - 1) <= 0.01 or abs(q.price / p.price - 1) <= 0.01 as is_close
+    from beside as b
+    inner join recent as p
+        on
+            b.service_provider_name = p.service_provider_name
+            and b.purchase_option = p.purchase_option
+            and b.source = p.source
+    inner join recent as q
+        on
+            p.service_provider_name = q.service_provider_name
+            and p.purchase_option = q.purchase_option
+            and b.other_source = q.source
+            and p.accelerator_name = q.accelerator_name
+            and p.pricing_currency = q.pricing_currency
+            and p.commitment_term_hours is not distinct from q.commitment_term_hours
+            and p.purchase_payment_model is not distinct from q.purchase_payment_model
+            and p.offering_class is not distinct from q.offering_class
+            and (p.service_provider_name <> 'AWS' or p.region_id = q.region_id)
+            and coalesce(p.form_factor = q.form_factor, true)
+    where p.price > 0 and q.price > 0
+),
+
+measured as (
+    select
+        p.*,
+        p.price / p.other_price as ratio,
+        not p.price / p.other_price between r.limit_low and r.limit_high as is_off,
+        greatest(p.price / p.other_price / r.limit_high, r.limit_low * p.other_price / p.price) as badness
+    from pair as p
+    inner join mart.truth_rule as r on r.check_name = 'two_sources'
+    where p.offer_id = p.other_offer_id
+),
+
+matched as (
+    select
+        *,
+        bool_or(is_close) over (partition by terms, price) and bool_or(is_close) over (partition by terms, other_price)
+            as is_matched
+    from pair
+),
+
+key as (
+    select
+        subject,
+        terms,
+        least(count(distinct price), count(distinct other_price)) as n_compared,
+        least(
+            count(distinct price) filter (where is_close), count(distinct other_price) filter (where is_close)
+        ) as n_close,
+        arg_min(
+            { 'offer_id': offer_id, 'other': other_offer_id },
+            (abs(ln(price / other_price)), offer_id, other_offer_id)
+        ) filter (where not is_matched) as worst,
+        max(began_at) filter (where not is_matched) as began_at
+    from matched
+    group by subject, terms
+),
+
+door as (
+    select
+        r.scope,
+        r.observed_at,
+        r.n_rows,
+        r.source,
+        d.url like 'http%' as is_bulk,
+        lag(d.url like 'http%') over (partition by r.scope order by r.observed_at) as was_bulk
+    from core.scope_run as r
+    inner join core.document as d on r.document_sha256 = d.document_sha256
+    cross join meta.build as b
+    where
+        r.source = 'aws_price_list' and r.status = 'ok' and not r.archived
+        and r.observed_at >= b.built_at - interval 30 days
+),
+
+moved as (
+    select
+        d.scope,
+        d.n_rows,
+        count(p.offer_id) as n_moved,
+        max(p.offer_id) as offer_id,
+        max(p.valid_from) as began_at
+    from door as d
+    left join core.sku_price as p on d.source = p.source and d.scope = p.scope and d.observed_at = p.valid_from
+    where d.is_bulk <> d.was_bulk
+    group by d.scope, d.observed_at, d.n_rows
+),
+
+host as (
+    select
+        p.offer_id,
+        l.offer_id as other_offer_id,
+        p.service_provider_name || ': ' || p.host_provider_name as subject,
+        p.price_per_accelerator_hour_usd / l.price_per_accelerator_hour_usd as ratio,
+        greatest(p.valid_from, l.valid_from) as began_at
+    from mart.truth_price as p
+    inner join mart.truth_price as l
+        on
+            regexp_replace(lower(p.host_provider_name), '[ -]ai$|[^a-z0-9]', '', 'g')
+            = regexp_replace(lower(l.service_provider_name), '[ -]ai$|[^a-z0-9]', '', 'g')
+            and p.service_provider_name <> l.service_provider_name
+            and p.accelerator_name = l.accelerator_name
+            and p.purchase_option = l.purchase_option
+            and p.form_factor is not distinct from l.form_factor
+            and p.commitment_term_hours is not distinct from l.commitment_term_hours
+            and l.last_observed_at between p.last_observed_at - interval 7 days and p.last_observed_at + interval 7 days
+    where p.host_provider_name is not null and l.statistic = 'price'
+    qualify row_number() over (partition by p.offer_id order by abs(ln(ratio)), l.offer_id) = 1
+),
+
+resold as (
+    select
+        p.*,
+        not p.ratio between r.limit_low and r.limit_high as is_off,
+        greatest(p.ratio / r.limit_high, r.limit_low / p.ratio) as badness
+    from host as p
+    inner join mart.truth_rule as r on r.check_name = 'resold'
+)
+
+select
+    'two_sources' as check_name,
+    subject,
+    count(*) as n_compared,
+    count(*) filter (where is_off) as n_differing,
+    arg_max(ratio, (badness, offer_id)) as checked_value,
+    null::DOUBLE as limit_low,
+    null::DOUBLE as limit_high,
+    arg_max(
+        source || ' (document ' || document_sha256[:12] || '): ' || unit_price::DOUBLE || '; ' || other_source
+        || ' (document ' || other_document_sha256[:12] || '): ' || other_unit_price::DOUBLE,
+        (badness, offer_id)
+    ) filter (where is_off) as example,
+    arg_max(offer_id, (badness, offer_id)) as offer_id,
+    null::BIGINT as other_offer_id,
+    max(began_at) filter (where is_off) as newest_differing_at
+from measured
+group by subject
+union all
+select
+    'another_reading' as check_name,
+    subject,
+    sum(n_compared)::BIGINT as n_compared,
+    sum(n_compared - n_close)::BIGINT as n_differing,
+    sum(n_close) / sum(n_compared) as checked_value,
+    null as limit_low,
+    null as limit_high,
+    null as example,
+    arg_max(worst.offer_id, (n_compared - n_close, worst.offer_id)) filter (where worst is not null) as offer_id,
+    arg_max(worst.other, (n_compared - n_close, worst.offer_id)) filter (where worst is not null) as other_offer_id,
+    max(began_at) filter (where n_close < n_compared) as newest_differing_at
+from key
+group by subject
+union all
+select
+    'two_doors' as check_name,
+    'aws_price_list ' || scope as subject,
+    sum(n_rows)::BIGINT as n_compared,
+    sum(n_moved)::BIGINT as n_differing,
+    max(n_moved / n_rows) as checked_value,
+    null as limit_low,
+    null as limit_high,
+    null as example,
+    max(offer_id) as offer_id,
+    null as other_offer_id,
+    max(began_at) as newest_differing_at
+from moved
+where n_rows > 0
+group by scope
+union all
+select
+    'resold' as check_name,
+    subject,
+    count(*) as n_compared,
+    count(*) filter (where is_off) as n_differing,
+    arg_max(ratio, (badness, offer_id, other_offer_id)) as checked_value,
+    null::DOUBLE as limit_low,
+    null::DOUBLE as limit_high,
+    null::VARCHAR as example,
+    arg_max(offer_id, (badness, offer_id, other_offer_id)) as offer_id,
+    arg_max(other_offer_id, (badness, offer_id, other_offer_id)) as other_offer_id,
+    max(began_at) filter (where is_off) as newest_differing_at
+from resold
+group by subject
