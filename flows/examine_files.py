@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 
+from flows import truth
 from flows.examine_row import Row, fail, ok, warn, words
 from flows.settings import Settings
 from warehouse import db
@@ -46,6 +47,7 @@ def checks(settings: Settings, now: datetime) -> list[Row]:
         *_writer(folder),
         *_landing(folder / "landing"),
         *_freshness(settings, now),
+        *truth.doctor(folder / "prices.duckdb"),
     ]
 
 

@@ -76,6 +76,11 @@ def page(summary: Summary) -> Iterator[str]:
     yield f"| prices | {sum(result.n_rows for result in summary.results)} |"
     yield f"| price events | {summary.n_events} |"
     yield f"| refused rows | {refused} |"
+    differing = summary.truth
+    yield f"| truth checks that differ | {len(differing)} |"
+    for line in differing:
+        yield ""
+        yield f"Differs: {escaped(line)}"
     if summary.failed:
         yield ""
         yield "## Without fresh prices"

@@ -42,6 +42,15 @@ class Summary:
         """Return the number of price events appended."""
         return sum(result.n_events for result in self.results)
 
+    @property
+    def truth(self) -> list[str]:
+        """Return a line for each truth check that differs in the file that was published."""
+        if self.file is None or not self.file.exists():
+            return []
+        from flows import truth
+
+        return truth.lines(truth.differing(self.file))
+
     def lines(self) -> Iterator[str]:
         """Yield the summary as lines for people: counts, what failed, what to know, and where the results are."""
         counts = Counter(result.status for result in self.results)
@@ -57,6 +66,8 @@ class Summary:
             yield f"note: {note}"
         if len(self.notes) > 20:
             yield f"note: and {len(self.notes) - 20} more"
+        for line in self.truth:
+            yield f"DIFFERS: {line}"
         yield f"file: {self.file}" if self.file else "nothing was published; the last file stands"
         if self.report:
             yield f"report: {self.report}"
@@ -75,6 +86,7 @@ class Summary:
             "events": self.n_events,
             "refused_rows": sum(result.n_refused for result in self.results),
             "notes": self.notes,
+            "truth_differs": self.truth,
             "file": str(self.file) if self.file else None,
             "report": str(self.report) if self.report else None,
             "private_file": str(self.private_file) if self.private_file else None,

@@ -1,14 +1,15 @@
 """What a page is made of, read from the published file: frames, each the answer of one SELECT in reports/sql/."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars as pl
 
-from reports import asking, currency, site_charts
+from reports import asking, currency, site_charts, truth_tables
 from reports.currency import Rate
 
 SQL = asking.SQL
@@ -20,7 +21,8 @@ class Facts:
 
     `built_at` is the only clock of a page. `runs` has the last run and, where there was one, the run before. The other
     frames carry the names of their SELECT. `sparks` are the sparklines of offers that a table shows, the charts HTML,
-    empty where none are drawn. `rate` is that of the currency in which prices are shown beside US dollars, if any.
+    empty where none are drawn. `checks` are the truth checks, worst first; None where the file has none.
+    `rate` is that of the currency in which prices are shown beside US dollars, if any.
     `regions` says of which regions alone standing prices are; empty: of all.
     """
 
@@ -41,6 +43,7 @@ class Facts:
     sparks: Mapping[int, str]
     standing_charts: str
     drift_charts: str
+    checks: Sequence[Mapping[str, Any]] | None = None
     rate: Rate | None = None
     regions: str = ""
 
@@ -141,6 +144,7 @@ def read(
                 con, pl.concat(f["offer_id"] for f in (*shown[2:5], stand)).to_list(), built_at=built_at
             ),
             standing_charts=site_charts.standing(con, stand, built_at=built_at) if draw else "",
+            checks=truth_tables.read(con),
             drift_charts=site_charts.drifts(con, stand["accelerator_name"], built_at=built_at) if draw else "",
             rate=currency.rate(con, shown_in, built_at),
             regions=regions,

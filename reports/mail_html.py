@@ -82,7 +82,7 @@ def _render(
     """Return the part with tables of a share of their rows."""
     head = mail_text.head(found, least=least)
     if found.is_quiet:
-        head = [(label, parts) for label, parts in head if label in ("NEWS", "YOU", "DO", "GAPS", "STAND")]
+        head = [(label, parts) for label, parts in head if label in ("NEWS", "CHECK", "YOU", "DO", "GAPS", "STAND")]
     second = next(parts[0] for label, parts in head if label == "GAPS")
     body = [
         f'<div class="preheader">{escape(second)}</div>',
@@ -113,7 +113,7 @@ def _head(head: Sequence[tuple[str, Sequence[str]]]) -> str:
         shown = [escape(part) for part in (parts if label in ("YOU", "DO") else parts[:3])]
         left = len(parts) - len(shown)
         told = "<br>".join([*shown, *([f"{left:,} more below"] if left else [])])
-        kind = ' class="gap"' if label == "GAPS" and not parts[0].startswith("none") else ""
+        kind = ' class="gap"' if label == "CHECK" or (label == "GAPS" and not parts[0].startswith("none")) else ""
         rows.append(f'<tr{kind}><td class="label">{label}</td><td>{told}</td></tr>')
     return f'<table class="head" role="presentation">{"".join(rows)}</table>'
 

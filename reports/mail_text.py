@@ -8,7 +8,7 @@ from reports.weekly_facts import WeekFacts
 
 WIDTH = 72
 LABEL = 7
-"""Columns of a label at the head: NEWS, DO, GAPS, MOVED, STAND, TOKEN."""
+"""Columns of a label at the head: NEWS, CHECK, DO, GAPS, MOVED, STAND, TOKEN."""
 MOST_MOVED, MOST_STANDING, MOST_OFFERS = 25, 15, 15
 MOST_PARTS = 12
 """More do not fit into two lines, and are not tried."""
@@ -25,12 +25,13 @@ def render(found: WeekFacts, *, least: float, page_url: str = "") -> str:
 def head(found: WeekFacts, *, least: float) -> list[tuple[str, list[str]]]:
     """Return what stands first, label and parts: the news, the fleet, gaps, moves, where things stand, a token.
 
-    YOU and DO are there where a fleet is known.
+    YOU and DO are there where a fleet is known, CHECK where a truth check newly differs.
     """
     left = found.lists.height - len(weekly_news.items(found.moves, least=least))
     moved = weekly_news.moved(found, least=least) or ["no list price" + (", but for small moves" if left else "")]
     return [
         ("NEWS", [weekly_news.headline(found, least=least, short=True)]),
+        *_checks(found),
         *_fleet(found),
         ("GAPS", weekly_news.gaps(found) or ["none: all that is known was read"]),
         ("MOVED", moved),
@@ -43,9 +44,16 @@ def _fleet(found: WeekFacts) -> list[tuple[str, list[str]]]:
     return [("YOU", list(found.fleet.you)), ("DO", list(found.fleet.due))] if found.fleet else []
 
 
+def _checks(found: WeekFacts) -> list[tuple[str, list[str]]]:
+    return [("CHECK", told)] if (told := weekly_news.checks(found)) else []
+
+
 def _head(found: WeekFacts, *, least: float) -> str:
-    """Return the head: ten lines in all, two at most for a label; those of a fleet have one each."""
-    most = {"NEWS": 2, "YOU": 1, "DO": 1, "GAPS": 2, "MOVED": 2, "STAND": 1 if found.fleet else 2, "TOKEN": 1}
+    """Return the head: ten lines in all, two at most for a label; those of a fleet and of checks have one each."""
+    most = {
+        "NEWS": 2, "CHECK": 1, "YOU": 1, "DO": 1, "GAPS": 1 if found.fleet and found.checks else 2, "MOVED": 2,
+        "STAND": 1 if found.fleet or found.checks else 2, "TOKEN": 1,
+    }  # fmt: skip
     return "\n".join(fitted(label, parts, lines=most[label]) for label, parts in head(found, least=least))
 
 
@@ -79,7 +87,7 @@ def _quiet(found: WeekFacts) -> str:
     return "\n".join(
         (
             fitted("NEWS", [" ".join(told)], lines=1),
-            *(fitted(label, parts, lines=1) for label, parts in _fleet(found)),
+            *(fitted(label, parts, lines=1) for label, parts in (*_checks(found), *_fleet(found))),
             fitted("GAPS", gaps or ["none: all that is known was read"], lines=1),
             fitted("STAND", weekly_news.stand(found) or ["no on-demand price was seen in this week"], lines=1),
         )

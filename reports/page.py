@@ -6,7 +6,17 @@ from html import escape
 
 import polars as pl
 
-from reports import change_tables, facts, gap_tables, news, price_tables, provider_tables, source_tables, wording
+from reports import (
+    change_tables,
+    facts,
+    gap_tables,
+    news,
+    price_tables,
+    provider_tables,
+    source_tables,
+    truth_tables,
+    wording,
+)
 from reports.facts import Facts
 from reports.frame import frame, root, section
 from reports.tables import Sheet, small, to_html
@@ -76,7 +86,12 @@ def basis(found: Facts, *, sources: str) -> str:
         ("Last run", wording.day(run["recorded_at"]) if run else "none", _run_note(found)),
     ]
     cards = "".join(f"<div><dt>{name}</dt><dd>{n}<small>{note}</small></dd></div>" for name, n, note in tiles)
-    return section("basis", "What this rests on", (_warning(found, sources), f'<dl class="tiles">{cards}</dl>'))
+    checked = (
+        f'<p>{escape(truth_tables.sentence(found.checks))} <a href="{truth_tables.PLACE}">What was checked</a>.</p>'
+    )
+    return section(
+        "basis", "What this rests on", (_warning(found, sources), f'<dl class="tiles">{cards}</dl>', checked)
+    )
 
 
 def _run_note(found: Facts) -> str:
@@ -96,6 +111,7 @@ def _warning(found: Facts, sources: str) -> str:
     if found.unknown.height:
         names = wording.few(found.unknown["named"].to_list(), most=6)
         items.append(f"<li>Accelerator unknown, so without a price per chip: {escape(names)}.</li>")
+    items = [*truth_tables.warnings(found.checks), *items]
     if not items:
         return ""
     return f'<div class="warn"><strong>Before any conclusion</strong><ul>{"".join(items)}</ul></div>'

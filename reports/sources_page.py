@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from reports import facts, news, source_tables, wording
+from reports import facts, news, source_tables, truth_tables, wording
 from reports.asking import ask
 from reports.frame import frame, section
 from reports.tables import Footnote, Form, Sheet, sheet, small, to_html
@@ -27,8 +27,15 @@ def render(file: Path) -> str:
         built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
         scopes, refused = facts.ask(con, "scope"), facts.ask(con, "refused")
         sources, failed = ask(con, "source"), ask(con, "failed")
+        checks = truth_tables.read(con)
     troubles = "".join(
-        f"<li>{escape(words)}.{small(error)}</li>" for words, error in news.troubles(scopes)[: news.MOST_TROUBLES]
+        (
+            *truth_tables.warnings(checks),
+            *(
+                f"<li>{escape(words)}.{small(error)}</li>"
+                for words, error in news.troubles(scopes)[: news.MOST_TROUBLES]
+            ),
+        )
     )
     warning = f'<div class="warn"><strong>Before any conclusion</strong><ul>{troubles}</ul></div>' if troubles else ""
     every = [to_html(source_tables.health(scopes, most=MOST_SCOPES))] if scopes.height else []
@@ -39,10 +46,17 @@ def render(file: Path) -> str:
         built_at=built_at,
         version=version,
         kind="Sources",
-        nav=(("by-source", "By source"), ("by-scope", "By scope"), ("failures", "Failures"), ("refusals", "Refused")),
+        nav=(
+            ("by-source", "By source"),
+            (truth_tables.ANCHOR, truth_tables.TITLE),
+            ("by-scope", "By scope"),
+            ("failures", "Failures"),
+            ("refusals", "Refused"),
+        ),
         main="\n".join(
             (
                 section("by-source", "By source", [warning, to_html(summary(sources, scopes))]),
+                truth_tables.part(checks),
                 section("by-scope", "By scope", every or ["<p>No source was read.</p>"]),
                 section("failures", "Looks that failed in the last 30 days", [_failed(failed)]),
                 section("refusals", "Refused rows", [_refused(refused)]),

@@ -5,15 +5,16 @@ memory. What is known now and what was known then differ in the cut: by when som
 it. From what is known now, moves have the kind that hindsight gives them.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import polars as pl
 
-from reports import chart_facts
+from reports import chart_facts, truth_tables
 from reports import currency as currencies
 from reports.chart_facts import Charted
 from reports.facts import SQL, of_option
@@ -50,7 +51,8 @@ class WeekFacts:
     `late` is how many changes of earlier weeks were learnt in this one, with the date of the first. `token` has one row
     or none; `drift` is None where the file has no index, or the week is not over. The other frames carry the names of
     their SELECT, and `charted` what the charts are made of. `rate` is that of the currency in which
-    prices are shown beside US dollars, at the week's end. `fleet` is for the mail alone: no page shows it.
+    prices are shown beside US dollars, at the week's end. `fleet` is for the mail alone: no page shows it; so
+    are `checks`, the truth checks of the newest week that differ for what was first seen since it began.
     """
 
     week: Week
@@ -75,6 +77,7 @@ class WeekFacts:
     currency: pl.DataFrame
     rate: currencies.Rate | None = None
     fleet: "FleetNews | None" = None
+    checks: Sequence[Mapping[str, Any]] = ()
 
     @property
     def is_over(self) -> bool:
@@ -179,7 +182,12 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts) -> WeekFacts:
         *([token["document_sha256"]] if token.height else []),
     ]  # fmt: skip
     shas = sorted({*pl.concat(named).drop_nulls()})
-    return replace(found, token=token, drift=drift, documents=_ask(con, "document", {"shas": shas}))
+    checks = [
+        row
+        for row in truth_tables.differing(truth_tables.read(con) if found.is_newest else None)
+        if row["newest_differing_at"] is None or row["newest_differing_at"] >= found.week.since
+    ]
+    return replace(found, checks=checks, token=token, drift=drift, documents=_ask(con, "document", {"shas": shas}))
 
 
 def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:

@@ -234,6 +234,17 @@ def gaps(found: WeekFacts) -> list[str]:
     return told
 
 
+def checks(found: WeekFacts) -> list[str]:
+    """Return how many truth checks newly differ, and the first of them; empty where none does."""
+    if not found.checks:
+        return []
+    row, n = found.checks[0], len(found.checks)
+    how = f"{wording.count(n, 'truth check')} newly {'differs' if n == 1 else 'differ'}"
+    return [
+        line(f"{how}: {row['check_name']}, {brief(row['subject'])}, {row['n_differing']:,} of {row['n_compared']:,}")
+    ]
+
+
 def moved(found: WeekFacts, *, least: float = LEAST_CHANGE) -> list[str]:
     """Return the moves of list prices, each as what, was, now and percent, the most sold first."""
     rows = [row for row in found.lists.iter_rows(named=True) if abs(row["change_ratio"] or 0.0) >= least]

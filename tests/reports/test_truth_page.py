@@ -1,0 +1,89 @@
+"""What was checked, on the pages and in the mail: what differs first, escaped; what was not checked, counted."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hostile_site import WEEK
+from weekly_file import HOSTILE
+
+from flows import truth
+from reports import mail_html, mail_text, truth_tables, weekly
+
+CHECK = {
+    "check_name": "plausible_price", "check_group": "range", "meaning": "Dearest price", "subject": HOSTILE,
+    "n_compared": 3, "n_differing": 1, "checked_value": 99.5, "limit_low": 0.2, "limit_high": 25.0,
+    "unit": "USD per chip-hour", "result": "differs", "reason": None, "example": f"{HOSTILE}: 99.5",
+    "newest_differing_at": None, "advice": "Read the document",
+}  # fmt: skip
+WELL = CHECK | {"subject": "H200", "result": "holds", "example": None, "advice": None}
+UNMADE = CHECK | {"subject": "all", "result": "not_checked", "reason": "no range is stated", "n_compared": 0}
+
+
+def test_what_differs_stands_first_and_is_escaped() -> None:
+    """The worst case, the limits and what to do; words from outside are words."""
+    text = truth_tables.part([CHECK, UNMADE, WELL])
+
+    assert "1 of 3 truth checks differ, 1 hold, 1 had nothing to compare" in text
+    assert HOSTILE not in text + "".join(truth_tables.warnings([CHECK]))
+    assert text.index('id="differing"') < text.index('id="checks"')
+    for words in ("99.5", "0.2 to 25 USD per chip-hour", "Read the document", "no range is stated"):
+        assert words in text
+
+
+def test_a_file_without_checks_says_so() -> None:
+    assert truth_tables.sentence(None) == "No truth check was made for this file."
+    assert truth_tables.warnings(None) == []
+    assert "No check differs." in truth_tables.part([WELL])
+
+
+def test_the_overview_leads_to_what_was_checked(hostile_reports: Path) -> None:
+    """The overview and the day say how many hold and differ, with a link to the part of the page of sources."""
+    overview, sources = ((hostile_reports / name).read_text() for name in ("index.html", "sources.html"))
+    assert 'href="sources.html#checked"' in overview
+    assert 'id="checked"' in sources
+    assert "truth checks differ" in overview
+    assert "plausible_price" in sources
+
+
+def test_the_mail_tells_what_newly_differs(hostile_reports: Path) -> None:
+    """In its head, in both parts; nothing where nothing does."""
+    found = weekly.read(hostile_reports.with_name("prices.duckdb"), WEEK)
+    quiet, told = replace(found, checks=()), replace(found, checks=(CHECK, CHECK))
+
+    text = mail_text.render(told, least=0.01)
+    assert "\nCHECK  " in "\n".join(text.splitlines()[:10])
+    assert "2 truth checks newly differ: plausible_price" in " ".join(text.split())
+    assert "\nCHECK  " not in mail_text.render(quiet, least=0.01)
+    assert len(mail_text._head(told, least=0.01).splitlines()) <= 10
+    html = mail_html.render(told, subject="x", least=0.01)
+    assert "newly differ" in html
+    assert HOSTILE not in html
+
+
+def test_the_doctor_and_the_run_name_what_differs(hostile_reports: Path, tmp_path: Path) -> None:
+    """A line for each kind, with what to do; a file without checks is told, too."""
+    file = hostile_reports.with_name("prices.duckdb")
+    found = truth.differing(file)
+    rows = truth.doctor(file)
+
+    assert rows[0]["check"] == "truth checks"
+    assert {str(row["check"]) for row in rows[1:]} == {f"truth: {each.check_name}" for each in found}
+    assert all(row["advice"] for row in rows[1:])
+    assert truth.lines(found * 20)[-1].startswith("and ") if found else truth.lines(found) == []
+    assert truth.doctor(tmp_path / "none.duckdb") == []
+
+
+def test_a_line_of_what_differs_is_one_line() -> None:
+    """Without control characters, and not longer than a screen is wide."""
+    line = truth.Differing("a", "b\n\x1b[31m", 3, 1, "x" * 999, "").line
+    assert line.isprintable()
+    assert len(line) <= truth.MOST_LETTERS
+
+
+@pytest.mark.parametrize("n", [0, truth_tables.MOST_WARNED, truth_tables.MOST_WARNED + 2])
+def test_warnings_are_few(n: int) -> None:
+    """What is left out is counted."""
+    items = truth_tables.warnings([CHECK] * n)
+    assert len(items) == min(n, truth_tables.MOST_WARNED + 1)
+    assert (n > truth_tables.MOST_WARNED) == any("2 truth checks more" in item for item in items)
