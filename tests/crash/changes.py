@@ -40,7 +40,7 @@ def watch(last: int | None) -> Counter:
         flush(file)
 
     sys.addaudithook(heard)
-    os.fsync = flushed
+    os.fsync = flushed  # type: ignore[assignment]
     return counter
 
 

@@ -57,9 +57,9 @@ def warm() -> None:
 
     def narrow(*given: Any, config: Mapping[str, Any] = MappingProxyType({}), **named: Any) -> Any:
         # One thread, as the tests' files are small, and so that system calls come in one order.
-        return connect(*given, config={"threads": 1, **config}, **named)
+        return connect(*given, config={"threads": 1, **config}, **named)  # type: ignore[misc]
 
-    duckdb.connect = narrow
+    duckdb.connect = narrow  # type: ignore[assignment]
     for module, name in (
         (accelerator_facts, "read_table"), (claims, "shipped"), (instance_types, "read_table"),
         (models, "read_table"), (purchase_terms, "read_table"), (throughput, "catalogue_rows"),
