@@ -69,7 +69,7 @@ def _ses(chosen: MailSettings) -> Row:
     """Ask Amazon SES whether the account may send; being refused that question says nothing of sending."""
     from botocore import exceptions
 
-    advice = "sesv2:GetAccount would let the doctor say more; sending needs ses:SendEmail"
+    advice = "ses:GetAccount would let the doctor say more; sending needs ses:SendEmail"
     try:
         account = mail.Ses(chosen).client().get_account()
     except exceptions.ClientError as error:
