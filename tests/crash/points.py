@@ -263,7 +263,8 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
     "restore": {
         "in restore, between files": after("flows.backup_files:_receive_one", times=3),
         "in restore, before anything is moved": before("pathlib:Path.rename"),
-        **{f"in restore, after {n} moves": after("pathlib:Path.rename", times=n) for n in range(1, 7)},
+        **{f"in restore, after {n} moves": after("pathlib:Path.rename", times=n) for n in range(1, 5)},
+        "in restore, before the new log's place": replacing("data/build.duckdb"),
         "in restore, before loading": before("flows.steps:Run.load"),
         "in restore, before publishing": before("flows.steps:publish"),
     },
