@@ -66,8 +66,8 @@ def doctor(file: Path) -> list[Row]:
             found = [Differing(*row) for row in con.execute(CHECKS).fetchall()] if counts else []
     except duckdb.Error as error:
         return [warn("truth checks", str(error).splitlines()[0], "`chipledger build` makes the file anew")]
-    if counts is None:
-        return [warn("truth checks", "none in this file", "`chipledger build` makes it anew with this version")]
+    if counts is None:  # a file of an older version, which its own line tells
+        return []
     told = f"{counts[0]:,} hold, {counts[1]:,} differ, {counts[2]:,} had nothing to compare"
     rows = [ok("truth checks", told) if not found else warn("truth checks", told, "docs/truth-checks.md says of each")]
     kinds: dict[str, list[Differing]] = {}
