@@ -1,6 +1,12 @@
 """The marts that most tests need: all but those of cost, drift and truth, which take as long to make as all others."""
 
-from transform.models import MACROS, MARTS
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from transform.models import MACROS, MARTS, Mart, MartMacro
 
 LATE = {
     "throughput", "cost_price", "serving_rate", "serving_offer", "token_cost", "training_rate", "training_offer",
@@ -15,3 +21,41 @@ LEAST = {
 }  # fmt: skip
 LEAST_MARTS = tuple(mart for mart in MARTS if mart.name in LEAST)
 """What every check of a published file asks for, and no more."""
+
+
+def needed(*asked: str) -> tuple[tuple[Mart, ...], tuple[MartMacro, ...]]:
+    """Return the marts and macros asked for with all that they rest on, and what every published file is checked by.
+
+    A query on any other mart fails, so that no test passes for want of one.
+    """
+    texts = {each.name: each.sql for each in (*MARTS, *MACROS)}
+    found: set[str] = set()
+    left = {*LEAST, *asked}
+    while left:
+        name = left.pop()
+        found.add(name)
+        left |= {other for other in re.findall(r"\bmart\.(\w+)", texts[name]) if other in texts} - found
+    return (
+        tuple(mart for mart in MARTS if mart.name in found),
+        tuple(macro for macro in MACROS if macro.name in found),
+    )
+
+
+@contextmanager
+def undescribed() -> Iterator[None]:
+    """Publish without comments and data dictionary, a third of the work, where no test reads them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warehouse.publish._describe", lambda con, marts, macros: None)
+        yield
+
+
+@contextmanager
+def published_with(*asked: str) -> Iterator[None]:
+    """Let runs publish the marts and macros asked for and what they rest on, without audit, comments and pages."""
+    marts, macros = needed(*asked)
+    with undescribed(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("flows.steps.MARTS", marts)
+        patch.setattr("flows.steps.MACROS", macros)
+        patch.setattr("flows.steps.audit_tables.TABLES", ())
+        patch.setattr("flows.pages.write", lambda settings, file, **_: settings.data_dir / "reports" / "index.html")
+        yield

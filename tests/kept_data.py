@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from few_marts import undescribed
 from toy_source import Toy, installed
 
 from flows import steps
@@ -17,7 +18,7 @@ NEEDED = {"price_history", "price_move", "price_change", "accelerator_hour_price
 @contextmanager
 def toy_at(data_dir: Path) -> Iterator[Toy]:
     """Give a toy that is the only source, over a data directory."""
-    with pytest.MonkeyPatch.context() as patch:
+    with undescribed(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("flows.steps.MARTS", tuple(mart for mart in MARTS if mart.name in NEEDED))
         patch.setattr("flows.steps.MACROS", ())
         patch.setattr("flows.steps.create_formulas", lambda con: None)

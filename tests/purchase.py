@@ -1,13 +1,13 @@
 """Publishing files for tests of the purchase options: looks, facts and marts from a few words."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import polars as pl
-from few_marts import FEW_MACROS, FEW_MARTS
+from few_marts import FEW_MACROS, FEW_MARTS, needed, undescribed
 from looks import ParsedLook, Row, day, look, row
 
 from transform.models import MACROS, MARTS, create_formulas
@@ -31,9 +31,16 @@ Put = Callable[..., Path]
 
 
 @contextmanager
-def putting(data_dir: Path, *, all_marts: bool = False) -> Iterator[Put]:
-    """Give a function that loads looks in turn, publishes at a day, and returns the file."""
-    with db.writer(data_dir) as con:
+def putting(
+    data_dir: Path, *, all_marts: bool = False, asked: tuple[str, ...] = (), described: bool = False
+) -> Iterator[Put]:
+    """Give a function that loads looks in turn, publishes at a day, and returns the file.
+
+    It has the marts and macros asked for, or where none are, those that most tests need, or all; comments and data
+    dictionary where they are asked for, or all marts.
+    """
+    marts, macros = needed(*asked) if asked else (MARTS, MACROS) if all_marts else (FEW_MARTS, FEW_MACROS)
+    with nullcontext() if all_marts or described else undescribed(), db.writer(data_dir) as con:
 
         def put(*looks: ParsedLook, at: float) -> Path:
             for each in looks:
@@ -42,9 +49,9 @@ def putting(data_dir: Path, *, all_marts: bool = False) -> Iterator[Put]:
             return publish.publish(
                 con,
                 data_dir,
-                marts=MARTS if all_marts else FEW_MARTS,
+                marts=marts,
                 formulas=create_formulas,
-                macros=MACROS if all_marts else FEW_MACROS,
+                macros=macros,
                 sources=SOURCES,
                 built_at=day(at),
                 version="test",

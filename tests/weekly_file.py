@@ -7,6 +7,8 @@ cuts a type, an offer goes, and a price rises that is back in W04. W05: nothing 
 from html.parser import HTMLParser
 from pathlib import Path
 
+import kept
+import pytest
 from looks import ParsedLook, Row, day, row
 from purchase import SOURCES, seen
 
@@ -48,6 +50,11 @@ def first(at: float, *, pcie: str = "2.39", p5: str = "80", h200: str = "4", gon
 def second(at: float, *, pcie: str) -> ParsedLook:
     """Return a look of the second source, which has other words for the same chip."""
     return seen(at, "aws_spot_feed", chip("RunPod", pcie, "H100 PCIe", tier="secure"), scope="second")
+
+
+def weeks(base: pytest.TempPathFactory) -> Path:
+    """Return the file of the weeks, made once for all tests: read it, or copy its folder."""
+    return kept.once(base, "weeks", publish_weeks) / "prices.duckdb"
 
 
 def publish_weeks(folder: Path) -> Path:

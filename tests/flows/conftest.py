@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from few_marts import FEW_MACROS, FEW_MARTS
+from few_marts import FEW_MACROS, FEW_MARTS, published_with, undescribed
 
 from flows import launch
 
@@ -15,12 +15,21 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def few_marts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Publish without the marts of cost, drift and audit, and without pages, which take longer than all else."""
+def few_marts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Publish without the marts of cost, drift and audit, without comments and pages, which take the longest."""
     monkeypatch.setattr("flows.steps.MARTS", FEW_MARTS)
     monkeypatch.setattr("flows.steps.MACROS", FEW_MACROS)
     monkeypatch.setattr("flows.steps.audit_tables.TABLES", ())
     monkeypatch.setattr("flows.pages.write", lambda settings, file, **_: settings.data_dir / "reports" / "index.html")
+    with undescribed():
+        yield
+
+
+@pytest.fixture
+def least_marts() -> Iterator[None]:
+    """Publish what every check of a published file asks for, and no more."""
+    with published_with():
+        yield
 
 
 @pytest.fixture(scope="session")

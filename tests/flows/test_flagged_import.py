@@ -9,7 +9,7 @@ from published import query
 from flows import rebuild, steps
 from flows.settings import Settings
 
-pytestmark = pytest.mark.usefixtures("few_marts")
+pytestmark = pytest.mark.usefixtures("least_marts")
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 HEADER = "observed_at_utc,provider,region,pricing,usd_per_hour,gpu,gpu_count,source,flags\n"

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 from mail_server import serving
 from playwright.sync_api import sync_playwright
-from weekly_file import Tags, publish_weeks
+from weekly_file import Tags, weeks
 
 from flows import mail_settings, mail_steps
 from flows.cli import main
@@ -38,8 +38,7 @@ TOML = f'[mail]\nfrom = "p@example.com"\nto = ["{A}"]\nreply_to = "me@example.co
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("weeks")
-    publish_weeks(folder)
-    return folder
+    return shutil.copytree(weeks(tmp_path_factory).parent, folder, dirs_exist_ok=True)
 
 
 def call(data_dir: Path, *words: str, toml: str = "") -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from few_marts import published_with
 from neoclouds.case import MOMENT, cases
 from neoclouds.servers import ALLOWED, FORBIDDEN, PAGES, ROBOTS, Site, keys, open_sites
 
@@ -23,8 +24,6 @@ from flows import steps
 from flows.settings import Settings
 from flows.summary import Summary
 from warehouse.landing import Landing
-
-pytestmark = pytest.mark.usefixtures("few_marts")
 
 CASES = cases()
 LATER = MOMENT + timedelta(days=4)
@@ -80,7 +79,7 @@ def go(folder: Path, sites: dict[str, Site], moment: Any) -> Done:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Done, Done]]:
     """Return both runs, over one data directory."""
     folder = tmp_path_factory.mktemp("neoclouds")
-    with pytest.MonkeyPatch.context() as patch, open_sites(CASES) as sites:
+    with published_with(), pytest.MonkeyPatch.context() as patch, open_sites(CASES) as sites:
         quick(patch)
         patch.delenv("DIGITALOCEAN_TOKEN", raising=False)  # its API has an address that no setting moves
         for variable, key in keys(CASES).items():

@@ -42,6 +42,7 @@ def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
     """Return a source of our own, the only one, over an empty data directory; what is published is the least."""
     monkeypatch.setattr("flows.steps.MARTS", LEAST_MARTS)
     monkeypatch.setattr("flows.steps.MACROS", ())
+    monkeypatch.setattr("flows.steps.create_formulas", lambda con: None)
     return installed(monkeypatch, tmp_path / "data")
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
+import weekly_file
 from market_file import publish_market
-from weekly_file import publish_weeks
 
 from flows import pages, settings
 from flows.settings import Settings
@@ -32,7 +32,7 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory) -> WeekFacts:
-    return weekly.read(publish_weeks(tmp_path_factory.mktemp("weeks")), Week(2026, 3))
+    return weekly.read(weekly_file.weeks(tmp_path_factory), Week(2026, 3))
 
 
 def text(markup: str) -> str:

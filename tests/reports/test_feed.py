@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+import weekly_file
 from weekly_file import HOSTILE, publish_weeks
 
 from reports import feed, weekly
@@ -18,7 +19,7 @@ ATOM = {"a": feed.ATOM}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a reports folder with one week's page and the feeds."""
-    file = publish_weeks(tmp_path_factory.mktemp("weeks"))
+    file = weekly_file.weeks(tmp_path_factory)
     folder = tmp_path_factory.mktemp("reports")
     weekly.write(weekly.read(file, Week(2026, 3)), folder)
     feed.write(file, folder)

@@ -8,7 +8,8 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
-from weekly_file import HOSTILE, Tags, publish_weeks
+import weekly_file
+from weekly_file import HOSTILE, Tags
 
 from reports import frame, site_charts, weekly, weekly_facts, weekly_news
 from reports.facts import SQL
@@ -19,7 +20,7 @@ from warehouse.errors import SettingsError
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return publish_weeks(tmp_path_factory.mktemp("weeks"))
+    return weekly_file.weeks(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ from email.message import EmailMessage
 
 import polars as pl
 import pytest
-from weekly_file import HOSTILE, Tags, publish_weeks
+import weekly_file
+from weekly_file import HOSTILE, Tags
 
 from reports import mail, mail_text, weekly, weekly_page
 from reports.weekly_calendar import Week
@@ -22,7 +23,7 @@ LABELS = ["NEWS", "GAPS", "MOVED", "STAND", "TOKEN"]
 
 @pytest.fixture(scope="module")
 def weeks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, WeekFacts]:
-    file = publish_weeks(tmp_path_factory.mktemp("weeks"))
+    file = weekly_file.weeks(tmp_path_factory)
     return {week: weekly.read(file, Week.parse(week)) for week in ("2026-W02", "2026-W03", "2026-W05", "2026-W06")}
 
 

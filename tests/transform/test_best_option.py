@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from looks import look, row
 from purchase import P5, REGION, Put, block, plan, putting, records, seen, spot, term
 
+ASKED = ("best_option",)
 A, B = "use1-az1", "use1-az2"
 HALF_YEAR = 4380
 
@@ -93,17 +94,21 @@ def test_spot_without_a_mean(put: Put) -> None:
     assert "region-level spot price, as zones have prices (1)" in str(answer["left_out"])
 
 
+@pytest.fixture(scope="module")
+def published_block(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with the published rate of a block, 10, and nothing else."""
+    with putting(tmp_path_factory.mktemp("block"), asked=ASKED) as put:
+        return put(seen(0, "aws_capacity_block_rates", block(P5, "10", None)), at=0)
+
+
 @pytest.mark.parametrize(
     ("hours", "charged"),
     [(1, 24), (24, 24), (25, 48), (14 * 24, 14 * 24), (14 * 24 + 1, 21 * 24), (HALF_YEAR - 12, 4368), (4368, 4368)],
 )
-def test_a_block_is_charged_in_the_lengths_that_are_sold(put: Put, hours: int, charged: int) -> None:
+def test_a_block_is_charged_in_the_lengths_that_are_sold(published_block: Path, hours: int, charged: int) -> None:
     """Days up to 14, then weeks, up to 26 of them; the share of use does not count."""
-    file = put(seen(0, "aws_capacity_block_rates", block(P5, "10", None)), at=0)
-
-    assert said(best(file, hours, share=0.1), "charged_hours", "total_cost", "price_basis", "capacity_guaranteed") == (
-        charged, 10 * charged, "published rate", True
-    )  # fmt: skip
+    columns = ("charged_hours", "total_cost", "price_basis", "capacity_guaranteed")
+    assert said(best(published_block, hours, share=0.1), *columns) == (charged, 10 * charged, "published rate", True)
 
 
 def test_no_block_is_longer_than_182_days(put: Put) -> None:
@@ -179,12 +184,10 @@ def test_an_answer_carries_its_dates(put: Put) -> None:
     ("arguments", "parameter"),
     [("0, 1, 1", "horizon_hours"), ("24, 1.5, 1", "share_of_use"), ("24, 1, 0", "nodes"), ("null, 1, 1", "horizon")],
 )
-def test_a_question_without_sense_is_refused(put: Put, arguments: str, parameter: str) -> None:
+def test_a_question_without_sense_is_refused(published_block: Path, arguments: str, parameter: str) -> None:
     """The parameter is named."""
-    file = put(seen(0, "aws_price_list", row(P5, "20")), at=0)
-
     with pytest.raises(duckdb.Error, match=parameter):
-        records(file, f"from mart.best_option({arguments}, false, null)")
+        records(published_block, f"from mart.best_option({arguments}, false, null)")
 
 
 # --- a property
@@ -194,7 +197,7 @@ def test_a_question_without_sense_is_refused(put: Put, arguments: str, parameter
 def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give an open file with every option of a type, in two regions."""
     west = {"region_id": "us-west-2"}
-    with putting(tmp_path_factory.mktemp("market")) as put:
+    with putting(tmp_path_factory.mktemp("market"), asked=ASKED) as put:
         file = put(
             seen(0, "aws_spot", spot(P5, A, "12"), spot(P5, B, "15")),
             seen(40, "aws_spot", spot(P5, A, "30"), spot(P5, B, "15")),

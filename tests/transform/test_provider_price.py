@@ -9,6 +9,7 @@ import pytest
 from looks import Row, day, row
 from purchase import Put, block, plan, putting, records, said, seen, spot, term
 
+ASKED = ("provider_price",)
 NOW = 60
 DOCUMENT = Path(__file__).parents[2] / "docs" / "querying.md"
 H100 = "NVIDIA H100 SXM5 80GB"
@@ -110,7 +111,7 @@ SOLD_OUT = {"instance_type": "8x", "accelerator_count": Decimal(8), "stock_statu
 def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a file of all of them, each provider of which is a case of its own."""
     stocks = [stock("market", 3), stock("market", 5, "CA"), stock("market", 99, "JP")]
-    with putting(tmp_path_factory.mktemp("market")) as put:
+    with putting(tmp_path_factory.mktemp("market"), asked=ASKED) as put:
         yield put(
             said(NOW, "offline_archive", "fx_rate", RATE),
             said(NOW - 1, "aws_spot", "availability", *stocks),

@@ -10,6 +10,7 @@ import pytest
 from looks import day, row
 from purchase import Put, records, said, seen
 
+ASKED = ("provider_price",)
 NOW = 60
 RATES = {"USD": Decimal(1), "EUR": Decimal("1.25")}
 LOOKED = (0, 20, 45, NOW)

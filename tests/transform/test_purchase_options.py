@@ -6,6 +6,7 @@ import pytest
 from looks import Row, look, row
 from purchase import P5, REGION, Put, block, plan, records, said, seen, spot, term
 
+ASKED = ("aws_purchase_options", "source_health", "unknown_accelerator")
 A, B = "use1-az1", "use1-az2"
 
 

@@ -8,11 +8,13 @@ import pytest
 from looks import day, row
 from purchase import P5, Put, plan, putting, records, seen, spot
 
+ASKED = ("cheapest", "price_on")
+
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A price that fell on day 10 and was last seen on day 20, a plan and a spot price, published on day 40."""
-    with putting(tmp_path_factory.mktemp("macros")) as put:
+    with putting(tmp_path_factory.mktemp("macros"), asked=ASKED) as put:
         yield made(put)
 
 

@@ -42,7 +42,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         seen(at, "aws_spot_feed", *(chip(price, count, "Past") for count, price in enumerate(shown, start=1) if price))
         for at, shown in HISTORY
     ]
-    with putting(tmp_path_factory.mktemp("repriced")) as put:
+    with putting(tmp_path_factory.mktemp("repriced"), asked=("price_change",)) as put:
         yield put(*looks, at=33)
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from looks import Row, day, look, row
 from purchase import P5, REGION, Put, putting, records, said, seen, spot
 
+ASKED = ("spot_zone_price", "spot_region_price")
 A, B = "use1-az1", "use1-az2"
 DAY = "epoch({} - timestamp '2026-01-01') / 86400"
 
@@ -31,21 +32,22 @@ def region(file: Path, columns: str) -> tuple[object, ...]:
     return tuple(line.values())
 
 
-@pytest.fixture
-def two_zones(put: Put) -> Path:
-    """Return a file with two zones over 40 days.
+@pytest.fixture(scope="module")
+def two_zones(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with two zones over 40 days, made once.
 
     Zone A costs 10 from day 0, 20 from day 20, 40 from day 37; zone B costs 15, and 12 from day 40, the last look.
     On demand costs 20 from day 0 and 30 from day 25.
     """
-    return put(
-        seen(0, "aws_price_list", row(P5, "20")), seen(25, "aws_price_list", row(P5, "30")),
-        seen(0, "aws_spot", spot(P5, A, "10"), spot(P5, B, "15")),
-        seen(20, "aws_spot", spot(P5, A, "20"), spot(P5, B, "15")),
-        seen(37, "aws_spot", spot(P5, A, "40"), spot(P5, B, "15")),
-        seen(40, "aws_spot", spot(P5, A, "40"), spot(P5, B, "12")),
-        at=40.5,
-    )  # fmt: skip
+    with putting(tmp_path_factory.mktemp("two"), asked=ASKED) as put:
+        return put(
+            seen(0, "aws_price_list", row(P5, "20")), seen(25, "aws_price_list", row(P5, "30")),
+            seen(0, "aws_spot", spot(P5, A, "10"), spot(P5, B, "15")),
+            seen(20, "aws_spot", spot(P5, A, "20"), spot(P5, B, "15")),
+            seen(37, "aws_spot", spot(P5, A, "40"), spot(P5, B, "15")),
+            seen(40, "aws_spot", spot(P5, A, "40"), spot(P5, B, "12")),
+            at=40.5,
+        )  # fmt: skip
 
 
 def test_means_are_weighted_by_time(two_zones: Path) -> None:
@@ -277,32 +279,69 @@ def test_a_real_history_worked_out_another_way(shared: Path, put: Put, name: str
 
 # --- properties
 
-SERIES = st.lists(
-    st.dictionaries(st.integers(0, 40), st.sampled_from(["1", "2.5", "7", "30"]), min_size=1, max_size=8),
-    min_size=1, max_size=4,
-)  # fmt: skip
+EDGES = (0, 9, 10, 11, 20, 33, 38, 39, 40)
+"""Days about the ends of the windows of 30, 7 and 1 days."""
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(SERIES)
-def test_means_lie_between_the_least_and_the_highest_price(tmp_path_factory: pytest.TempPathFactory, series) -> None:
+def series(days: st.SearchStrategy[int]) -> st.SearchStrategy[list[dict[int, str]]]:
+    """Return a strategy for the zones of a region: the prices of each by the day on which they began."""
+    prices = st.dictionaries(days, st.sampled_from(["1", "2.5", "7", "30"]), min_size=1, max_size=8)
+    return st.lists(prices, min_size=1, max_size=4)
+
+
+SEVERAL = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@settings(SEVERAL, max_examples=2)
+@given(st.lists(series(st.sampled_from(EDGES)), min_size=6, max_size=12))
+def test_means_lie_between_the_least_and_the_highest_price(
+    tmp_path_factory: pytest.TempPathFactory, regions: list[list[dict[int, str]]]
+) -> None:
     """Whatever the prices: every mean and quantile lies between the least and the highest price shown, and the
-    region's cheapest mean is not above any zone's own.
+    region's cheapest mean is not above any zone's own. The series of an example are regions of one file.
     """
-    zone_prices = {f"use1-az{number}": prices for number, prices in enumerate(series)}
-    days = sorted({0, 40} | {at for prices in series for at in prices})
+    check_means(tmp_path_factory.mktemp("series"), regions)
+
+
+@pytest.mark.prove
+@settings(SEVERAL, max_examples=30)
+@given(st.lists(series(st.integers(0, 40)), min_size=1, max_size=12))
+def test_means_lie_between_them_on_any_day(
+    tmp_path_factory: pytest.TempPathFactory, regions: list[list[dict[int, str]]]
+) -> None:
+    """The same of changes on any day, at length."""
+    check_means(tmp_path_factory.mktemp("series"), regions)
+
+
+def check_means(folder: Path, regions: list[list[dict[int, str]]]) -> None:
+    """Publish regions of zones with these prices, and hold what is said of each against them."""
+    zone_prices = {
+        (f"r{place}", f"r{place}-az{number}"): prices
+        for place, zones in enumerate(regions)
+        for number, prices in enumerate(zones)
+    }
+    days = sorted({0, 40} | {at for prices in zone_prices.values() for at in prices})
     in_force = {
         zone: {at: prices[max((d for d in prices if d <= at), default=min(prices))] for at in days}
         for zone, prices in zone_prices.items()
     }
-    with putting(tmp_path_factory.mktemp("series")) as put:
-        looks = [seen(at, "aws_spot", *(spot(P5, zone, told[at]) for zone, told in in_force.items())) for at in days]
+    with putting(folder, asked=ASKED) as put:
+        looks = [
+            seen(at, "aws_spot", *(spot(P5, zone, told[at], region_id=name) for (name, zone), told in in_force.items()))
+            for at in days
+        ]
         file = put(*looks, at=40)
-    for line in records(file, "from mart.spot_zone_price"):
-        shown = [float(price) for price in in_force[str(line["availability_zone_id"])].values()]
+    lines = records(file, "from mart.spot_zone_price")
+    assert {(line["region_id"], line["availability_zone_id"]) for line in lines} == set(in_force)
+    for line in lines:
+        zone = str(line["region_id"]), str(line["availability_zone_id"])
+        shown = [float(price) for price in in_force[zone].values()]
         for name in ("mean_price_1d", "mean_price_7d", "mean_price_30d", "median_price_30d", "p95_price_30d"):
             assert min(shown) - 1e-9 <= line[name] <= max(shown) + 1e-9
         assert line["median_price_30d"] <= line["p95_price_30d"] <= line["max_price_30d"]
-    (whole,) = records(file, "from mart.spot_region_price")
-    assert whole["mean_cheapest_price_30d"] <= whole["lowest_mean_price_30d"] + 1e-9
-    assert 1 / len(series) - 1e-9 <= whole["most_often_cheapest_share"] <= 1 + 1e-9
+    wholes = records(file, "from mart.spot_region_price")
+    assert {whole["region_id"] for whole in wholes} == {name for name, _ in in_force}
+    for whole in wholes:
+        assert whole["mean_cheapest_price_30d"] <= whole["lowest_mean_price_30d"] + 1e-9
+        zones = len(regions[int(str(whole["region_id"])[1:])])
+        assert 1 / zones - 1e-9 <= whole["most_often_cheapest_share"] <= 1 + 1e-9
