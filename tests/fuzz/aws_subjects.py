@@ -1,4 +1,4 @@
-"""The readers of AWS's documents and of the ECB's: documents captured where there are any, made in their format else."""
+"""The readers of AWS's documents and of the ECB's: documents captured where there are any, made in their format else."""  # noqa: E501
 
 import gzip
 import io
@@ -57,7 +57,7 @@ LINES = (
     P5,
     P5 | {"SKU": "OTHER1", "Instance Type": "p4d.24xlarge", "PricePerUnit": "21.9600000000", "RateCode": "OTHER1.A.B"},
     P5 | RESERVED | {"PricePerUnit": "18.1200000000"},
-    P5 | RESERVED | {"PricePerUnit": "158731", "Unit": "Quantity", "RateCode": "3D4V8UAYEMB38GU2.38NPMPTW36.2TG2D8R56U"},
+    P5 | RESERVED | {"PricePerUnit": "158731", "Unit": "Quantity", "RateCode": "3D4V8UAYEMB38GU2.38NPMPTW36.2TG2D8R56U"},  # noqa: E501
     P5 | {"SKU": "CB", "operation": "RunInstances:CB", "MarketOption": "CapacityBlock", "PricePerUnit": "0.0000000000"},
     P5 | {"SKU": "RES", "CapacityStatus": "AllocatedCapacityReservation", "PricePerUnit": "0.0000000000"},
     P5 | {"SKU": "WIN", "Operating System": "Windows", "PricePerUnit": "63.8720000000"},
@@ -213,8 +213,8 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
             )  # fmt: skip
     yield Subject(
         name="aws_savings_plans csv", read=of_source(aws_savings_plans.SOURCE, scope="us-east-1"),
-        documents={"made": csv_file({}, {"DiscountedRate": "36.5", "PurchaseOption": "All Upfront", "RateCode": "PLAN.2"},
-                                    {"Product Family": "SageMakerSavingsPlans", "DiscountedServiceCode": "AmazonSageMaker",
+        documents={"made": csv_file({}, {"DiscountedRate": "36.5", "PurchaseOption": "All Upfront", "RateCode": "PLAN.2"},  # noqa: E501
+                                    {"Product Family": "SageMakerSavingsPlans", "DiscountedServiceCode": "AmazonSageMaker",  # noqa: E501
                                      "DiscountedUsageType": "USE1-Train:ml.p5.48xlarge", "DiscountedOperation": "",
                                      "DiscountedInstanceType": "ml.p5.48xlarge", "DiscountedRate": "50.1"})},
         changes=of_csv, derived=("capacity_unit", "conditions"),
@@ -256,7 +256,7 @@ def _spot(captured: object) -> Iterator[Subject]:
         of_markup(body.decode()),
     )  # fmt: skip
     lines = "".join(
-        "\t".join(str(record[name]) for name in ("AvailabilityZoneId", "InstanceType", "ProductDescription", "SpotPrice"))
+        "\t".join(str(record[name]) for name in ("AvailabilityZoneId", "InstanceType", "ProductDescription", "SpotPrice"))  # noqa: E501
         + f"\t{record['Timestamp'].isoformat()}\n" for record in records  # type: ignore[attr-defined]
     )  # fmt: skip
     yield Subject(

@@ -38,7 +38,7 @@ def of_markup(text: str) -> Mapping[str, Change]:
         return Mutant(
             kind=f"markup: {kind}", body=whole, judged=judged,
             put=(new, *tokens(whole, at, at + size)) if put is None else put,
-            taken=tokens(before, at, at + len(text[start:end].encode("utf-8", "surrogatepass"))) if taken is None else taken,
+            taken=tokens(before, at, at + len(text[start:end].encode("utf-8", "surrogatepass"))) if taken is None else taken,  # noqa: E501
         )  # fmt: skip
 
     def drop_tag(rng: random.Random) -> Mutant | None:

@@ -76,7 +76,7 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
         yield Subject(
             name=case.source.name, read=of_source(case.source, scope="all"), changes=of_whatever,
             documents={name: body for name, body in documents.items() if len(body) < 100_000},
-            derived=("accelerator_label", "capacity_unit", "tier", "conditions", "restriction", "n_machines", "n_accelerators"), unknown=("n_machines", "n_accelerators"),
+            derived=("accelerator_label", "capacity_unit", "tier", "conditions", "restriction", "n_machines", "n_accelerators"), unknown=("n_machines", "n_accelerators"),  # noqa: E501
             amounts=_markets(case.source.name),
         )  # fmt: skip
     documents = {"made": CATALOGUE.encode()}

@@ -3,11 +3,15 @@
 import time
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fuzz.aws_subjects import DAILY, RATES, blocks, machines, spot_records, zipped
 from fuzz.other_subjects import GPUHUNT, OBSERVED
 from fuzz.rows import of_frames, of_source
+from fuzz.text_subjects import CLAIMS
+from looks import memory
 from neoclouds.case import cases
 from price_list_files import P5, offer_csv
 from savings_plan_files import csv_file
@@ -27,8 +31,11 @@ from extract import (
     strict_xml,
 )  # fmt: skip
 from extract.neoclouds import gpuhunt_
-from warehouse.documents import Document
-from warehouse.errors import LayoutChanged
+from flows import replay
+from warehouse import claims
+from warehouse.documents import Document, Look
+from warehouse.errors import ChipledgerError, LayoutChanged
+from warehouse.landing import Landing
 
 Reader = Callable[[bytes], Collection[object]]
 DEEP = b"[" * 100_000
@@ -148,7 +155,7 @@ def test_a_page_nested_beyond_reason_is_refused_at_once(name: str, depth: int, t
 )
 def test_json_that_is_none_is_a_value_error(body: bytes) -> None:
     """And no other error."""
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         strict.loads(body)
 
 
@@ -166,5 +173,31 @@ def test_json_that_is_some_is_read() -> None:
 )  # fmt: skip
 def test_xml_that_is_none_is_a_value_error(body: bytes) -> None:
     """And no other error; a document type is refused whatever is in it."""
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         strict_xml.root(body)
+
+
+def test_a_parser_that_fails_fails_its_look_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is landed is read again at every repair: a fault of one parser must not stop all others for good."""
+    at = datetime(2026, 11, 21, tzinfo=UTC)
+    landing = Landing(tmp_path)
+    document = Document(source="vast", scope="all", url="https://x", body=b"{}", fetched_at=at)
+    look = Look(source="vast", scope="all", observed_at=at, complete=True, documents=(document,))
+    landing.record_look(look, run_id="r", recorded_at=at)
+
+    def fails(name: str) -> object:
+        return SimpleNamespace(parse=lambda document: {}["x"])
+
+    monkeypatch.setattr(replay, "source_named", fails)
+    with memory() as con:
+        (result,), _ = replay.catch_up(con, landing)
+
+    assert (result.status, result.error) == ("failed", "the parser failed: KeyError: 'x'")
+
+
+def test_a_column_of_a_claim_spelt_otherwise_is_refused(tmp_path: Path) -> None:
+    """Passed over, High would make one figure of a range."""
+    (tmp_path / "claims.csv").write_text(CLAIMS.replace("high", "High", 1))
+
+    with pytest.raises(ChipledgerError, match="spelt otherwise"):
+        claims.read_table(tmp_path / "claims.csv")

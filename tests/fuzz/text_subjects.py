@@ -1,4 +1,4 @@
-"""The readers of what users write and of what we keep ourselves: settings, contracts, fleets, claims, journal, inputs."""
+"""The readers of what users write and of what we keep ourselves: settings, contracts, fleets, claims, journal, inputs."""  # noqa: E501
 
 import json
 import re
@@ -53,7 +53,7 @@ ASKED = {
     "cost_per_token": (mcp_inputs.CostPerToken, {"model": "llama-2-70b", "utilisation": 0.7, "mfu": 0.4}),
     "query": (mcp_inputs.Query, {"sql": "select 1", "rows": 5, "seconds": 1.5}),
     "audit_claims": (mcp_inputs.AuditClaims, {"claims": [{
-        "claim_id": "a", "subject": "p5", "metric": "price_per_chip", "unit": "usd_per_hour", "as_of": "2026", "value": "9"
+        "claim_id": "a", "subject": "p5", "metric": "price_per_chip", "unit": "usd_per_hour", "as_of": "2026", "value": "9"  # noqa: E501
     }]}),
 }  # fmt: skip
 
@@ -73,7 +73,7 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
     """Yield the readers."""
     yield Subject(
         name="prices.toml", documents={"made": PRICES.replace("Lambda", "RunPod").encode()},
-        read=lambda body: of_values(private_prices.read("prices.toml", body, NAMES)) , derived=EVERY_RULE, unknown=EVERY_RULE,
+        read=lambda body: of_values(private_prices.read("prices.toml", body, NAMES)) , derived=EVERY_RULE, unknown=EVERY_RULE,  # noqa: E501
     )  # fmt: skip
     yield Subject(
         name="fleet.csv", documents={"made": FLEET.encode()}, changes=lambda body: of_table(body.decode()),
@@ -94,12 +94,13 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
     yield Subject(
         name="claims", documents=tables, changes=lambda body: of_table(body.decode()),
         read=in_file("claims.csv", lambda path: {
-            row({"id": claim.claim_id, "value": claim.value, "low": claim.low, "high": claim.high, "unit": claim.unit}) for claim in claims.read_table(path)
+            row({"id": claim.claim_id, "value": claim.value, "low": claim.low, "high": claim.high, "unit": claim.unit}) for claim in claims.read_table(path)  # noqa: E501
         }), derived=("id", "unit"),
     )  # fmt: skip
     yield Subject(
         name="bedrock index", documents={"made": json.dumps(bedrock_file.listed()).encode()}, changes=of_json,
-        read=in_file("index.json", lambda path: of_values(bedrock.read(path).hosted)), derived=("url", "provider", "as_of"), amounts=_per_million,
+        read=in_file("index.json", lambda path: of_values(bedrock.read(path).hosted)), amounts=_per_million,
+        derived=("url", "provider", "as_of"),
     )  # fmt: skip
     yield Subject(
         name="journal", documents={"made": _journal()}, read=in_file("journal.jsonl", _entries), derived=ENTRY
@@ -117,10 +118,10 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
         )  # fmt: skip
 
 
-EVERY_RULE = ("place", "rule", "valid_from", "valid_to", "contract_id", "kind", "region_id", "purchase_option", "discount",
-              "accelerator_name", "form_factor", "instance_type", "service_provider_name", "tier")  # fmt: skip
-EVERY_LINE = ("line_number", "instance_type", "accelerator_name", "form_factor", "purchase_option", "share_of_use",
-              "service_provider_name", "commitment_term_hours", "commitment_ends_on")  # fmt: skip
+EVERY_RULE = ("place", "rule", "valid_from", "valid_to", "contract_id", "kind", "region_id", "purchase_option",
+              "discount", "accelerator_name", "form_factor", "instance_type", "service_provider_name", "tier")  # fmt: skip  # noqa: E501
+EVERY_LINE = ("line_number", "instance_type", "accelerator_name", "form_factor", "purchase_option",
+              "share_of_use", "service_provider_name", "commitment_term_hours", "commitment_ends_on")  # fmt: skip
 ENTRY = ("kind", "content", "recorded_at")
 
 
