@@ -21,12 +21,13 @@ from flows.settings import Settings
 from transform import private as tables
 from warehouse.columns import COLUMNS
 from warehouse.db import insert_rows, quote
+from warehouse.dictionary import dictionary_of, write_dictionary
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
 from warehouse.landing import Landing
 from warehouse.private_columns import PRIVATE_COLUMNS
-from warehouse.publish import dictionary_of, make_whole, write_dictionary
+from warehouse.publish import make_whole
 
 LOG = logging.getLogger(__name__)
 

@@ -13,8 +13,9 @@ from typing import Protocol
 import duckdb
 
 from warehouse import accelerator_facts, accelerators, claims, models, purchase_terms, throughput
-from warehouse.columns import COLUMNS, FOCUS_COLUMNS, Column
+from warehouse.columns import COLUMNS
 from warehouse.db import create_macros, insert_rows, quote, sql
+from warehouse.dictionary import describe
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
 from warehouse.schemas import DERIVED_TABLES, REFERENCE_TABLES, TABLES, columns_of
@@ -60,16 +61,6 @@ class Macro(Protocol):
     @property
     def sql(self) -> str: ...
 
-
-DICTIONARY = {
-    "table_schema": "Schema of the table or view",
-    "table_name": "Name of the table or view",
-    "column_name": "Name of the column",
-    "data_type": "DuckDB type of the column",
-    "meaning": "What it holds",
-    "unit": "Unit of its values; NULL where it has none",
-}
-"""Columns of mart.data_dictionary, all text, with their comments."""
 
 SourceRow = tuple[str, str, str, str, int, int | None, str]
 """A row of core.source: source, provider, title, kind, precedence, max_age_hours (None: never current), url."""
@@ -143,10 +134,10 @@ def _build(
     build = con.execute("select current_database()").fetchone()
     if build is None:
         raise ChipledgerError("the writer's file has no name", source="build.duckdb")
-    con.execute(f"attach {quote(str(part))} as published")
+    # A part file that a crash leaves is thrown away, so nothing has to bring it back.
+    con.execute(f"attach {quote(str(part))} as published (recovery_mode no_wal_writes)")
     try:
         con.execute("use published")
-        # One transaction: what is half built is written nowhere, and a thousand comments are one write.
         con.begin()
         for schema in ("core", "meta", "mart"):
             con.execute(f"create schema {schema}")
@@ -161,6 +152,7 @@ def _build(
         _refuse_unknown_sources(con)
         create_macros(con)
         _read_labels(con)
+        _keep(con)
         con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
         con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
         con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
@@ -169,6 +161,7 @@ def _build(
         con.execute("create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR)")
         for model in marts:
             kind = "table" if model.is_table else "view"
+            _keep(con)
             con.execute(f"create {kind} mart.{model.name} as {model.sql}")
             con.execute(
                 "insert into meta.model values (?, ?, ?, ?)", [model.name, model.row, model.is_table, model.sql]
@@ -179,7 +172,7 @@ def _build(
             columns = ", ".join(f"{name} {COLUMNS[name].type}" for name in table.columns)
             con.execute(f"create table mart.{table.name} ({columns})")
             insert_rows(con, f"mart.{table.name}", table.rows(con))
-        _describe(con, (*marts, *computed), macros)
+        describe(con, (*marts, *computed), macros)
         con.commit()
     except BaseException:
         con.rollback()
@@ -187,6 +180,12 @@ def _build(
     finally:
         con.execute(f"use {build[0]}")
         con.execute("detach published")
+
+
+def _keep(con: duckdb.DuckDBPyConnection) -> None:
+    """Commit what is built so far: only of committed rows does DuckDB know how many there are, and plan for them."""
+    con.commit()
+    con.begin()
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, build: str) -> None:
@@ -244,74 +243,6 @@ def _refuse_unknown_sources(con: duckdb.DuckDBPyConnection) -> None:
             value=str(row[0]),
             hint="Register it in extract/__init__.py, or rebuild without it",
         )
-
-
-def _describe(con: duckdb.DuckDBPyConnection, marts: Sequence[Model | ComputedTable], macros: Sequence[Macro]) -> None:
-    """Put a COMMENT on every table, view, macro and column, and the same words into mart.data_dictionary."""
-    rows = {table.qualified: table.row for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)}
-    rows |= {f"mart.{model.name}": model.row for model in marts}
-    rows["core.current_instance_type"] = "The fact of core.instance_type in force when the file was built"
-    described = con.execute(
-        "select c.schema_name, c.table_name, c.column_name, c.data_type, v.view_name is not null as is_view "
-        "from duckdb_columns() as c left join duckdb_views() as v on v.database_name = c.database_name "
-        "and v.schema_name = c.schema_name and v.view_name = c.table_name "
-        "where c.database_name = 'published' and c.schema_name in ('core', 'mart') "
-        "order by c.schema_name, c.table_name, c.column_index"
-    ).fetchall()
-    described += [
-        ("mart", macro.name, name, data_type, None)
-        for macro in macros
-        for name, data_type, *_ in con.execute(
-            f"describe select * from mart.{macro.name}({', '.join(macro.parameters.values())})"
-        ).fetchall()
-    ]
-    comments, dictionary = dictionary_of(described, rows, COLUMNS | FOCUS_COLUMNS)
-    comments += [f"comment on macro table mart.{macro.name} is {quote(macro.row)}" for macro in macros]
-    write_dictionary(con, "mart", comments, dictionary)
-
-
-ColumnMade = tuple[str, str, str, str, bool | None]
-"""A column that was made: schema, table, name, DuckDB type, and whether of a view (None: of a macro)."""
-
-
-def dictionary_of(
-    made: Iterable[ColumnMade], rows: Mapping[str, str], columns: Mapping[str, Column]
-) -> tuple[list[str], list[tuple[object, ...]]]:
-    """Return the COMMENT statements for columns and their tables, and the rows of their data dictionary.
-
-    `rows` says by qualified name what a row of each table is. Raises ChipledgerError for a column without an entry.
-    """
-    left = dict(rows)
-    comments = []
-    dictionary: list[tuple[object, ...]] = []
-    for schema, table, name, data_type, is_view in made:
-        column = columns.get(name)
-        if column is None:
-            raise ChipledgerError(
-                "a column without an entry in warehouse/schemas.py",
-                source=f"{schema}.{table}",
-                field="column",
-                value=name,
-            )
-        if is_view is not None:  # DuckDB has no comments on the columns of a macro
-            comments.append(f'comment on column {schema}.{table}."{name}" is {quote(column.comment)}')
-        row = left.pop(f"{schema}.{table}", None)
-        if row:
-            comments.append(f"comment on {'view' if is_view else 'table'} {schema}.{table} is {quote(row)}")
-        dictionary.append((schema, table, name, data_type, column.meaning, column.unit or None))
-    return comments, dictionary
-
-
-def write_dictionary(
-    con: duckdb.DuckDBPyConnection, schema: str, comments: list[str], dictionary: list[tuple[object, ...]]
-) -> None:
-    """Make the table data_dictionary in a schema, and put all comments in place."""
-    table = f"{schema}.data_dictionary"
-    con.execute(f"create table {table} ({', '.join(f'{name} VARCHAR' for name in DICTIONARY)})")
-    own = [f"comment on table {table} is 'Every column of this file: its type, meaning and unit'"]
-    own += [f"comment on column {table}.{name} is {quote(meaning)}" for name, meaning in DICTIONARY.items()]
-    con.execute(";".join((*own, *comments)))
-    insert_rows(con, table, dictionary)
 
 
 CHECKS = (
