@@ -21,7 +21,8 @@ cell as (
         *,
         row_number() over (order by service_provider_name, accelerator_name, purchase_option) as cell_id,
         dense_rank() over (order by accelerator_name, purchase_option) as basket_id,
-        dense_rank() over (order by purchase_option) as option_id
+        dense_rank() over (order by purchase_option) as option_id,
+        count(*) over (partition by accelerator_name, purchase_option) > 1 as is_shared_basket
     from (
         select distinct
             service_provider_name,
@@ -105,19 +106,19 @@ rate as (
     where d.index_date - r.rate_date <= 10
 ),
 
-day as (
+placed as (
     select
         c.cell_id,
-        c.basket_id,
         i.pricing_currency,
         ln(i.price_per_accelerator_hour) as price_log,
-        i.index_date as from_date,
+        i.index_date,
+        i.held_to_date,
         i.carried_from_date,
         i.is_link_start,
+        i.is_link_end,
         i.is_cut,
         i.n_doubtful,
-        i.log_relative,
-        unnest(range(i.index_date::TIMESTAMP, i.held_to_date + interval 1 day, interval 1 day))::DATE as index_date
+        i.log_relative
     from item as i
     inner join cell as c
         on
@@ -126,77 +127,123 @@ day as (
             and i.purchase_option = c.purchase_option
 ),
 
-told as materialized (
+-- What began, moved or ended on a day.
+moved as (
     select
-        d.*,
-        d.index_date = d.from_date as is_first,
-        case when d.pricing_currency = 'USD' then d.price_log else d.price_log + r.rate_log end as usd_log,
-        case when d.pricing_currency = 'USD' then 0 else r.rate_log - b.rate_log end as rate_move
-    from day as d
-    left join rate as r on d.pricing_currency = r.pricing_currency and d.index_date = r.index_date
-    left join rate as b on d.pricing_currency = b.pricing_currency and d.index_date - 1 = b.index_date
+        cell_id,
+        index_date,
+        count(*) filter (where is_link_start) as n_new,
+        count(*) filter (where abs(log_relative) > 1e-12) as n_moved,
+        count(*) filter (where is_cut) as n_cut,
+        sum(n_doubtful) as n_doubtful,
+        sum(log_relative::DECIMAL(18, 15)) as moves_log
+    from placed
+    group by cell_id, index_date
 ),
 
 gone as (
     select
-        c.cell_id,
-        i.held_to_date + 1 as index_date,
+        cell_id,
+        held_to_date + 1 as index_date,
         count(*) as n_gone
-    from item as i
-    inner join cell as c
-        on
-            i.service_provider_name = c.service_provider_name
-            and i.accelerator_name = c.accelerator_name
-            and i.purchase_option = c.purchase_option
-    where i.is_link_end
-    group by c.cell_id, i.held_to_date
+    from placed
+    where is_link_end
+    group by cell_id, held_to_date
+),
+
+-- What was there, day by day: as many rows as offers have days, so of few columns, and never all at once.
+day as (
+    select
+        cell_id,
+        pricing_currency,
+        price_log,
+        carried_from_date,
+        case when is_link_start then index_date end as begins_on,
+        unnest(range(index_date::TIMESTAMP, held_to_date + interval 1 day, interval 1 day))::DATE as index_date
+    from placed
+),
+
+told as (
+    select
+        cell_id,
+        index_date,
+        price_log as usd_log,
+        0 as rate_move,
+        coalesce(index_date >= carried_from_date, false) as is_carried,
+        coalesce(index_date = begins_on, false) as is_new
+    from day
+    where pricing_currency = 'USD'
+    union all
+    select
+        d.cell_id,
+        d.index_date,
+        d.price_log + r.rate_log as usd_log,
+        r.rate_log - b.rate_log as rate_move,
+        coalesce(d.index_date >= d.carried_from_date, false) as is_carried,
+        coalesce(d.index_date = d.begins_on, false) as is_new
+    from day as d
+    left join rate as r on d.pricing_currency = r.pricing_currency and d.index_date = r.index_date
+    left join rate as b on d.pricing_currency = b.pricing_currency and d.index_date - 1 = b.index_date
+    where d.pricing_currency <> 'USD'
 ),
 
 counted as (
     select
         cell_id,
-        basket_id,
         index_date,
         count(*) as n_items,
-        count(*) filter (where is_first and is_link_start) as n_new,
-        count(*) filter (where index_date >= carried_from_date) as n_carried,
-        count(*) filter (where is_first and abs(log_relative) > 1e-12) as n_moved,
-        count(*) filter (where is_first and is_cut) as n_cut,
-        coalesce(sum(n_doubtful) filter (where is_first), 0) as n_doubtful,
-        -- what was cut is left out of the mean; what is doubtful has not moved
-        coalesce(sum(log_relative::DECIMAL(18, 15)) filter (where is_first), 0)::DOUBLE
-        / nullif(n_items - n_new - n_cut, 0) as drift_log,
+        count(*) filter (where is_carried) as n_carried,
         count(usd_log) as n_usd,
         median(usd_log) as median_log,
         min(usd_log) as lowest_log,
         max(usd_log) as highest_log,
         sum(usd_log::DECIMAL(18, 15)) as sum_log,
         sum(exp(usd_log)::DECIMAL(18, 10)) as sum_usd,
-        avg(rate_move::DECIMAL(18, 15)) filter (where not (is_first and is_link_start)) as currency_log
+        avg(rate_move::DECIMAL(18, 15)) filter (where not is_new) as currency_log
     from told
-    group by cell_id, basket_id, index_date
+    group by cell_id, index_date
 ),
 
 of_provider as materialized (
     select
         n.*,
+        c.basket_id,
         c.option_id,
+        c.is_shared_basket,
+        coalesce(m.n_new, 0) as n_new,
+        coalesce(m.n_moved, 0) as n_moved,
+        coalesce(m.n_cut, 0) as n_cut,
+        coalesce(m.n_doubtful, 0) as n_doubtful,
+        -- what was cut is left out of the mean; what is doubtful has not moved
+        coalesce(m.moves_log, 0)::DOUBLE
+        / nullif(n.n_items - coalesce(m.n_new, 0) - coalesce(m.n_cut, 0), 0) as drift_log,
         coalesce(g.n_gone, 0) as n_gone,
         a.service_provider_name is not null as is_administered,
-        case when not is_administered then n.drift_log end as free_log
+        case when not is_administered then drift_log end as free_log
     from counted as n
     inner join cell as c on n.cell_id = c.cell_id
+    left join moved as m on n.cell_id = m.cell_id and n.index_date = m.index_date
     left join gone as g on n.cell_id = g.cell_id and n.index_date = g.index_date
     left join administered as a on c.service_provider_name = a.service_provider_name and c.purchase_option = 'spot'
 ),
 
+-- Of a chip that one provider alone has, the middle is that provider's.
 basket_median as (
+    select
+        c.basket_id,
+        t.index_date,
+        median(t.usd_log) as median_log
+    from told as t
+    inner join cell as c on t.cell_id = c.cell_id
+    where c.is_shared_basket
+    group by c.basket_id, t.index_date
+    union all
     select
         basket_id,
         index_date,
-        median(usd_log) as median_log
-    from told
-    group by basket_id, index_date
+        median_log
+    from of_provider
+    where not is_shared_basket
 ),
 
 of_chip as materialized (
@@ -284,7 +331,7 @@ series as materialized (
         1 as rung,
         cell_id as series_id,
         (drift_log is not null)::BIGINT as n_series,
-        * exclude (cell_id, basket_id, option_id)
+        * exclude (cell_id, basket_id, option_id, is_shared_basket)
     from of_provider
     union all by name
     select
