@@ -83,7 +83,7 @@ class Fields:
     def whole(self, name: str) -> int:
         """Return a whole number that is not negative."""
         value = self.any(name)
-        if not isinstance(value, Digits) or not value.isdecimal():
+        if not isinstance(value, Digits) or not re.fullmatch(r"[0-9]{1,18}", value):
             raise self._wrong(name, "a whole number", value)
         return int(value)
 

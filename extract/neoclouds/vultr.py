@@ -35,7 +35,7 @@ from urllib.parse import quote
 
 from extract.base import Context, Parsed
 from extract.neoclouds.answers import Digits, Fields, content, refusal
-from extract.neoclouds.fetching import base_url, numbered_pages, pages_of, web_source
+from extract.neoclouds.fetching import HINT, base_url, numbered_pages, pages_of, web_source
 from extract.neoclouds.offers import Row, offer, once, parsed
 from extract.web import Response
 from warehouse.accelerators import resolve
@@ -79,7 +79,9 @@ def pages(ctx: Context, scope: str) -> Iterator[Response]:
         try:
             cursor = page["meta"]["links"]["next"]
         except (KeyError, TypeError) as error:
-            raise LayoutChanged("expected a next page or none", source=NAME, field="meta", value=number) from error
+            raise LayoutChanged(
+                "expected a next page or none", source=NAME, field="meta", value=number, hint=HINT
+            ) from error
         return not cursor
 
     return numbered_pages(get, is_last, source=NAME)
