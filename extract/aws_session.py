@@ -70,7 +70,10 @@ class _Parser:
     def parse(self, response: Any, shape: Any) -> Any:
         """Return what an answer says."""
         try:
-            return self._parser.parse(response, shape)
+            said = self._parser.parse(response, shape)
+            if not isinstance(said, dict):
+                raise ValueError(f"expected an object, found {said!r:.80}")
+            return said
         except (
             parsers.ResponseParserError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError,
         ) as error:  # fmt: skip
