@@ -29,6 +29,7 @@ class Exchange:
     method: str
     path: str
     headers: Mapping[str, str]
+    asked: bytes
     answer: Answer
     connection: Any
     stopping: threading.Event
@@ -149,8 +150,8 @@ class FaultServer:
         self.asked.append(path)
         answer, ended = self.handle(method, path, headers, body)
         exchange = Exchange(
-            method=method, path=path, headers=headers, answer=answer, connection=connection, stopping=self.stopping,
-            memory=self.memory,
+            method=method, path=path, headers=headers, asked=body, answer=answer, connection=connection,
+            stopping=self.stopping, memory=self.memory,
         )  # fmt: skip
         try:
             spoil = self.pick(path, headers, body) if self.pick is not None else None
