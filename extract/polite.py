@@ -219,6 +219,13 @@ def _is_loopback(name: str) -> bool:
         return False
 
 
+def _is_link_local(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name.strip("[]")).is_link_local
+    except ValueError:
+        return False
+
+
 def _is_private(name: str) -> bool:
     """Return whether a host's name says that it is this machine, or one of a network of its own."""
     name = name.strip("[]").rstrip(".").lower()
@@ -237,7 +244,10 @@ def _redirected(url: str, here: str, location: str) -> str:
         raise _unread(url, "redirected to no address of the web", location) from error
     if not location or (_address(here).scheme == "https" and there.scheme != "https"):
         raise _unread(url, "redirected to nowhere, or from https to http", location)
-    if _is_private(there.host or "") and not _is_private(_address(url).host or ""):
+    # Between sites of one private network it may lead; nobody's rules are at a link-local address.
+    if _is_link_local(there.host or "") or (
+        _is_private(there.host or "") and not _is_private(_address(url).host or "")
+    ):
         raise _unread(url, "redirected to an address of a private network", location)
     return there.url
 

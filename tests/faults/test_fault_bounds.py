@@ -29,6 +29,14 @@ def test_a_robots_txt_leads_into_no_private_network(location: str) -> None:
         _redirected(start, start, location)
 
 
+def test_nobody_is_sent_to_a_link_local_address() -> None:
+    """Not even from a site of a private network, which may lead to another one of it."""
+    start = "http://127.0.0.1/robots.txt"
+    assert _redirected(start, start, "http://10.1.2.3/") == "http://10.1.2.3/"
+    with pytest.raises(SourceError, match="private network"):
+        _redirected(start, start, "http://169.254.169.254/latest/")
+
+
 @pytest.mark.parametrize(
     ("here", "there", "expected"),
     [
