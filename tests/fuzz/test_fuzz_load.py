@@ -158,3 +158,17 @@ def test_what_always_holds_of_the_log() -> None:
 def test_what_always_holds_of_the_log_at_length() -> None:
     """The same over hundreds of histories."""
     proved(40, 15)
+
+
+def test_every_row_is_accepted_or_refused() -> None:
+    """Of five rows two are no prices: all five are accounted for, before and after the decision."""
+    log = Log()
+    try:
+        told = [row(name, price) for name, price in zip(MACHINES, ("1", "0", "x"), strict=True)]
+        log.put(look(0, ANCHOR, *told, row("p9.four", "2")))
+        assert sorted(each.value for each in listed(log.con)) == ["0", "x"]
+        log.rebuild()
+        log.intervals_are_whole()
+        log.only_prices_that_were_told()
+    finally:
+        log.teardown()
