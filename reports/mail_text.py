@@ -114,7 +114,7 @@ def _moved(found: WeekFacts) -> Iterator[str]:
             name = wording.short(weekly_news.name_of(row), most=31)
             change = wording.percent(row["change_ratio"])
             lines.append(f"{name:<31}{before:>11} {after:>10} {change:>9}  {row['event_at']:%m-%d}")
-            unit = "" if row["is_per_chip"] else " a machine"
+            unit = " a chip" if row["is_per_chip"] else " a machine"
             terms = f"{weekly_news.terms_of(row)}; {weekly_news.line(row['pricing_currency'])} per hour{unit}"
             lines += textwrap.wrap(f"{terms}; {_window(row)}", WIDTH, initial_indent="  ", subsequent_indent="  ")
         left = frame.height - MOST_MOVED

@@ -56,6 +56,12 @@ def test_the_head_stands_in_the_first_ten_lines(weeks: dict[str, WeekFacts]) -> 
     assert "p5.48xlarge (H100 SXM) AWS 10.00 to 7.50, \N{MINUS SIGN}25.0 %" in "\n".join(lines[:10])
 
 
+def test_a_move_says_of_what_its_amounts_are(weeks: dict[str, WeekFacts]) -> None:
+    """Per chip where chips are known, though it is the machine that is named: eight chips cost eight times that."""
+    text = " ".join(part(sent(weeks["2026-W03"]), "plain").split())
+    assert "AWS, on-demand; USD per hour a chip;" in text
+
+
 @pytest.mark.parametrize("week", ["2026-W02", "2026-W03", "2026-W05", "2026-W06"])
 def test_sizes(weeks: dict[str, WeekFacts], week: str) -> None:
     """Text at most 72 columns wide, HTML less than 100 kB, no line of the message longer than RFC 5322 allows."""
