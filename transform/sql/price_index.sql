@@ -163,7 +163,7 @@ day as (
     from placed
 ),
 
-told as (
+told as not materialized (
     select
         cell_id,
         index_date,
