@@ -83,7 +83,7 @@ class Subject:
 NOT_ASKED = {
     "offline_archive": "reads files of the package; no address is ever asked",
     "skypilot_catalog": "an archive read by git, a program of its own with time limits; never part of a daily run",
-    "gpuhunt": "asked through the library gpuhunt, whose addresses no setting moves; tried by a table of its own",
+    "gpuhunt": "asked by the library gpuhunt with a client of its own, whose addresses no setting moves: not tried",
 }
 """Registered sources that no fault of this table can befall, and why."""
 
