@@ -3,7 +3,7 @@
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -59,6 +59,7 @@ class Bench:
         self._before: dict[str, Before] = {}
         self._lock = threading.Lock()
         self._number = 0
+        self._pool = ThreadPoolExecutor(max_workers=2)
 
     @property
     def zygote(self) -> Zygote:
@@ -71,6 +72,7 @@ class Bench:
 
     def close(self) -> None:
         """End all zygotes."""
+        self._pool.shutdown()
         for zygote in self._all:
             zygote.close()
 
@@ -178,7 +180,7 @@ class Bench:
 
     def each(self, what: Iterable[Any], do: Callable[[Any], object]) -> None:
         """Do something for each of many, two at a time; the first failure is raised when all are done."""
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            done = [pool.submit(do, each) for each in what]
+        done = [self._pool.submit(do, each) for each in what]
+        wait(done)
         for each in done:
             each.result()

@@ -83,23 +83,41 @@ def rows(file: Path) -> Content:
 
 def log(file: Path, landing: Path, scratch: Path) -> dict[str, content.TableHash]:
     """Return the hashes of the log's tables, after checking that each event has its document, whole, in landing."""
+    key = _bytes_of(file)
+    if key not in _LOGS:
+        _LOGS[key] = _log(file, scratch)
+    tables, documents = _LOGS[key]
+    found = Landing(landing)
+    for sha256 in documents:
+        assert hashlib.sha256(found.body(sha256)).hexdigest() == sha256
+    return tables
+
+
+_LOGS: dict[str, tuple[dict[str, content.TableHash], list[str]]] = {}
+"""What logs hold, and the documents of their events, by the hash of their bytes."""
+
+
+def _bytes_of(file: Path) -> str:
+    wal = file.with_name(f"{file.name}.wal")
+    return hashlib.sha256(file.read_bytes() + b"+" + (wal.read_bytes() if wal.exists() else b"")).hexdigest()
+
+
+def _log(file: Path, scratch: Path) -> tuple[dict[str, content.TableHash], list[str]]:
     with opened(file, scratch) as con:
         tables = {
             f"core.{name}"
             for (name,) in con.execute("select table_name from duckdb_tables() where schema_name = 'core'").fetchall()
         }
         if not tables:
-            return {}  # killed before the first migration
+            return {}, []  # killed before the first migration
         for table, key in UNIQUE.items():
             if table in tables:
                 twice = con.execute(f"select {key} from {table} group by all having count(*) > 1").fetchall()
                 assert twice == [], (table, twice)
         if con.execute("select 1 from duckdb_functions() where function_name = 'price_known_at'").fetchone():
             _intervals(con, "core.price_known_at(TIMESTAMP '9999-01-01')")
-        found = Landing(landing)
-        for (sha256,) in con.execute("select distinct document_sha256 from core.price_event").fetchall():
-            assert hashlib.sha256(found.body(sha256)).hexdigest() == sha256
-        return content.tables(con, ("core",))
+        documents = con.execute("select distinct document_sha256 from core.price_event").fetchall()
+        return content.tables(con, ("core",)), [sha256 for (sha256,) in documents]
 
 
 def _intervals(con: duckdb.DuckDBPyConnection, prices: str) -> None:
