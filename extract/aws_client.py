@@ -27,6 +27,8 @@ QUERY_LIMIT_BYTES = 256 << 20
 BODY = "chipledger:body"
 """Where our hook leaves an answer's bytes; no member of a service model has a colon in its name."""
 
+UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "doesn't match")
+"""What OpenSSL says of a certificate that it refuses, and urllib3 of one for another name."""
 NETWORK_HINT = "Check the network, and that the region has this service"
 SETTINGS_HINT = "Check the region and the settings"
 
@@ -118,7 +120,7 @@ def errors(
         taught = f"The source {source} has to be taught the new layout"
         raise LayoutChanged(told(error), source=source, field="body", value=str(error), hint=taught) from error
     except exceptions.SSLError as error:
-        if "CERTIFICATE_VERIFY_FAILED" not in str(error):
+        if not any(words in str(error) for words in UNTRUSTED):
             raise Unavailable(told(error), source=source, field="endpoint", value=str(error), hint=network) from error
         signed = "If a proxy of yours signs the traffic, name its certificate in AWS_CA_BUNDLE"
         message = f"{scope}: the server's certificate is not trusted"

@@ -279,9 +279,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(name="no HTTP", kind="connection", spoil=raw(b"220 mail.example ESMTP\r\n"), expected=PASSING),
     # TLS
     Fault(name="TLS: the right certificate", kind="TLS", way="tls good", expected=HARMLESS),
-    Fault(name="TLS: wrong name", kind="TLS", way="tls wrong name"),
-    Fault(name="TLS: self-signed", kind="TLS", way="tls self-signed"),
-    Fault(name="TLS: expired", kind="TLS", way="tls expired"),
+    Fault(name="TLS: wrong name", kind="TLS", way="tls wrong name", expected=FINAL),
+    Fault(name="TLS: self-signed", kind="TLS", way="tls self-signed", expected=FINAL),
+    Fault(name="TLS: expired", kind="TLS", way="tls expired", expected=FINAL),
     Fault(name="TLS: plain text in its place", kind="TLS", way="tls plain"),
     # slowness
     Fault(name="head drips", kind="slowness", spoil=drip_head, expected=PASSING),
