@@ -37,7 +37,8 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-@pytest.mark.parametrize("name", ["prices.duckdb", "build.duckdb", pytest.param("writer.lock", marks=prove)])
+@prove
+@pytest.mark.parametrize("name", ["prices.duckdb", "build.duckdb", "writer.lock"])
 def test_a_file_pulled_away(bench: Bench, name: str) -> None:
     """The log is made anew from landing, the published file from the log: equal to what they would have been."""
     with bench.copy("run") as root:
@@ -69,7 +70,8 @@ def test_a_file_pulled_away_while_running(bench: Bench, name: str) -> None:
             bench.look("run", root, f"{name} pulled away while running", ended)
 
 
-@pytest.mark.parametrize("damage", [Path.unlink, pytest.param(cut, marks=prove), pytest.param(flip, marks=prove)])
+@prove
+@pytest.mark.parametrize("damage", [Path.unlink, cut, flip])
 def test_a_document_that_was_not_loaded_yet_is_damaged(bench: Bench, damage: Callable[[Path], None]) -> None:
     """Its look is named as failed, no price comes of it, and the log keeps its last ones."""
     with bench.copy("run") as root:
@@ -88,7 +90,8 @@ def test_a_document_that_was_not_loaded_yet_is_damaged(bench: Bench, damage: Cal
             checks.published(root / "data/prices.duckdb")
 
 
-@pytest.mark.parametrize("damage", [flip, pytest.param(cut, marks=prove), pytest.param(Path.unlink, marks=prove)])
+@prove
+@pytest.mark.parametrize("damage", [Path.unlink, cut, flip])
 def test_a_log_is_not_made_anew_from_damaged_documents(bench: Bench, damage: Callable[[Path], None]) -> None:
     """`rebuild` finds the difference, names the table, and leaves the log and the published file as they are."""
     with bench.copy("rebuild") as root:
@@ -134,7 +137,7 @@ JOURNALS: dict[str, tuple[Callable[[Path], object], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [name if "cut" in name else pytest.param(name, marks=prove) for name in JOURNALS])
+@pytest.mark.parametrize("name", [name if "cut in" in name else pytest.param(name, marks=prove) for name in JOURNALS])
 def test_a_journal_that_is_not_ours_is_refused(bench: Bench, name: str) -> None:
     """Nothing is loaded after a place that cannot be right, and nothing is published; the error says what to do."""
     change, message = JOURNALS[name]
@@ -170,6 +173,7 @@ def test_a_log_with_a_cut_journal_is_not_replaced_by_less(bench: Bench) -> None:
             assert "the log in use stays" in ended.printed
 
 
+@prove
 def test_two_runs_at_once(bench: Bench) -> None:
     """One of them says who writes; what is left is what one run makes."""
     ended = []
@@ -198,6 +202,7 @@ with duckdb.connect(file, read_only=True) as con:
 """
 
 
+@prove
 def test_a_reader_holds_the_file_open(bench: Bench) -> None:
     """It sees the old rows all the while, a killed run between, and the new ones when it opens the file again."""
     with bench.copy("run") as root:
@@ -214,6 +219,7 @@ def test_a_reader_holds_the_file_open(bench: Bench) -> None:
         assert (reader.returncode, errors) == (0, "")
 
 
+@prove
 def test_a_clock_set_back(bench: Bench) -> None:
     """A run dated before the last one, then one of today: intervals do not overlap, and today's prices are right."""
     with bench.copy("run") as root:
@@ -271,6 +277,7 @@ def test_a_stale_wal_beside_a_missing_log(bench: Bench) -> None:
         bench.look("run", root, "a stale .wal beside a missing log", ended)
 
 
+@prove
 def test_what_a_dead_process_left_is_removed(bench: Bench) -> None:
     """Parts of files and a lock whose holder is gone hinder nothing; the parts are removed."""
     with bench.copy("run") as root:

