@@ -45,7 +45,7 @@ def needed(*asked: str) -> tuple[tuple[Mart, ...], tuple[MartMacro, ...]]:
 def undescribed() -> Iterator[None]:
     """Publish without comments and data dictionary, a third of the work, where no test reads them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warehouse.publish._describe", lambda con, marts, macros: None)
+        patch.setattr("warehouse.publish.describe", lambda con, marts, macros: None)
         yield
 
 

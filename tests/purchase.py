@@ -31,16 +31,14 @@ Put = Callable[..., Path]
 
 
 @contextmanager
-def putting(
-    data_dir: Path, *, all_marts: bool = False, asked: tuple[str, ...] = (), described: bool = False
-) -> Iterator[Put]:
+def putting(data_dir: Path, *, all_marts: bool = False, asked: tuple[str, ...] = ()) -> Iterator[Put]:
     """Give a function that loads looks in turn, publishes at a day, and returns the file.
 
-    It has the marts and macros asked for, or where none are, those that most tests need, or all; comments and data
-    dictionary where they are asked for, or all marts.
+    It has the marts and macros asked for, without comments and data dictionary; where none are asked for, those that
+    most tests need, or all, and all that is said of them.
     """
     marts, macros = needed(*asked) if asked else (MARTS, MACROS) if all_marts else (FEW_MARTS, FEW_MACROS)
-    with nullcontext() if all_marts or described else undescribed(), db.writer(data_dir) as con:
+    with undescribed() if asked else nullcontext(), db.writer(data_dir) as con:
 
         def put(*looks: ParsedLook, at: float) -> Path:
             for each in looks:

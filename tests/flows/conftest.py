@@ -15,12 +15,17 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def few_marts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Publish without the marts of cost, drift and audit, without comments and pages, which take the longest."""
+def few_marts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Publish without the marts of cost, drift and audit, and without pages, which take longer than all else."""
     monkeypatch.setattr("flows.steps.MARTS", FEW_MARTS)
     monkeypatch.setattr("flows.steps.MACROS", FEW_MACROS)
     monkeypatch.setattr("flows.steps.audit_tables.TABLES", ())
     monkeypatch.setattr("flows.pages.write", lambda settings, file, **_: settings.data_dir / "reports" / "index.html")
+
+
+@pytest.fixture
+def no_comments() -> Iterator[None]:
+    """Publish without comments and data dictionary, where no test reads them."""
     with undescribed():
         yield
 

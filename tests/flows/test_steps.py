@@ -19,7 +19,7 @@ from flows import replay, steps
 from flows.settings import Settings
 from warehouse.landing import Landing
 
-pytestmark = pytest.mark.usefixtures("few_marts")
+pytestmark = pytest.mark.usefixtures("few_marts", "no_comments")
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 NEXT = "20261122200000"
