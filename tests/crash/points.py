@@ -215,6 +215,7 @@ RUN = {
     "between the documents of a look": after("warehouse.landing:Landing.keep", times=3),
     "between a document's part and its rename": before("pathlib:Path.replace"),
     "in a line of the journal": _torn_line,
+    "in the load, between events and coverage": after("warehouse.load:append_events"),
     "in the load, before its commit": statement("commit", "before", "flows.replay:load"),
     "in the load, after its commit": statement("commit", "after", "flows.replay:load"),
     "before the position is written": statement("core.journal_position values", "before", "flows.replay:catch_up"),

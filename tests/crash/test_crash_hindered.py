@@ -53,7 +53,7 @@ def test_a_file_pulled_away(bench: Bench, name: str) -> None:
 
 
 @prove
-@pytest.mark.parametrize("name", ["prices.duckdb", "build.duckdb", "reports"])
+@pytest.mark.parametrize("name", ["prices.duckdb", "build.duckdb"])
 def test_a_file_pulled_away_while_running(bench: Bench, name: str) -> None:
     """At ten moments of a run: it ends well or says what is wrong, and the next one mends it."""
     takes = bench.before("run").undisturbed.seconds
