@@ -5,7 +5,7 @@ import pytest
 from crash.bench import KILLED, Bench
 from crash.points import ARCHIVE, POINTS
 
-SHORT = ("in the load, between events and coverage",)
+SHORT = ("in the load, between events and coverage", "before the position is written")
 """The points at which every run of the tests kills; all of them are for the long proofs."""
 
 
