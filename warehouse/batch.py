@@ -6,7 +6,7 @@ The history gate lets a live list price outside [0.5, 2] times its last value wa
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,7 +16,7 @@ import polars as pl
 from warehouse import schemas
 from warehouse.db import insert_rows, sql
 from warehouse.events import naive, plain_amount, stage_rows, start_looks
-from warehouse.gates import row_gate, row_json
+from warehouse.gates import Refusal, row_gate, row_json
 from warehouse.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
 
 LEAST_SHARE = 0.7
@@ -100,8 +100,7 @@ def stage(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
 
 def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     frames = []
-    for number, look in enumerate(batch.looks):
-        accepted, refused = row_gate(look.rows, latest=naive(look.observed_at))
+    for number, (look, (accepted, refused)) in enumerate(zip(batch.looks, _row_gates(batch.looks), strict=True)):
         if "observed_at" in accepted.columns:
             # A dated history shows one moment as often as it is asked for: the same words again say nothing more.
             accepted = accepted.unique(
@@ -130,6 +129,26 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     ).fetchall():
         batch.refusals[refusal_number] = batch.refusals[refusal_number].about(offer_id)
     con.execute("delete from observed_row where refusal_number is not null")
+
+
+def _row_gates(looks: list[ParsedLook]) -> list[tuple[pl.DataFrame, list[Refusal]]]:
+    """Pass the rows of each look through the row gate: those of one shape together, as each pass has its price."""
+    found: dict[int, tuple[pl.DataFrame, list[Refusal]]] = {}
+    alike: dict[tuple[Any, ...], list[int]] = {}
+    for number, look in enumerate(looks):
+        if "observed_at" in look.rows.columns:
+            found[number] = row_gate(look.rows, latest=naive(look.observed_at))
+        else:
+            alike.setdefault(tuple(look.rows.schema.items()), []).append(number)
+    for numbers in alike.values():
+        accepted, refusals = row_gate(pl.concat(looks[number].rows for number in numbers))
+        begin, kept = 0, 0
+        for number in numbers:
+            end = begin + len(looks[number].rows)
+            own = [replace(one, row=one.row - begin) for one in refusals if begin <= one.row < end]
+            found[number] = (accepted.slice(kept, end - begin - len(own)), own)
+            begin, kept = end, kept + end - begin - len(own)
+    return [found[number] for number in range(len(looks))]
 
 
 def _flagged(look: ParsedLook, number: int) -> list[Quarantined]:
@@ -197,48 +216,63 @@ def _gate_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         elif copy > 1:
             _refuse_row(con, batch, row_number, "batch", "the same offer stands in the answer twice; one is kept")
             batch.refusals[-1] = batch.refusals[-1].about(None)
-    for number, look in enumerate(batch.looks):
-        if look.error or look.archived or look.trusted or number in batch.refused_looks:
-            continue
-        reason = _cut_short(con, batch, number, look) or _constant_factor(con, number)
-        if reason:
-            batch.refused_looks[number] = reason
+    judged = {
+        number: look
+        for number, look in enumerate(batch.looks)
+        if not (look.error or look.archived or look.trusted or number in batch.refused_looks)
+    }
+    if judged:
+        together = _constant_factors(con)
+        cut = _cut_short(con, judged)
+        batch.refused_looks |= {number: together[number] for number in judged if number in together} | cut
     for number, reason in batch.refused_looks.items():
         con.execute("delete from observed_row where look_number = ?", [number])
         batch.refusals.append(Quarantined.of(batch.looks[number], number, gate="batch", reason=reason))
 
 
-def _cut_short(con: duckdb.DuckDBPyConnection, batch: Batch, number: int, look: ParsedLook) -> str | None:
+def _cut_short(con: duckdb.DuckDBPyConnection, looks: Mapping[int, ParsedLook]) -> dict[int, str]:
+    """Say which complete answers have far fewer prices than the last one, by number of the look."""
     lasting = ~pl.col("purchase_option").is_in(DYNAMIC_OPTIONS) & ~pl.col("statistic").is_in(MARKET_STATISTICS)
-    if not look.complete or look.rows.filter(lasting).is_empty():
-        return None
-    last = con.execute(
-        "select arg_max(n_rows, observed_at) from core.scope_run where source = ? and scope = ? and complete "
-        "and status = 'ok' and observed_at < ?",
-        [look.source, look.scope, naive(look.observed_at)],
-    ).fetchone()
-    now = con.execute(
-        "select count(*) from observed_row where look_number = ? and observed_at = ?", [number, naive(look.observed_at)]
-    ).fetchone()
-    n_rows = now[0] if now else 0
-    if last is None or last[0] is None or n_rows >= LEAST_SHARE * last[0]:
-        return None
-    return f"{n_rows} prices where the last complete answer had {last[0]}"
+    con.execute(
+        "create or replace temp table asked_look "
+        "(look_number BIGINT, source VARCHAR, scope VARCHAR, observed_at TIMESTAMP)"
+    )
+    asked = [
+        (number, look.source, look.scope, naive(look.observed_at))
+        for number, look in looks.items()
+        if look.complete and not look.rows.filter(lasting).is_empty()
+    ]
+    insert_rows(con, "asked_look", asked)
+    return {
+        number: f"{n_rows} prices where the last complete answer had {n_before}"
+        for number, n_rows, n_before in con.execute(sql("load/last_row_count.sql")).fetchall()
+        if n_before is not None and n_rows < LEAST_SHARE * n_before
+    }
 
 
-def _constant_factor(con: duckdb.DuckDBPyConnection, number: int) -> str | None:
-    """Say how the prices moved together where it is as a wrong unit, count or currency would move them."""
-    for pattern, factor, n_moved, n_all in con.execute(sql("load/common_factor.sql"), [number]).fetchall():
-        if n_moved < LEAST_MOVED or n_moved * 2 < n_all:
-            continue
-        if pattern == "own count":
-            return f"{n_moved} of {n_all} prices of several chips moved by their number of chips"
-        larger = factor if factor >= 1 else 1 / factor if factor else 0.0
-        if n_moved >= LEAST_MOVED_TOGETHER and any(abs(larger / unit - 1) < 0.02 for unit in UNIT_FACTORS):
-            return f"{n_moved} of {n_all} prices moved by one factor, {factor:g}"
-        for currency, rate in con.execute(LAST_RATES).fetchall() if n_moved == n_all else ():
-            if any(abs(factor / by - 1) < RATE_TOLERANCE for by in (rate, 1 / rate)):
-                return f"all {n_all} prices moved by {factor:g}, the rate between {currency} and USD"
+def _constant_factors(con: duckdb.DuckDBPyConnection) -> dict[int, str]:
+    """Say how the prices of looks moved together where it is as a wrong unit, count or currency would move them."""
+    found: dict[int, str] = {}
+    for number, pattern, factor, n_moved, n_all in con.execute(sql("load/common_factor.sql")).fetchall():
+        reason = _constant_factor(con, pattern, factor, n_moved, n_all)
+        if reason:
+            found.setdefault(number, reason)
+    return found
+
+
+def _constant_factor(
+    con: duckdb.DuckDBPyConnection, pattern: str, factor: float | None, n_moved: int, n_all: int
+) -> str | None:
+    if n_moved < LEAST_MOVED or n_moved * 2 < n_all:
+        return None
+    if pattern == "own count" or factor is None:
+        return f"{n_moved} of {n_all} prices of several chips moved by their number of chips"
+    larger = factor if factor >= 1 else 1 / factor if factor else 0.0
+    if n_moved >= LEAST_MOVED_TOGETHER and any(abs(larger / unit - 1) < 0.02 for unit in UNIT_FACTORS):
+        return f"{n_moved} of {n_all} prices moved by one factor, {factor:g}"
+    for currency, rate in con.execute(LAST_RATES).fetchall() if n_moved == n_all else ():
+        if any(abs(factor / by - 1) < RATE_TOLERANCE for by in (rate, 1 / rate)):
+            return f"all {n_all} prices moved by {factor:g}, the rate between {currency} and USD"
     return None
 
 

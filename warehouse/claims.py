@@ -46,6 +46,7 @@ CONDITIONS = (
 )
 ARTICLE_NAMES = ("article", "seed_file")
 """Columns that may name the text that a claim stands in."""
+MOST_COLUMNS = 1000
 KNOWN = frozenset((*NEEDED, *FIGURES, *TOLD, *CONDITIONS, *ARTICLE_NAMES))
 """Every column that is read."""
 
@@ -165,6 +166,8 @@ def _lines(name: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
         header = list(reader.fieldnames or ())
+        if len(header) > MOST_COLUMNS:
+            raise _refusal(name, 1, "header", str(len(header)), f"more than {MOST_COLUMNS} columns")
         absent = [column for column in (*NEEDED, *FIGURES[:1]) if column not in header]
         if absent:
             raise _refusal(name, 1, "header", ", ".join(absent), "columns are absent")

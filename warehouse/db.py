@@ -66,6 +66,9 @@ def open_build(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         ) from error
     try:
         con.execute("set timezone = 'UTC'")
+        # Of rows not committed yet DuckDB does not know how many there are: it takes them for few, and would compare
+        # each with each.
+        con.execute("set asof_loop_join_threshold = 0")
         migrate(con)
         yield con
     finally:

@@ -27,6 +27,32 @@ def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:
     con.register("accepted_row", rows.with_row_index("row_number").to_arrow())
     con.execute(f"create or replace temp table observed_row as {sql('load/observed_row.sql')}")
     con.unregister("accepted_row")
+    _look_up(con)
+
+
+def _look_up(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `standing` and `last_price`: the log's last word on each offer, and its last price of those observed."""
+    con.execute(f"create or replace temp table standing as {sql('load/standing.sql')}")
+    _touch(
+        con,
+        "select distinct r.offer_id, r.source from observed_row as r inner join standing as s "
+        "on r.offer_id = s.offer_id and r.source = s.source where not s.is_plain",
+    )
+    con.execute(f"create or replace temp table last_price as {sql('load/last_price.sql')}")
+
+
+def _touch(con: duckdb.DuckDBPyConnection, offers: str) -> None:
+    """Make `touched_event`, the events of the offers (offer_id, source) that a SELECT gives, and `touched_point` of it.
+
+    What follows from few offers is computed from their events alone, by the same text as from the whole log.
+    """
+    con.execute(f"create or replace temp table touched as {offers}")
+    con.execute(
+        "create or replace temp table touched_event as select e.* from core.price_event as e "
+        "semi join touched as t on e.offer_id = t.offer_id and e.source = t.source"
+    )
+    point = sql("price_point.sql").replace("core.price_event", "touched_event")
+    con.execute(f"create or replace temp macro touched_point(moment) as table {point}")
 
 
 def start_looks(con: duckdb.DuckDBPyConnection) -> None:
@@ -56,7 +82,12 @@ def append_events(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> d
         "create or replace temp table new_observation as select offer_id, source, scope, observed_at, unit_price, "
         "upfront_price, document_sha256 from observed_row"
     )
+    _touch(con, sql("load/absent_offer.sql"))
     con.execute(f"insert into new_observation {sql('load/absence.sql')}")
+    con.execute(
+        f"delete from new_observation where (offer_id, source) in ({sql('load/nothing_new.sql')})",
+    )
+    _touch(con, "select distinct offer_id, source from new_observation")
     for name in STEPS:
         con.execute(f"create or replace temp table {name} as {sql(f'load/{name}.sql')}")
     con.execute(

@@ -14,12 +14,17 @@ import polars as pl
 
 from warehouse import schemas
 from warehouse.batch import Batch, ParsedLook, stage
-from warehouse.db import sql
+from warehouse.db import insert_rows, sql
 from warehouse.errors import ChipledgerError
 from warehouse.events import append_events, naive, stage_rows, start_looks
 from warehouse.facts import append_facts
 from warehouse.gates import row_gate
 from warehouse.quarantine import Quarantined, find, settle, waiting_with
+
+SCOPE_RUN = (
+    "run_id", "source", "scope", "observed_at", "complete", "archived", "status", "n_rows", "n_refused",
+    "document_sha256", "error", "recorded_at",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,14 +160,16 @@ def _load_round(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook], recorde
     settle(con, batch.refusals, recorded_at=recorded_at)
     # Events are of a scope and a round, not of a look: the first look of the scope is given the number.
     counts = dict(con.execute(sql("load/row_count.sql")).fetchall())
+    records = []
     for number, look in enumerate(batch.looks):
         result = _result(batch, number, n_rows=counts.get(number, 0), n_events=events.pop((look.source, look.scope), 0))
-        _record(con, batch, number, result, recorded_at)
+        records.append(_record(batch, number, result, recorded_at))
         if result.status == "ok":
             append_facts(
                 con, look.facts, source=look.source, observed_at=naive(look.observed_at), recorded_at=recorded_at
             )
         results.append(result)
+    insert_rows(con, f"core.scope_run ({', '.join(SCOPE_RUN)})", records)
     return results
 
 
@@ -188,19 +195,13 @@ def _status(batch: Batch, number: int) -> str:
     return "empty" if number in batch.empty else "ok"
 
 
-def _record(
-    con: duckdb.DuckDBPyConnection, batch: Batch, number: int, result: LookResult, recorded_at: datetime
-) -> None:
+def _record(batch: Batch, number: int, result: LookResult, recorded_at: datetime) -> tuple[object, ...]:
+    """Return the row of a look in core.scope_run, of the columns SCOPE_RUN."""
     look = batch.looks[number]
     complete = look.complete and result.status == "ok" and number not in batch.incomplete
-    con.execute(
-        "insert into core.scope_run by name select ? as run_id, ? as source, ? as scope, ?::TIMESTAMP as observed_at, "
-        "? as complete, ? as archived, ? as status, ? as n_rows, ? as n_refused, ? as document_sha256, "
-        "? as error, ?::TIMESTAMP as recorded_at",
-        [
-            look.run_id, look.source, look.scope, naive(look.observed_at), complete, look.archived, result.status,
-            result.n_rows, result.n_refused, look.document_sha256, result.error, recorded_at,
-        ],
+    return (
+        look.run_id, look.source, look.scope, naive(look.observed_at), complete, look.archived, result.status,
+        result.n_rows, result.n_refused, look.document_sha256, result.error, recorded_at,
     )  # fmt: skip
 
 

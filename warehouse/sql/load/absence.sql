@@ -8,13 +8,8 @@ with p as (
         valid_from,
         unit_price,
         upfront_price
-    from core.price_point(TIMESTAMP '9999-01-01')
-    where
-        not is_void
-        and source in (
-            select k.source from new_look as k
-            where k.complete
-        )
+    from touched_point(TIMESTAMP '9999-01-01')
+    where not is_void
 )
 
 select

@@ -3,7 +3,7 @@
 with unlogged as (
     select n.*
     from new_observation as n
-    anti join core.price_event as e
+    anti join touched_event as e
         on
             n.offer_id = e.offer_id
             and n.source = e.source
