@@ -183,6 +183,8 @@ def _advice(content: dict[str, Any]) -> Parsed:
     unknown: set[str] = set()
     try:
         bands = {band["index"]: str(band["label"]) for band in content["ranges"]}
+        if len(bands) < len(content["ranges"]):
+            raise _refusal("two bands of one index", content["ranges"])
         facts = list(_facts(content["spot_advisor"], bands, ignored, unknown))
     except (KeyError, TypeError, AttributeError) as error:
         raise _refusal(f"another layout: {error!r}", "spot_advisor") from error

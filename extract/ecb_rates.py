@@ -191,6 +191,8 @@ def _csv_rates(body: bytes) -> tuple[Rates, int]:
         raise _refusal(f"expected the CSV of the reference rates: {error}", "body", str(error)) from error
     head = lines[0]
     currencies = head[1:-1] if head[-1] == "" else head[1:]
+    if len({*currencies}) < len(currencies):
+        raise _refusal("a currency stands twice", "header", ",".join(currencies))
     rates: Rates = {}
     n_missing = 0
     for line in lines[1:]:

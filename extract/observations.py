@@ -16,6 +16,8 @@ Quirks:
 6. `no_capacity` says that nobody could rent at the price; the price itself is one.
 """
 
+import csv
+import io
 import re
 from pathlib import PurePath
 
@@ -149,6 +151,7 @@ def _read(document: Document) -> pl.DataFrame:
             "the header is no line of names", source=document.scope, field="header", value=document.body[:80],
             hint="docs/importing.md lists the columns",
         )  # fmt: skip
+    _check_cells(document)
     try:
         table = pl.read_csv(document.body, infer_schema=False, encoding="utf8", truncate_ragged_lines=False)
     except pl.exceptions.PolarsError as error:
@@ -183,6 +186,28 @@ def _read(document: Document) -> pl.DataFrame:
     return table.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
 
 
+def _check_cells(document: Document) -> None:
+    """Raise where a line has not as many cells as the header, or a quote stands where none may.
+
+    The reader below fills a short line up with nothing, so that a price would lose the flag that doubts it.
+    """
+    problem = ""
+    if b'"' in document.body:
+        reader = csv.reader(io.StringIO(document.body.decode("utf-8-sig", "replace"), newline=""), strict=True)
+        try:
+            counts = {len(cells) for cells in reader if cells}
+        except csv.Error as error:
+            problem = str(error)
+    else:
+        counts = {line.count(b",") for line in document.body.split(b"\n") if line.strip()}
+    if problem or len(counts) > 1:
+        raise LayoutChanged(
+            "not a CSV of observations", source=document.scope, field="file",
+            value=problem or "lines with more or fewer cells than the header",
+            hint="Check that it is whole and saved as UTF-8 text with commas",
+        )  # fmt: skip
+
+
 def _text(name: str) -> pl.Expr:
     """Return a column's text without blanks around it; NULL where it is empty."""
     stripped = pl.col(name).str.strip_chars()
@@ -198,4 +223,5 @@ def _moment() -> pl.Expr:
         .then(zoned.str.slice(0, 10) + "T00:00:00" + zoned.str.slice(10))
         .otherwise(zoned)
     )
-    return full.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="us").dt.replace_time_zone(None)
+    moment = full.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="us").dt.replace_time_zone(None)
+    return pl.when(moment.dt.year().is_between(1, 9999)).then(moment)  # a zone may lead out of the calendar

@@ -39,6 +39,8 @@ ADDRESS = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonBedrock
 HINT = f"Download {ADDRESS}/current/us-east-1/index.json, or another region's"
 UNITS = {"1K tokens": Decimal(1000), "1M tokens": Decimal(1)}
 """Units of the list, and what makes USD per million tokens of a price in each."""
+MOST_USD = 1_000_000
+"""What no tokens cost."""
 ENDS = {"Input tokens": "input", "Output tokens": "output"}
 USAGE = re.compile(r"[A-Z0-9]+-.+-(input|output)-tokens(?:-standard)?")
 ON_DEMAND = "On-demand Inference"
@@ -172,8 +174,8 @@ class _Reader:
             amount = Decimal(text)
         except InvalidOperation:
             raise self.refusal("not an amount such as 0.0007200000", f"{at}.pricePerUnit.USD", text) from None
-        if not amount.is_finite() or amount < 0:
-            raise self.refusal("not an amount of 0 or more", f"{at}.pricePerUnit.USD", text)
+        if not amount.is_finite() or not 0 <= amount < MOST_USD or "_" in text:
+            raise self.refusal("not an amount of 0 or more, or beyond reason", f"{at}.pricePerUnit.USD", text)
         if amount == 0:
             raise _Left("a price of 0")
         return amount * UNITS[unit]

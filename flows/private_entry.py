@@ -68,7 +68,7 @@ class Entry:
         if text is None:
             return None
         try:
-            number = Decimal(text)
+            number = Decimal(text.replace("_", "no digit"))  # to Python, not to a person, 1_0 is ten
         except InvalidOperation:
             raise self.error(field, "no number", "Write it plainly, such as 12.5") from None
         if not number.is_finite() or number < 0 or number > most or (above is not None and number <= above):

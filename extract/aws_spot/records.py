@@ -161,10 +161,9 @@ def _timed(frame: pl.DataFrame) -> pl.DataFrame:
     """Return records with their time as naive UTC (NULL where the text is none) and their price as plain text."""
     text = pl.col("at_text").str.replace("Z$", "+00:00")
     prices = frame["price"].unique().to_list()
+    at = text.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="us").dt.replace_time_zone(None)
     return frame.with_columns(
-        text.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="us")
-        .dt.replace_time_zone(None)
-        .alias("at"),
+        pl.when(at.dt.year().is_between(1, 9999)).then(at).alias("at"),  # a zone may lead out of the calendar
         pl.col("price").replace_strict(prices, [plain_number(each) for each in prices], return_dtype=pl.String),
     )
 

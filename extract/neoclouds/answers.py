@@ -17,6 +17,10 @@ MONEY_WORD = re.compile(r"price|cost|rate(?!d)|fee|dph|usd|eur|amount|discount|h
 """What names of fields about money have in them."""
 
 
+_UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ufeff]")
+"""Characters that nobody sees, and that no name has: those that control, and that turn the direction of writing."""
+
+
 class Digits(str):
     """A JSON number, as it was written."""
 
@@ -65,7 +69,7 @@ class Fields:
     def text(self, name: str) -> str:
         """Return a text that is not empty."""
         value = self.any(name)
-        if not isinstance(value, str) or isinstance(value, Digits) or not value.strip():
+        if not isinstance(value, str) or isinstance(value, Digits) or not value.strip() or _UNSEEN.search(value):
             raise self._wrong(name, "a text", value)
         return value
 
@@ -116,7 +120,7 @@ class Fields:
     def texts(self, name: str) -> list[str]:
         """Return a list of texts, without the empty ones."""
         value = self.any(name)
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        if not isinstance(value, list) or not all(isinstance(item, str) and not _UNSEEN.search(item) for item in value):
             raise self._wrong(name, "a list of texts", value)
         return [item for item in value if item.strip()]
 

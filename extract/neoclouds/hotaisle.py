@@ -41,7 +41,7 @@ VM, BARE_METAL = "VM", "Bare metal"
 MONTHLY = "bare metal, one-month minimum"
 """What stands behind the price in a card of bare metal."""
 SIZES = re.compile(r"[1-9]\d?x(?: & [1-9]\d?x)*")
-CHIP = re.compile(r"[A-Za-z].*\d")
+CHIP = re.compile(r"\A[^A-Za-z]*[A-Za-z].*\d")  # anchored: tried from each letter it takes half a minute
 SUMMED_CHIP = "mi300x"
 """The chip that the summary is of; cards of others stand for themselves."""
 SUMMARY = {

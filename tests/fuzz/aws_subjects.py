@@ -270,7 +270,7 @@ def _spot(captured: object) -> Iterator[Subject]:
             yield Subject(
                 name=f"aws_spot_feed {name[5:12]}", read=of_source(aws_spot_feed.SOURCE, scope="prices"),
                 documents={"captured": _small_feed(captured(name))}, changes=of_json,  # type: ignore[operator]
-                derived=("availability_zone",), unknown=("interruption_band", "savings_percent"),
+                derived=("availability_zone", "interruption_band"), unknown=("interruption_band", "savings_percent"),
             )  # fmt: skip
 
 
@@ -287,7 +287,7 @@ FACTS = ("capacity_block_offering_id", "starts_at", "ends_at", "duration_minutes
 def _hourly(body: bytes) -> set[str]:
     """Return the hourly rates of an answer's offers, by the arithmetic of the documentation."""
     found = set()
-    for item in re.findall(rb"<item>(.*?)</item>", body, re.DOTALL):
+    for item in re.findall(rb"<item>(.*?)</item>", re.sub(rb"<!\[CDATA\[(.*?)\]\]>", rb"\1", body), re.DOTALL):
         told = dict(re.findall(r"<(\w+)>([^<>]*)</\1>", item.decode("utf-8", "replace")))
         numbers = [told.get(name, "") for name in (
             "upfrontFee", "instanceCount", "capacityBlockDurationHours", "capacityBlockDurationMinutes")]  # fmt: skip

@@ -112,7 +112,7 @@ def of_markup(text: str) -> Mapping[str, Change]:
         told = text[match.start(1) : at] + new + text[at : match.end(1)]
         import html
 
-        return made("an entity", at, at, new, put=(told, html.unescape(told), *html.unescape(told).split()))
+        return made("an entity", at, at, new, put=(told, *re.split(r"[\s/]", html.unescape(told)), html.unescape(told)))
 
     def comment(rng: random.Random) -> Mutant | None:
         if not texts:
@@ -127,7 +127,8 @@ def of_markup(text: str) -> Mapping[str, Change]:
         if not numbers:
             return None
         match = rng.choice(numbers)
-        return made("odd number", match.start(1), match.end(1), rng.choice(ODD_NUMBERS))
+        new = rng.choice(ODD_NUMBERS)
+        return made("odd number", match.start(1), match.end(1), new, put=(new, "EUR") if "\u20ac" in new else None)
 
     def odd_text(rng: random.Random) -> Mutant | None:
         if not texts:

@@ -1,20 +1,23 @@
 """The readers of neoclouds, of catalogues, of imports and of benchmark files."""
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from fuzz.json_mutants import of_json
 from fuzz.markup_mutants import of_markup
 from fuzz.mutants import Change
-from fuzz.rows import NOW, of_frames, of_source, of_values
+from fuzz.rows import NOW, of_frames, of_source, of_values, text
 from fuzz.table_mutants import of_table
 from fuzz.verdicts import Row, Subject
 from neoclouds.case import cases
 from neoclouds.markets import MARKETS
 
 from extract import observations
+from extract.benchmarks import Measurement
 from extract.benchmarks import read as read_benchmark
 from extract.neoclouds import gpuhunt_, skypilot_catalog
 from warehouse.documents import Document
@@ -55,6 +58,14 @@ GPUHUNT = {
 }  # fmt: skip
 
 
+FOLLOW = {
+    "massedcompute": ("instance_type",),  # named by the label, and by how many there are
+    "digitalocean": ("accelerator_count", "capacity_unit"),  # one where the label, which is told whole, says none
+    "runpod": ("purchase_option",),  # a spot price counts where it is below the price on demand
+}
+"""Columns that follow from others in one source alone."""
+
+
 def of_whatever(body: bytes) -> Mapping[str, Change]:
     """Return the changes that fit a document's form."""
     text = body.decode("utf-8", "replace")
@@ -70,13 +81,14 @@ def of_whatever(body: bytes) -> Mapping[str, Change]:
 def subjects(shared: Path | None) -> Iterator[Subject]:
     """Yield the readers; without the folder of captures, those of our own fixtures."""
     for case in cases():
+        named = FOLLOW.get(case.source.name, ())
         documents = {"fixture": case.body}
         if shared:
             documents |= {Path(path).name: (shared / path).read_bytes() for path in case.samples}
         yield Subject(
             name=case.source.name, read=of_source(case.source, scope="all"), changes=of_whatever,
             documents={name: body for name, body in documents.items() if len(body) < 100_000},
-            derived=("accelerator_label", "capacity_unit", "tier", "conditions", "restriction", "n_machines", "n_accelerators"), unknown=("n_machines", "n_accelerators"),  # noqa: E501
+            derived=("accelerator_label", "capacity_unit", "tier", "conditions", "restriction", "n_machines", "n_accelerators", "stock_status", *named), unknown=("n_machines", "n_accelerators"),  # noqa: E501
             amounts=_markets(case.source.name),
         )  # fmt: skip
     documents = {"made": CATALOGUE.encode()}
@@ -104,6 +116,11 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
 def _markets(name: str) -> Any:
     """Return what the quantiles of an edited answer should be, of the sources that tell quantiles."""
     quantiles = MARKETS.get(name)
+    if name == "hyperbolic":  # in cents
+        return lambda body: {
+            text(Decimal(each.decode()) / 100)
+            for each in re.findall(rb"(?<![\w.])\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,2})?", body)  # noqa: E501
+        }
     if quantiles is None:
         return None
 
@@ -127,7 +144,7 @@ def _benchmarks(shared: Path) -> Iterator[Subject]:
 
     folder = shared / "data" / "benchmark_samples"
     for name, words in WORDS.items():
-        if name.startswith("custom_"):  # of no known tool: it is refused as it is
+        if name.startswith("custom_") or "overcount" in name:  # of no known tool, and wrong: refused as they are
             continue
 
         def read(body: bytes, name: str = name, words: Mapping[str, str] = words) -> Collection[Row]:
@@ -135,8 +152,9 @@ def _benchmarks(shared: Path) -> Iterator[Subject]:
 
         yield Subject(
             name=f"benchmark {name[:17]}", read=read, documents={name: (folder / name).read_bytes()},
-            changes=of_whatever, derived=("note", "statistic", "output_rate", "total_rate", "metric"), unknown=RUN,
+            changes=of_whatever, derived=("note", "evidence_grade"), unknown=RUN,
         )  # fmt: skip
 
 
-RUN = ("input_length", "output_length", "concurrency", "request_rate", "software", "measured_on", "note")
+RUN = tuple(Measurement.__dataclass_fields__)
+"""What a result file does not tell is unknown; without a rate a run is refused."""

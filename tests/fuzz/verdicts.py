@@ -185,7 +185,7 @@ class _Words:
 
 def _numbers(text: str) -> set[Decimal]:
     """Return the number that a text is."""
-    bare = text.strip().strip("$\u20ac").strip()
+    bare = re.sub(r"(?<=\d)[xX\u00d7]$", "", text.strip().strip("$\u20ac").strip())  # 8x is eight
     return {Decimal(bare).normalize()} if _NUMBER.fullmatch(bare) and bare.isascii() else _foreign(bare)
 
 
