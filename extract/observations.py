@@ -160,6 +160,7 @@ def _read(document: Document) -> pl.DataFrame:
             "not a CSV of observations", source=document.scope, field="file", value=reason,
             hint="Check that it is whole and saved as UTF-8 text with commas",
         ) from error  # fmt: skip
+    table = table.filter(~pl.all_horizontal(pl.all().is_null()))  # blank lines, of which a file can have a million
     twice = [name.removesuffix(TWICE) for name in table.columns if name.endswith(TWICE)]
     if {*twice} & {*REQUIRED, *OPTIONAL}:
         raise LayoutChanged(

@@ -14,6 +14,8 @@ MAX_BYTES = 64 << 20
 """Summaries have kilobytes; a file beyond this is a log of requests or the wrong one."""
 MAX_RUNS = 100_000
 MAX_TEXT = 300
+MAX_DIGITS = 100
+"""Characters of a number: tools write at most thirty, and a million of them take seconds to compute with."""
 MAX_MAGNITUDE = 20
 """Powers of ten a number may have: nanoseconds since 1970 have 18; beyond is damage, and slow to compute with."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -191,7 +193,9 @@ def loads(text: str) -> Any:
 
 def _decimal(text: str) -> Decimal:
     try:
-        return Decimal(text)
+        if len(text) <= MAX_DIGITS:
+            return Decimal(text)
+        raise InvalidOperation
     except InvalidOperation:  # an exponent beyond what Decimal has
         raise ValueError(f"a number that cannot be read: {text[:40]}") from None
 

@@ -201,3 +201,36 @@ def test_a_column_of_a_claim_spelt_otherwise_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ChipledgerError, match="spelt otherwise"):
         claims.read_table(tmp_path / "claims.csv")
+
+
+def test_blank_lines_are_no_rows() -> None:
+    """A million of them took fifteen seconds and half a gigabyte, each a refused row."""
+    start = time.process_time()
+
+    assert imported(OBSERVED.encode() + b"\n" * 1_000_000) == imported(OBSERVED.encode())
+    assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize(
+    ("read", "body"),
+    [
+        # a line cut short lost the flag that doubts its price; a quote in the middle emptied a cell
+        (imported, OBSERVED.encode()[: OBSERVED.rindex(",hand_curated")]),
+        (imported, OBSERVED.replace("karpenter@cafda", '""karpenter@cafda', 1).encode()),
+        # rates of one currency under the name of another that had none
+        (EURO, RATES.replace(b"CNY,", b"CYP,", 1)),
+        (FEED, advice(b"1").replace(b"}], ", b'}, {"index": 1, "label": "<5%"}], ', 1)),
+    ],
+)
+def test_what_was_read_wrong_once(read: Reader, body: bytes) -> None:
+    """Refused now."""
+    with pytest.raises(LayoutChanged):
+        read(body)
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"])
+def test_a_time_beyond_the_calendar_is_a_refused_row(moment: str) -> None:
+    """A zone leads out of it, and Python knows no year 10000."""
+    assert len(imported(OBSERVED.replace("2022-06-22T13:25:00Z", moment, 1).encode())) == 5
+    line = b"use1-az1\tp5.48xlarge\tLinux/UNIX\t31.4\t" + moment.encode() + b"\n"
+    assert SPOT(line) == set()
