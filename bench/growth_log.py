@@ -1,0 +1,217 @@
+"""The log that years of daily runs would have left, made by a seeded generator straight into the writer's file.
+
+Offers are those of every AWS type in many regions under each purchase option, and of neoclouds; one look a day at each
+scope, each with a document; an event where a price changed. RATES are the shares of prices that change a day: with the
+kinds' shares of all prices, 1 % together. Prices, regions and neoclouds' machines are made up, as are their moves.
+"""
+
+import hashlib
+import random
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from extract import source_named
+from warehouse import db, instance_types
+from warehouse.events import naive
+from warehouse.load import ParsedLook, load, observation_schema
+
+SEED = 20261121
+LAST_DAY = datetime(2026, 11, 20, 6, tzinfo=UTC)
+AREAS = ("us", "eu", "ap", "ca", "sa", "me", "af", "il", "mx")
+SIDES = ("east", "west", "central", "south", "north")
+REGIONS = tuple(f"{area}-{side}-{n}" for area in AREAS for side in SIDES for n in (1, 2))
+CLOUDS = ("lambda", "nebius", "runpod", "verda", "crusoe", "scaleway", "ovh", "vultr", "together", "hyperstack")
+CHIPS = ("H100 SXM", "A100 80GB", "H200", "B200", "L40S", "RTX 4090", "A10", "L4")
+RATES = {"spot": 0.060, "cloud": 0.025, "list": 0.0019}
+
+
+@dataclass
+class Market:
+    """All prices of one day. `offers` has the columns of an observation, `source`, `scope`, `rate` and `price`."""
+
+    offers: pl.DataFrame
+    dice: random.Random
+    factor: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.factor = [1.0] * len(self.offers)
+
+    def turn(self) -> int:
+        """Move on by a day; return how many prices changed."""
+        n_moved = 0
+        for place, rate in enumerate(self.offers["rate"]):
+            if self.dice.random() < rate:
+                self.factor[place] = self.dice.uniform(0.85, 1.15)
+                n_moved += 1
+        return n_moved
+
+    def looks(self, observed_at: datetime) -> list[ParsedLook]:
+        """Return one complete look at each scope, with a document each."""
+        amount = (pl.col("price") * pl.Series(self.factor)).round(4).cast(pl.Decimal(18, 4)).cast(pl.String)
+        priced = self.offers.with_columns(unit_price=amount)
+        found = []
+        for (source, scope), rows in priced.group_by("source", "scope", maintain_order=True):
+            sha256 = hashlib.sha256(f"{source}|{scope}|{observed_at:%Y-%m-%d}".encode()).hexdigest()
+            found.append(
+                ParsedLook(
+                    run_id=f"growth-{observed_at:%Y%m%d}", source=str(source), scope=str(scope),
+                    observed_at=observed_at, complete=True, archived=False, document_sha256=sha256,
+                    rows=rows.select(*observation_schema(), document_sha256=pl.lit(sha256)),
+                )
+            )  # fmt: skip
+        return found
+
+
+def market(n_prices: int) -> Market:
+    """Return so many offers: a tenth of neoclouds, and of AWS a tenth spot and the rest lists and commitments."""
+    dice = random.Random(SEED)  # noqa: S311 (a made-up market, the same each time)
+    rows = _cloud_rows(dice, n_prices // 10)
+    types = [row.instance_type for row in instance_types.read_table() if row.capacity_unit == "instance"]
+    for number in range(len(REGIONS) * len(types)):
+        if len(rows) >= n_prices:
+            break
+        rows += _aws_rows(types[number // len(REGIONS)], REGIONS[number % len(REGIONS)], dice.uniform(1, 100))
+    schema = {**observation_schema(), "source": pl.String, "scope": pl.String, "rate": pl.Float64, "price": pl.Float64}
+    filled = [{name: row.get(name) for name in schema} for row in rows[:n_prices]]
+    return Market(pl.DataFrame(filled, schema=schema).with_columns(pl.col("price").round(4)), dice)
+
+
+BASE = {"statistic": "price", "pricing_currency": "USD", "unit_price_type": "List", "capacity_unit": "instance"}
+
+
+def _cloud_rows(dice: random.Random, n_rows: int) -> list[dict[str, Any]]:
+    rows = []
+    for n in range(n_rows):
+        source, place = CLOUDS[n % len(CLOUDS)], n // len(CLOUDS)
+        rows.append(
+            BASE | {
+                "source": source, "scope": "all", "rate": RATES["cloud"], "price": dice.uniform(1, 30),
+                "service_provider_name": source_named(source).provider, "instance_type": f"vm-{place}",
+                "accelerator_label": CHIPS[place % len(CHIPS)], "region_id": f"r{place % 7}",
+                "accelerator_count": str((1, 2, 4, 8)[place // len(CHIPS) % 4]), "purchase_option": "on_demand",
+            }
+        )  # fmt: skip
+    return rows
+
+
+def _aws_rows(instance_type: str, region: str, price: float) -> list[dict[str, Any]]:
+    """Return on-demand, 12 Reserved, 12 Savings Plan and 3 spot prices of one type in one region."""
+    aws = BASE | {
+        "service_provider_name": "AWS", "instance_type": instance_type, "region_id": region, "scope": region,
+        "rate": RATES["list"], "source": "aws_price_list", "price": price,
+    }  # fmt: skip
+    rows = [aws | {"purchase_option": "on_demand"}]
+    for hours, share in ((8760, 0.7), (26280, 0.5)):
+        term = {"commitment_term_hours": hours, "price": price * share, "purchase_payment_model": "No Upfront"}
+        # The tier stands for payment models, which have fees of their own.
+        for tier in (None, "a", "b"):
+            rows += [
+                aws | term | {"purchase_option": "reserved", "commitment_discount_type": "Reserved",
+                              "offering_class": offering_class, "tier": tier}
+                for offering_class in ("standard", "convertible")
+            ]  # fmt: skip
+            rows += [
+                aws | term | {"purchase_option": "savings_plan", "commitment_discount_type": plan, "tier": tier,
+                              "source": "aws_savings_plans"}
+                for plan in ("Compute", "EC2Instance")
+            ]  # fmt: skip
+    spot = {"purchase_option": "spot", "price": price * 0.4, "source": "aws_spot", "rate": RATES["spot"]}
+    return rows + [aws | spot | {"availability_zone": f"{region}{zone}"} for zone in "abc"]
+
+
+EVENTS = """
+insert into core.price_event by name
+select
+    e.offer_id,
+    e.source,
+    e.scope,
+    d.observed_at as valid_from,
+    (e.unit_price * (0.85 + 0.3 * random()))::DECIMAL(18, 4) as unit_price,
+    null as upfront_price,
+    sha256(e.source || '|' || e.scope || '|' || d.observed_at::DATE::VARCHAR) as document_sha256,
+    d.observed_at + interval 5 minutes as recorded_at,
+    null as retracts_recorded_at
+from (select ?::TIMESTAMP + to_days(n::INTEGER) as observed_at from range(1, ?) as r (n)) as d
+cross join core.price_event as e
+inner join core.offer as o on e.offer_id = o.offer_id
+where
+    random() < case
+        when o.purchase_option = 'spot' then ?
+        when o.service_provider_name <> 'AWS' then ?
+        else ?
+    end
+"""
+
+
+def make(folder: Path, *, n_prices: int, years: int) -> None:
+    """Make `build.duckdb` in a folder: the log that daily runs of so many years would have left."""
+    days = 365 * years
+    first = LAST_DAY - timedelta(days=days)
+    looks = market(n_prices).looks(first)
+    with db.writer(folder) as con:
+        add_documents(con, looks, first, 1)
+        load(con, looks, recorded_at=first)
+        add_documents(con, looks, first + timedelta(days=1), days - 1, with_looks=True)
+        # What random() gives must not depend on threads.
+        con.execute("set threads = 1")
+        con.execute("select setseed(0.5)")
+        con.execute(EVENTS, [naive(first), days, RATES["spot"], RATES["cloud"], RATES["list"]])
+        con.execute("reset threads")
+
+
+DAYS = """
+create or replace temp table look as
+select
+    l.*,
+    d.observed_at,
+    d.observed_at + interval 5 minutes as recorded_at,
+    strftime(d.observed_at, '%Y%m%d') as day,
+    sha256(l.source || '|' || l.scope || '|' || d.observed_at::DATE::VARCHAR) as document_sha256
+from (select ?::TIMESTAMP + to_days(n::INTEGER) as observed_at from range(?) as r (n)) as d
+cross join looked as l
+order by d.observed_at, l.source, l.scope
+"""
+
+
+def add_documents(
+    con: duckdb.DuckDBPyConnection, looks: list[ParsedLook], first: datetime, days: int, *, with_looks: bool = False
+) -> None:
+    """Write a document a day for each look, over so many days, and the good looks themselves if asked for."""
+    looked = pl.DataFrame(
+        [(look.source, look.scope, len(look.rows)) for look in looks],
+        schema=["source", "scope", "n_rows"], orient="row",
+    )  # fmt: skip
+    con.register("looked", looked.to_arrow())
+    con.execute(DAYS, [naive(first), days])
+    con.execute(
+        "insert into core.document by name select document_sha256, source, scope, 'https://prices.example/' || source "
+        "|| '/' || scope || '/' || day as url, observed_at as fetched_at, n_rows * 120 as size_bytes, recorded_at "
+        "from look"
+    )
+    if with_looks:
+        con.execute(
+            "insert into core.scope_run by name select 'growth-' || day as run_id, source, scope, observed_at, true as "
+            "complete, false as archived, 'ok' as status, n_rows::INTEGER as n_rows, 0 as n_refused, document_sha256, "
+            "recorded_at from look"
+        )
+    con.unregister("looked")
+
+
+def last_prices(con: duckdb.DuckDBPyConnection, today: Market) -> None:
+    """Bring a market to the prices that the log has of each offer last."""
+    keys = [
+        "source", "instance_type", "region_id", "availability_zone", "purchase_option", "commitment_discount_type",
+        "commitment_term_hours", "offering_class", "tier", "accelerator_label",
+    ]  # fmt: skip
+    last = con.execute(
+        f"select {', '.join(keys)}, arg_max(e.unit_price, e.valid_from)::DOUBLE as last_price "
+        "from core.price_event as e inner join core.offer as o on e.offer_id = o.offer_id group by all"
+    ).pl()
+    last = last.with_columns(pl.col("commitment_term_hours").cast(pl.Int64))
+    found = today.offers.select(keys).join(last, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    today.offers = today.offers.with_columns(price=found["last_price"])
