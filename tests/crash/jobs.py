@@ -262,18 +262,18 @@ def rebuild(root: Path) -> None:
 
 def compact(root: Path) -> None:
     from flows import retention
-    from warehouse import db
+    from warehouse import db, disk
 
-    with world(root, LAST) as toy, db.locked(root / "data"):
+    with world(root, LAST) as toy, disk.faults(root / "data"), db.locked(root / "data"):
         retention.keep_house(toy.settings(), toy.clock(), thoroughly=True)
 
 
 def prune(root: Path) -> None:
     """Remove old pages and replaced files, and pack nothing."""
     from flows import retention
-    from warehouse import db
+    from warehouse import db, disk
 
-    with world(root, LAST) as toy, db.locked(root / "data"):
+    with world(root, LAST) as toy, disk.faults(root / "data"), db.locked(root / "data"):
         retention.keep_house(replace(toy.settings(), retention={"compact_after_days": 0}), toy.clock())
 
 
