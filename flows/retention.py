@@ -57,6 +57,7 @@ def keep_house(settings: Settings, now: datetime, *, thoroughly: bool = False) -
     chosen = retention_settings.of(settings)
     kept = Kept()
     landing = Landing(settings.data_dir / "landing")
+    landing.remove_parts()
     if chosen.compact_after_days:
         month = f"{now - timedelta(days=chosen.compact_after_days):%Y-%m}"
         if thoroughly or month > packed_until(landing):

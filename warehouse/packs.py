@@ -130,8 +130,11 @@ def is_named(sha256: str, body: bytes) -> bool:
 
 def _put(target: Path, content: bytes) -> None:
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
-    with part.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(target)
+    try:
+        with part.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
