@@ -1,11 +1,14 @@
 """What a source is: a value with a name, its scopes, and two functions, `fetch` (I/O) and `parse` (pure)."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from warehouse.documents import Document, Look
+from warehouse.errors import SourceError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,3 +82,24 @@ class Source:
     settings: tuple[str, ...] = ()
     polite: bool = False
     off_because: str = ""
+
+
+@contextmanager
+def failing_alone(source: str, scope: str) -> Iterator[None]:
+    """Turn what a source's own code should not raise into a SourceError, so that one fault costs one scope.
+
+    Faults of the program itself (no memory, an interruption) pass.
+    """
+    try:
+        yield
+    except (SourceError, MemoryError):
+        raise
+    except Exception as error:
+        logging.getLogger(__name__).exception("%s %s: a fault of our own code", source, scope)
+        raise SourceError(
+            f"the source's own code failed: {type(error).__name__}",
+            source=source,
+            field="scope",
+            value=scope,
+            hint="The other scopes go on; please report it with the log",
+        ) from error

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import duckdb
 
 from extract import SOURCES, observations, source_named
-from extract.base import Context, Source
+from extract.base import Context, Source, failing_alone
 from flows import ask, given_file, hidden, pages, replay, retention
 from flows.settings import Settings
 from flows.summary import Summary
@@ -105,11 +105,12 @@ class Run:
     def fetch(self, source: Source, scope: str) -> tuple[Look, ...]:
         """Return the looks at one scope. Raises SourceError. Safe to call from several threads."""
         ctx = self._context(source)
-        if source.kind == "archive":
-            if source.backfill is None:
-                raise SourceError("an archive without a way to read it", source=source.name)
-            return tuple(source.backfill(ctx, scope, None, None))
-        return (source.fetch(ctx, scope),)
+        with failing_alone(source.name, scope):
+            if source.kind == "archive":
+                if source.backfill is None:
+                    raise SourceError("an archive without a way to read it", source=source.name)
+                return tuple(source.backfill(ctx, scope, None, None))
+            return (source.fetch(ctx, scope),)
 
     def fetch_all(self, planned: list[tuple[Source, str]]) -> None:
         """Fetch scopes side by side and land what comes; one that fails fails alone."""
