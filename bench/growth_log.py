@@ -131,21 +131,24 @@ select
     e.source,
     e.scope,
     d.observed_at as valid_from,
-    (e.unit_price * (0.85 + 0.3 * random()))::DECIMAL(18, 4) as unit_price,
+    (e.unit_price * (0.85 + 0.3 * (hash(e.offer_id, d.n, 'price') / 18446744073709551615)))::DECIMAL(18, 4)
+        as unit_price,
     null as upfront_price,
     sha256(e.source || '|' || e.scope || '|' || d.observed_at::DATE::VARCHAR) as document_sha256,
     d.observed_at + interval 5 minutes as recorded_at,
     null as retracts_recorded_at
-from (select ?::TIMESTAMP + to_days(n::INTEGER) as observed_at from range(1, ?) as r (n)) as d
-cross join core.price_event as e
-inner join core.offer as o on e.offer_id = o.offer_id
-where
-    random() < case
-        when o.purchase_option = 'spot' then ?
-        when o.service_provider_name <> 'AWS' then ?
-        else ?
-    end
+from (select n, ?::TIMESTAMP + to_days(n::INTEGER) as observed_at from range(1, ?) as r (n)) as d
+cross join (
+    select
+        p.*,
+        case when o.purchase_option = 'spot' then ? when o.service_provider_name <> 'AWS' then ? else ? end as rate
+    from core.price_event as p
+    inner join core.offer as o on p.offer_id = o.offer_id
+) as e
+where hash(e.offer_id, d.n, 'moves') / 18446744073709551615 < e.rate
+order by d.n, e.offer_id
 """
+"""Which prices move on which day, and where to, by hashes: the same on each machine, whatever the number of threads."""
 
 
 def make(folder: Path, *, n_prices: int, years: int) -> None:
@@ -157,11 +160,7 @@ def make(folder: Path, *, n_prices: int, years: int) -> None:
         add_documents(con, looks, first, 1)
         load(con, looks, recorded_at=first)
         add_documents(con, looks, first + timedelta(days=1), days - 1, with_looks=True)
-        # What random() gives must not depend on threads.
-        con.execute("set threads = 1")
-        con.execute("select setseed(0.5)")
         con.execute(EVENTS, [naive(first), days, RATES["spot"], RATES["cloud"], RATES["list"]])
-        con.execute("reset threads")
 
 
 DAYS = """
