@@ -27,29 +27,60 @@ changes_only as (
     having not bool_or(p.last_observed_at > p.valid_from)
 ),
 
+-- The days on which a price stood: after the one on which it came, up to the one before it went or when last seen.
+standing as (
+    select
+        h.last_source as source,
+        o.service_provider_name,
+        o.purchase_option,
+        h.valid_from::DATE + 1 as first_day,
+        least(h.valid_to::DATE - 1, case when c.source is null then h.last_observed_at::DATE end) as last_day
+    from mart.price_history as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+    semi join repriced as r
+        on
+            h.last_source = r.source
+            and o.service_provider_name = r.service_provider_name
+            and o.purchase_option = r.purchase_option
+    left join changes_only as c on h.last_source = c.source
+    where
+        h.unit_price is not null
+        and o.statistic = 'price'
+        and o.tier not ilike '%marketplace%' is not false
+        and (last_day is null or last_day >= first_day)
+),
+
+step as (
+    select
+        source,
+        service_provider_name,
+        purchase_option,
+        first_day as stepped_on,
+        1 as step
+    from standing
+    union all
+    select
+        source,
+        service_provider_name,
+        purchase_option,
+        last_day + 1 as stepped_on,
+        -1 as step
+    from standing
+    where last_day is not null
+),
+
 unchanged as (
     select
-        r.source,
-        r.service_provider_name,
-        r.purchase_option,
-        r.repriced_on,
-        count(distinct h.offer_id) as n_unchanged
-    from repriced as r
-    inner join core.offer as o
-        on
-            r.service_provider_name = o.service_provider_name
-            and r.purchase_option = o.purchase_option
-            and o.statistic = 'price'
-            and o.tier not ilike '%marketplace%' is not false
-    inner join mart.price_history as h
-        on
-            o.offer_id = h.offer_id
-            and r.source = h.last_source
-            and r.repriced_on > h.valid_from::DATE
-            and (h.valid_to is null or r.repriced_on < h.valid_to::DATE)
-    left join changes_only as c on r.source = c.source
-    where h.unit_price is not null and (c.source is not null or r.repriced_on <= h.last_observed_at::DATE)
-    group by r.source, r.service_provider_name, r.purchase_option, r.repriced_on
+        source,
+        service_provider_name,
+        purchase_option,
+        stepped_on,
+        sum(sum(step)) over (
+            partition by source, service_provider_name, purchase_option
+            order by stepped_on
+        )::BIGINT as n_unchanged
+    from step
+    group by source, service_provider_name, purchase_option, stepped_on
 )
 
 select
@@ -94,9 +125,9 @@ left join repriced as r
         and o.service_provider_name = r.service_provider_name
         and e.purchase_option = r.purchase_option
         and e.observed_at::DATE = r.repriced_on
-left join unchanged as v
+asof left join unchanged as v
     on
         r.source = v.source
         and r.service_provider_name = v.service_provider_name
         and r.purchase_option = v.purchase_option
-        and r.repriced_on = v.repriced_on
+        and r.repriced_on >= v.stepped_on
