@@ -35,7 +35,7 @@ REMADE = (
     "provider_price",
 )  # fmt: skip
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
-INDEX = ("price_index_item", "price_index")
+INDEX = ("price_index_item", "administered_spot", "price_index")
 """Made again only from what was known then: of what is known now, the file's own stands."""
 NEEDED = {"token": "token_cost", "drift": "price_index"}
 """The marts of the file itself without which a part of the page is left out."""

@@ -123,7 +123,7 @@ def _tables(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _views(con: duckdb.DuckDBPyConnection) -> None:
-    for name in ("price_index_item", "price_index"):
+    for name in ("price_index_item", "administered_spot", "price_index"):
         con.execute(f"create view mart.{name} as {(SQL / f'{name}.sql').read_text()}")
     con.execute(f"create macro mart.drift(since, until) as table {(SQL / 'drift.sql').read_text()}")
 

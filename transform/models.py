@@ -106,6 +106,7 @@ MARTS = (
     Mart(
         "price_index_item", "One day on which one offer entered the index, moved, or held till its end", is_table=True
     ),
+    Mart("administered_spot", "One provider whose spot prices follow its on-demand prices, or never move"),
     Mart("price_index", "The like-for-like drift and the level of one series on one day", is_table=True),
     Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
 )

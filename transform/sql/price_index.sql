@@ -9,8 +9,7 @@
 -- chip-hour of all offers that were there, as rated by the ECB on that day or up to ten days before. mix_effect is what
 -- the logarithm of their geometric mean did beyond drift and currency: offers that came and went, unequal weights, and
 -- moves left out. It and the level are unknown on days on which an offer has no dollar price.
--- Volatility is the standard deviation of 30 days' log drifts, without administered spot: a provider's spot prices that
--- are one constant share of its on-demand prices for two chips or more, or that never moved in 30 days or more.
+-- Volatility is the standard deviation of 30 days' log drifts, without administered spot (mart.administered_spot).
 -- Sums are of decimals, so that the order of rows does not matter.
 with item as (
     select * from mart.price_index_item
@@ -30,61 +29,6 @@ cell as (
             purchase_option
         from item
     ) as named
-),
-
--- Spot beside on-demand of the same machine, place and day.
-shared as (
-    select
-        s.service_provider_name,
-        s.accelerator_name,
-        s.price_per_accelerator_hour as spot_price,
-        s.price_per_accelerator_hour / d.price_per_accelerator_hour as spot_share
-    from item as s
-    inner join core.offer as o on s.offer_id = o.offer_id
-    inner join core.offer as p
-        on
-            o.service_provider_name = p.service_provider_name
-            and o.instance_type is not distinct from p.instance_type
-            and o.accelerator_label is not distinct from p.accelerator_label
-            and o.accelerator_count is not distinct from p.accelerator_count
-            and o.region_id is not distinct from p.region_id
-            and o.statistic = p.statistic
-            and o.pricing_currency = p.pricing_currency
-            and p.purchase_option = 'on_demand'
-    inner join item as d
-        on p.offer_id = d.offer_id and s.index_date between d.index_date and d.held_to_date
-    where s.purchase_option = 'spot'
-),
-
-constant as (
-    select service_provider_name
-    from (
-        select
-            *,
-            median(spot_share) over (partition by service_provider_name) as usual_share
-        from shared
-    ) as compared
-    group by service_provider_name
-    having
-        count(distinct accelerator_name) >= 2
-        -- half a per cent, or half a cent on a price rounded to cents
-        and bool_and(
-            abs(spot_share - usual_share) <= greatest(0.005 * usual_share, 0.005 * spot_share / spot_price)
-        )
-),
-
-still as (
-    select service_provider_name
-    from item
-    where purchase_option = 'spot'
-    group by service_provider_name
-    having max(held_to_date) - min(index_date) >= 30 and not bool_or(coalesce(abs(log_relative) > 1e-12, false))
-),
-
-administered as (
-    from constant
-    union
-    from still
 ),
 
 rate as (
@@ -224,7 +168,8 @@ of_provider as materialized (
     inner join cell as c on n.cell_id = c.cell_id
     left join moved as m on n.cell_id = m.cell_id and n.index_date = m.index_date
     left join gone as g on n.cell_id = g.cell_id and n.index_date = g.index_date
-    left join administered as a on c.service_provider_name = a.service_provider_name and c.purchase_option = 'spot'
+    left join mart.administered_spot as a
+        on c.service_provider_name = a.service_provider_name and c.purchase_option = 'spot'
 ),
 
 -- Of a chip that one provider alone has, the middle is that provider's.
