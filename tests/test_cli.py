@@ -92,10 +92,12 @@ def test_query_prints_every_column_where_no_terminal_cuts_it(published):
 
 
 def test_query_cannot_write(published):
-    """The published file is opened read-only."""
+    """Only a SELECT is answered, and the file is as it was."""
+    before = (published / "prices.duckdb").read_bytes()
     result = call("query", "--json", "delete from core.offer", data_dir=published)
     assert result.exit_code == 1
-    assert "read-only" in json.loads(result.stderr)["error"]
+    assert "DELETE is not answered, only SELECT is" in json.loads(result.stderr)["error"]
+    assert (published / "prices.duckdb").read_bytes() == before
 
 
 def test_query_stops_at_its_timeout(published):

@@ -13,7 +13,8 @@ FOLDERS = ("extract", "extract.neoclouds")
 NOT_SOURCES = {
     "__init__", "base", "http", "http_body", "web", "polite", "observations", "archive", "aws_client", "aws_places",
     "aws_bulk",
-    "neoclouds", "benchmarks", "answers", "fetching", "offers", "pages", "words",
+    "neoclouds", "benchmarks", "answers", "fetching", "offers", "pages", "words", "aws_session", "http_head",
+    "kept_lines", "strict", "strict_xml",
 }  # fmt: skip
 
 
