@@ -117,11 +117,15 @@ class Bench:
             shutil.rmtree(root)
 
     def kill(self, job: str, of: str, **how: Any) -> Ended:
-        """Kill a job once, look at what is left, let the next try mend it, and count; return how the child ended."""
+        """Kill a job once, look at what is left, let the next try mend it, and count; return how the child ended.
+
+        One that ended before it was killed is not counted.
+        """
         with self.copy(job) as root:
             ended = self.zygote.do(job, root, **how)
             assert ended.status in (0, KILLED), ended.printed
-            self.look(job, root, of, ended)
+            if ended.status == KILLED:
+                self.look(job, root, of, ended)
         return ended
 
     def look(self, job: str, root: Path, of: str, ended: Ended) -> None:

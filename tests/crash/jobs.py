@@ -45,7 +45,14 @@ def warm() -> None:
     import pyarrow.compute
     import pyarrow.dataset  # noqa: F401
 
-    for name in ("duckdb", "pandera.polars", "kept_data", "pandera.strategies.base_strategies", "reports.files"):
+    for name in (
+        "duckdb",
+        "pandera.polars",
+        "kept_data",
+        "pandera.strategies.base_strategies",
+        "reports.files",
+        "extract.http",
+    ):
         importlib.import_module(name)
     for name in ("backup", "rebuild", "retention", "settings_shown", "output", "steps", "benchmarks"):
         importlib.import_module(f"flows.{name}")

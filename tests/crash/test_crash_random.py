@@ -18,11 +18,21 @@ CALLED = {"run": 150, "restore": 60, "migrate from 1": 60, "compact": 40, "rebui
 
 
 def moments(bench: Bench, job: str, number: int, *, seed: int) -> None:
-    """Kill a job so many times, each at a random share of what an undisturbed try takes."""
+    """Kill a job so many times, each at a random share of what an undisturbed try takes of a processor.
+
+    Where it was ended already it was not killed, and another share is tried.
+    """
     chance = random.Random(f"{seed} {job}")  # noqa: S311 - chance, no secret
-    shares = [chance.uniform(0.02, 1.0) for _ in range(number)]
-    takes = bench.before(job).undisturbed.seconds
-    bench.each(shares, lambda share: bench.kill(job, f"random moments of {job}", after_s=share * takes))
+    takes = bench.before(job).undisturbed.processor_s
+
+    def kill(_: int) -> None:
+        for _ in range(20):
+            ended = bench.kill(job, f"random moments of {job}", after_s=chance.uniform(0.01, 0.98) * takes)
+            if ended.status == KILLED:
+                return
+        raise AssertionError(f"{job} ends before it can be killed: {ended}")
+
+    bench.each(range(number), kill)
 
 
 def test_killed_at_a_few_random_moments(bench: Bench) -> None:
@@ -64,4 +74,7 @@ def test_killed_at_system_calls(bench: Bench, job: str) -> None:
     assert n_calls > 10
     step = max(1, n_calls // CALLED[job])
     numbers = range(1, n_calls + 1, step)
-    bench.each(numbers, lambda number: bench.kill(job, f"system calls of {job}", call=number))
+    killed = []
+    bench.each(numbers, lambda number: killed.append(bench.kill(job, f"system calls of {job}", call=number).status))
+    # How many calls there are varies by a few.
+    assert killed.count(KILLED) >= 0.9 * len(killed)
