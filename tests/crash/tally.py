@@ -58,6 +58,7 @@ class Tally:
                 for name, value in asdict(one).items():
                     kept = getattr(whole, name)
                     setattr(whole, name, max(kept, value) if name in ("longest_s", "most_mb") else kept + value)
+                self._save()
 
     def lines(self) -> Iterator[str]:
         """Yield the table."""
@@ -68,10 +69,12 @@ class Tally:
             yield "  ".join([of.ljust(width), *(str(getattr(count, name)).rjust(len(name)) for name in names)])
 
     def write(self) -> None:
-        """Print the table, and write it where the environment names a folder."""
-        if not self.classes:
-            return
-        print("\n" + "\n".join(self.lines()))
+        """Print the table."""
+        if self.classes:
+            print("\n" + "\n".join(self.lines()))
+
+    def _save(self) -> None:
+        """Write the table where the environment names a folder, after each try: these runs are long."""
         if folder := os.environ.get(FOLDER):
             worker = os.environ.get("PYTEST_XDIST_WORKER", "")
             target = Path(folder) / f"crash{worker and '-' + worker}.json"
