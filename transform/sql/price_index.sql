@@ -96,7 +96,7 @@ gone as (
 ),
 
 -- What was there, day by day: as many rows as offers have days, so of few columns, and never all at once.
-day as (
+day as not materialized (
     select
         cell_id,
         pricing_currency,
