@@ -1,5 +1,5 @@
--- US dollars for one unit of a currency on a day: the newest reference rate of the European Central Bank of the ten days
--- before, as prices in other currencies are read by; no row where there is none.
+-- US dollars for one unit of a currency on a day: the newest reference rate of the European Central Bank of the ten
+-- days before, as prices in other currencies are read by; no row where there is none.
 select
     rate_date,
     usd_per_currency_unit
