@@ -296,8 +296,9 @@ def looked_at(page: Page, place: Place, daily: Mapping[str, Any], weekly: Mappin
         "week": ".html",
         "backfill": "looks fresh",
     }.items():
-        newest = prefect_api.ask(f"{place.api}/artifacts/chipledger-{key}/latest")["latest_id"]
-        shown(page, place, f"/artifacts/artifact/{newest}", text, name=f"artifact-{key}")
+        wanted = {"artifacts": {"key": {"any_": [f"chipledger-{key}"]}}}
+        (newest,) = prefect_api.ask(f"{place.api}/artifacts/latest/filter", wanted)
+        shown(page, place, f"/artifacts/artifact/{newest['latest_id']}", text, name=f"artifact-{key}")
 
 
 def letters(place: Place, mail: mail_server.Server) -> dict[str, EmailMessage]:
