@@ -116,14 +116,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
-    """Let DuckDB work with one thread, and write without compressing: the tests' files are small.
-
-    The workers share the cores already, and trying out compressions is a sixth of a publish.
-    """
+    """Let DuckDB work with one thread: the tests' files are small, and the workers share the cores already."""
     connect = duckdb.connect
 
     def narrow(*given: Any, config: Mapping[str, Any] = MappingProxyType({}), **named: Any) -> Any:
-        return connect(*given, config={"threads": 1, "force_compression": "uncompressed", **config}, **named)
+        return connect(*given, config={"threads": 1, **config}, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("duckdb.connect", narrow)

@@ -62,21 +62,12 @@ class Toy:
         self.world |= world
         return steps.run(self.settings(), clock=self.clock)
 
-    def collect(self, at: float, **world: Prices | None) -> None:
-        """Fetch and load at a day, after setting the world's scopes; nothing is published."""
-        self.at = at
-        self.world |= world
-        with steps.open_run(self.settings(), clock=self.clock) as run:
-            run.fetch_all(run.plan(run.sources()))
-            run.load()
-
-    def decide(self, at: float, quarantine_id: int, decision: str, *, publish: bool = True) -> None:
+    def decide(self, at: float, quarantine_id: int, decision: str) -> None:
         """Settle a row as a person would, and publish."""
         self.at = at
         with steps.open_run(self.settings(), clock=self.clock) as run:
             run.decide(quarantine_id, decision)
-            if publish:
-                run.publish()
+            run.publish()
 
     def rebuild(self, at: float) -> None:
         """Make everything anew from the landing folder."""

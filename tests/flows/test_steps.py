@@ -17,10 +17,9 @@ from toy_source import Toy, installed
 from extract import SOURCES
 from flows import replay, steps
 from flows.settings import Settings
-from flows.summary import Summary
 from warehouse.landing import Landing
 
-pytestmark = pytest.mark.usefixtures("least_marts")
+pytestmark = pytest.mark.usefixtures("few_marts", "no_comments")
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 NEXT = "20261122200000"
@@ -50,7 +49,7 @@ def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
 # --- offline
 
 
-def test_an_offline_run_twice_adds_nothing(few_marts: None, tmp_path: Path) -> None:
+def test_an_offline_run_twice_adds_nothing(tmp_path: Path) -> None:
     """The second run knows every look: no event, no journal line, and the same content."""
     settings = Settings(data_dir=tmp_path)
     first = steps.run(settings, offline=True, clock=lambda: NOW)
@@ -80,14 +79,6 @@ def price_list(standin: aws.StandIn, data_dir: Path, door: str = "bulk", **more:
     return Settings(
         data_dir=data_dir, workers=2, sources=alone(aws_price_list={"door": door, "bulk_url": standin.url, **more})
     )
-
-
-def collect(settings: Settings, at: datetime) -> Summary:
-    """Fetch and load without publishing; return the summary."""
-    with steps.open_run(settings, clock=lambda: at) as run:
-        run.fetch_all(run.plan(run.sources()))
-        run.load()
-        return run.summary
 
 
 def alone(**settings: dict[str, object]) -> dict[str, dict[str, object]]:
@@ -129,7 +120,7 @@ def test_one_region_fails_alone(standin: aws.StandIn, tmp_path: Path) -> None:
     assert ("us-east-1", "ok", True, True, None) in health
 
     standin.heal()
-    again = collect(price_list(standin, tmp_path), NOW + timedelta(days=1))
+    again = steps.run(price_list(standin, tmp_path), clock=lambda: NOW + timedelta(days=1))
 
     assert again.failed == []
 
@@ -138,7 +129,7 @@ def test_one_region_fails_alone(standin: aws.StandIn, tmp_path: Path) -> None:
 def test_a_landed_version_is_not_fetched_again(standin: aws.StandIn, tmp_path: Path) -> None:
     """On the next day only the indexes are asked for; the prices are confirmed all the same."""
     settings = price_list(standin, tmp_path)
-    collect(settings, NOW)
+    steps.run(settings, clock=lambda: NOW)
     fetched = standin.count("bulk:prices")
     summary = steps.run(settings, clock=lambda: NOW + timedelta(days=1))
 
@@ -150,7 +141,7 @@ def test_a_landed_version_is_not_fetched_again(standin: aws.StandIn, tmp_path: P
 
 
 @pytest.mark.usefixtures("quick")
-def test_both_doors_give_the_same_log(few_marts: None, standin: aws.StandIn, tmp_path: Path) -> None:
+def test_both_doors_give_the_same_log(standin: aws.StandIn, tmp_path: Path) -> None:
     """API or bulk files: the same offers, events, intervals and prices per chip, to the last digit and code."""
     for door in ("api", "bulk"):
         steps.run(price_list(standin, tmp_path / door, door), clock=lambda: NOW)
@@ -186,10 +177,10 @@ def cheaper(edition: Edition) -> Edition:
 def test_a_new_version_gives_exactly_what_changed(standin: aws.StandIn, tmp_path: Path) -> None:
     """One price changed and one type left the list: two events and two changes; failing, a region ends nothing."""
     settings = price_list(standin, tmp_path)
-    collect(settings, NOW)
+    steps.run(settings, clock=lambda: NOW)
     standin.publish(cheaper(standin.catalogues["aws"].current))
     standin.fault("bulk:us-west-2", faults.Status(503))
-    second = collect(settings, NOW + timedelta(days=1))
+    second = steps.run(settings, clock=lambda: NOW + timedelta(days=1))
 
     assert (second.n_events, len(second.failed)) == (1, 1)
 
@@ -265,23 +256,23 @@ def test_an_import_beside_the_archive_changes_no_change(shared: Path, offline_ru
 def test_the_landing_folder_is_enough(toy: Toy) -> None:
     """Deleted and loaded again from landing alone, core and mart are the same, decisions and refusals included."""
     others = {"p4d.24xlarge": "21.96", "p3.2xlarge": "3.06", "g6.xlarge": "0.8048", "g5.xlarge": "1.006"}
-    toy.collect(0, a={"p5.48xlarge": "10", "p6.x": "1", **others}, b={"p2.xlarge": "0.9"})
-    toy.collect(1, a={"p5.48xlarge": "30", "p6.x": "3", **others}, b=None)
+    toy.run(0, a={"p5.48xlarge": "10", "p6.x": "1", **others}, b={"p2.xlarge": "0.9"})
+    toy.run(1, a={"p5.48xlarge": "30", "p6.x": "3", **others}, b=None)
     held = dict(
         query(
-            toy.data_dir / "build.duckdb",
+            toy.data_dir / "prices.duckdb",
             "select row_json->>'instance_type', quarantine_id from core.quarantine where gate = 'history'",
         )
     )
-    toy.decide(1.2, held["p5.48xlarge"], "accept", publish=False)
-    toy.decide(1.3, held["p6.x"], "refuse", publish=False)
-    toy.collect(2, a={"p5.48xlarge": "30", "p6.x": "1", **others}, b={})
-    cut = query(toy.data_dir / "build.duckdb", "select quarantine_id from core.quarantine where gate = 'batch'")
-    toy.decide(2.2, int(str(cut[0][0])), "refuse", publish=False)
-    toy.collect(3, a={"p5.48xlarge": "30.00000000001", "p6.x": "1", **others}, b={"p2.xlarge": "0.8"})
-    toy.collect(4, a={"p5.48xlarge": "29", "p6.x": "1", "g6.xlarge": "0.8048"}, b={"p2.xlarge": "0.8"})
+    toy.decide(1.2, held["p5.48xlarge"], "accept")
+    toy.decide(1.3, held["p6.x"], "refuse")
+    toy.run(2, a={"p5.48xlarge": "30", "p6.x": "1", **others}, b={})
+    cut = query(toy.data_dir / "prices.duckdb", "select quarantine_id from core.quarantine where gate = 'batch'")
+    toy.decide(2.2, int(str(cut[0][0])), "refuse")
+    toy.run(3, a={"p5.48xlarge": "30.00000000001", "p6.x": "1", **others}, b={"p2.xlarge": "0.8"})
+    toy.run(4, a={"p5.48xlarge": "29", "p6.x": "1", "g6.xlarge": "0.8048"}, b={"p2.xlarge": "0.8"})
     short = query(
-        toy.data_dir / "build.duckdb",
+        toy.data_dir / "prices.duckdb",
         "select quarantine_id from core.quarantine where gate = 'batch' and observed_at = '2026-01-05'",
     )
     toy.decide(4.2, int(str(short[0][0])), "accept")
@@ -305,8 +296,8 @@ def test_the_landing_folder_is_enough(toy: Toy) -> None:
 def test_a_decision_cut_off_in_the_middle_is_carried_out(toy: Toy, what: str) -> None:
     """Killed after a decision was loaded and before the journal's position was: the next run goes on."""
     others = {"p4d.24xlarge": "21.96", "p3.2xlarge": "3.06"}
-    toy.collect(0, a={"p5.48xlarge": "10", **others})
-    toy.collect(1, a={"p5.48xlarge": "30", **others} if what == "row" else {"p3.2xlarge": "3.06"})
+    toy.run(0, a={"p5.48xlarge": "10", **others})
+    toy.run(1, a={"p5.48xlarge": "30", **others} if what == "row" else {"p3.2xlarge": "3.06"})
     ((number,),) = query(toy.data_dir / "build.duckdb", "select quarantine_id from core.quarantine")
     Landing(toy.data_dir / "landing").record_decision(
         quarantine_id=int(str(number)), decision="accept", decided_by="a person", recorded_at=day(1.5)
@@ -336,7 +327,7 @@ def test_a_decision_cut_off_in_the_middle_is_carried_out(toy: Toy, what: str) ->
 
 def test_a_decision_on_what_is_no_longer_refused_is_a_note(toy: Toy) -> None:
     """A parser mended since may leave nothing to decide on: the rebuild goes on and says so."""
-    toy.collect(0, a={"p5.48xlarge": "10"})
+    toy.run(0, a={"p5.48xlarge": "10"})
     Landing(toy.data_dir / "landing").record_decision(
         quarantine_id=7, decision="refuse", decided_by="a person", recorded_at=day(0.5)
     )
@@ -372,7 +363,7 @@ def test_a_damaged_document_fails_its_look_alone(toy: Toy, tmp_path: Path) -> No
 
 def test_events_are_counted_once(toy: Toy) -> None:
     """The summary's events are those that the log gained, over several looks at one scope."""
-    toy.collect(0, a={"p5.48xlarge": "10", "p4d.24xlarge": "20"})
+    toy.run(0, a={"p5.48xlarge": "10", "p4d.24xlarge": "20"})
     toy.at, toy.world["a"] = 1, {"p5.48xlarge": "11", "p4d.24xlarge": "21"}
     with steps.open_run(toy.settings(), clock=toy.clock) as killed:
         killed.fetch_all(killed.plan(killed.sources()))

@@ -3,17 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import cycle, groupby
 from pathlib import Path
 
 import duckdb
 import polars as pl
 import pytest
-from few_marts import undescribed
 from looks import ParsedLook, Row, day, look, row
 from purchase import SOURCES, said, spot
 
-from transform.models import MARTS, create_formulas
+from transform.models import MARTS, Mart, create_formulas
 from warehouse import db, publish
 from warehouse.events import naive
 from warehouse.load import load
@@ -32,7 +30,6 @@ CLOUDS = [
 ]
 SXM = "NVIDIA H100 SXM5 80GB"
 NOW = 40.0
-HOME = ("https://x.test/",)
 
 Outcome = dict[str, object]
 
@@ -68,20 +65,19 @@ def at(moment: float, *rows: Row, source: str = "cloud", scope: str = "all", **o
 
 def published(folder: Path, looks: Sequence[ParsedLook], *, spoil: str = "", urls: Sequence[str] = ()) -> Path:
     """Publish looks with the truth checks; `spoil` is SQL that harms the log before it is published."""
-    with undescribed(), db.writer(folder) as con:
-        documents = [(each.document_sha256, url) for each, url in zip(looks, urls or cycle(HOME), strict=bool(urls))]
-        if documents:
-            con.executemany(
-                "insert into core.document by name select ? as document_sha256, ? as url", sorted(set(documents))
+    marts: tuple[Mart, ...] = (*BASE, *TRUTH)
+    with db.writer(folder) as con:
+        for number, each in enumerate(looks):
+            con.execute(
+                "insert into core.document by name select ? as document_sha256, ? as url",
+                [each.document_sha256, urls[number] if urls else "https://x.test/"],
             )
-        in_order = sorted(looks, key=lambda each: each.observed_at)
-        for moment, together in groupby(in_order, key=lambda each: each.observed_at):  # as a run loads what a day saw
-            load(con, together, recorded_at=moment)
+            load(con, [each], recorded_at=each.observed_at)
         if spoil:
             con.execute(spoil)
         return publish.publish(
-            con, folder, marts=(*BASE, *TRUTH), formulas=create_formulas, sources=[*SOURCES, *CLOUDS],
-            built_at=day(NOW + 0.1), version="test",
+            con, folder, marts=marts, formulas=create_formulas, sources=[*SOURCES, *CLOUDS], built_at=day(NOW + 0.1),
+            version="test",
         )  # fmt: skip
 
 
@@ -250,9 +246,9 @@ def moved(number: int, looks: Sequence[ParsedLook]) -> list[ParsedLook]:
 
 
 def world(place: int) -> list[ParsedLook]:
-    """Return the looks of all cases but those alone, well (1) or ill (2)."""
+    """Return the looks of all cases but those alone, well (1) or ill (2), the oldest first."""
     cases = [moved(n, case[place]) for n, (name, case) in enumerate(CASES.items()) if name not in ALONE]
-    return [each for looks in cases for each in looks]
+    return sorted((each for looks in cases for each in looks), key=lambda each: each.observed_at)
 
 
 @pytest.fixture(scope="module")

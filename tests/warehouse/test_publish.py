@@ -1,20 +1,19 @@
 """The published file: whole or not at all, read while it is replaced, described to the last column."""
 
-import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import duckdb
-import kept
 import pytest
-from few_marts import LEAST_MARTS, undescribed
+from few_marts import LEAST_MARTS
 from looks import ParsedLook, day, look, row
 from published import content, query
 
-from transform.models import create_formulas
+from transform.models import MARTS, Mart, create_formulas
 from warehouse import db, publish
 from warehouse.columns import COLUMNS, FOCUS_COLUMNS
 from warehouse.errors import ChipledgerError
@@ -45,46 +44,16 @@ def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedLook) -> None:
         load(con, [each], recorded_at=each.observed_at)
 
 
-def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1) -> Path:
+def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1, marts: Sequence[Mart] = LEAST_MARTS) -> Path:
     return publish.publish(
-        con, data_dir, marts=LEAST_MARTS, formulas=create_formulas, sources=SOURCES, built_at=day(at), version="test"
+        con, data_dir, marts=marts, formulas=create_formulas, sources=SOURCES, built_at=day(at), version="test"
     )
 
 
-def one_price(data_dir: Path, price: str, at: float = 0) -> Path:
-    """Add a price of P5 to a data directory and publish it, without comments."""
-    with db.writer(data_dir) as con, undescribed():
+def one_price(data_dir: Path, price: str, at: float = 0, marts: Sequence[Mart] = LEAST_MARTS) -> Path:
+    with db.writer(data_dir) as con:
         documented(con, look(at, row("p5.48xlarge", price), row("g6.xlarge", "1")))
-        return put(con, data_dir, at)
-
-
-@pytest.fixture(scope="session")
-def first_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a data directory with one published price, of 55, with comments; read it, or copy it."""
-
-    def make(folder: Path) -> None:
-        with db.writer(folder) as con:
-            documented(con, look(0, row("p5.48xlarge", "55"), row("g6.xlarge", "1")))
-            put(con, folder, 0)
-
-    return kept.once(tmp_path_factory, "one-price", make)
-
-
-@pytest.fixture(scope="session")
-def second_file(first_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the file that is published when the price has gone to 60; read it, or copy it."""
-
-    def make(folder: Path) -> None:
-        shutil.copytree(first_folder, folder, dirs_exist_ok=True)
-        one_price(folder, "60", 1)
-
-    return kept.once(tmp_path_factory, "two-prices", make) / publish.FILE_NAME
-
-
-@pytest.fixture
-def file(first_folder: Path, tmp_path: Path) -> Path:
-    """Return the published file of a data directory of one's own, with the one price of 55."""
-    return shutil.copytree(first_folder, tmp_path, dirs_exist_ok=True) / publish.FILE_NAME
+        return put(con, data_dir, at, marts)
 
 
 def ask(child: subprocess.Popen[str]) -> str:
@@ -99,8 +68,9 @@ def reader(file: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", READER, str(file)], stdin=-1, stdout=-1, text=True)
 
 
-def test_readers_see_no_error_and_one_state(file: Path, tmp_path: Path) -> None:
+def test_readers_see_no_error_and_one_state(tmp_path: Path) -> None:
     """A reader that keeps the file open reads on, and the old data, while it is replaced; a new one reads the new."""
+    file = one_price(tmp_path, "55")
     with reader(file) as old:
         assert old.stdout is not None
         assert old.stdout.readline() == "55\n"
@@ -118,14 +88,17 @@ def test_readers_see_no_error_and_one_state(file: Path, tmp_path: Path) -> None:
     assert (old.returncode, new.returncode) == (0, 0)
 
 
-def test_the_file_is_read_only_and_alone(first_folder: Path) -> None:
+def test_the_file_is_read_only_and_alone(tmp_path: Path) -> None:
     """Nobody writes into a product: mode 0444; no part, no write-ahead log beside it."""
-    assert stat.S_IMODE((first_folder / "prices.duckdb").stat().st_mode) == 0o444
-    assert sorted(path.name for path in first_folder.iterdir()) == ["build.duckdb", "prices.duckdb", "writer.lock"]
+    file = one_price(tmp_path, "55")
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o444
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", "prices.duckdb", "writer.lock"]
 
 
-def test_a_stale_write_ahead_log_is_removed(file: Path, tmp_path: Path) -> None:
+def test_a_stale_write_ahead_log_is_removed(tmp_path: Path) -> None:
     """A .wal that somebody left beside the target would be replayed into the new file: it goes."""
+    file = one_price(tmp_path, "55")
     wal = file.with_name("prices.duckdb.wal")
     with duckdb.connect(str(tmp_path / "other.duckdb")) as other:
         other.execute("set checkpoint_threshold = '1GB'")
@@ -156,8 +129,11 @@ SPOILT = {
 }
 
 
-def spoiling(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Have what is published harmed before it is verified, by the check of that name alone."""
+@pytest.mark.parametrize("name", [name for name, _ in publish.CHECKS])
+def test_a_failing_check_leaves_the_old_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each check is seen to fail: it is named, the old file stays, and no part of the new one."""
+    file = one_price(tmp_path, "55")
+    before = file.read_bytes()
     verify = publish._verify
 
     def spoil(part: Path) -> None:
@@ -168,34 +144,11 @@ def spoiling(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(publish, "_verify", spoil)
     monkeypatch.setattr(publish, "CHECKS", [check for check in publish.CHECKS if check[0] == name])
 
-
-def refused(file: Path, name: str) -> None:
-    """Hold that publishing over a file fails by name, that the old file stays, and no part of the new one."""
-    before, inode = file.read_bytes(), file.stat().st_ino
-
     with pytest.raises(ChipledgerError, match=f"not published: {name}"):
-        one_price(file.parent, "60", 1)
+        one_price(tmp_path, "60", 1)
 
-    assert (file.read_bytes(), file.stat().st_ino) == (before, inode)
-    assert list(file.parent.glob("*.part*")) == []
-
-
-@pytest.mark.parametrize("name", [name for name, _ in publish.CHECKS])
-def test_a_failing_check_leaves_the_old_file(
-    file: Path, second_file: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each check is seen to fail, on a file that was built before."""
-    monkeypatch.setattr(publish, "_build", lambda con, part, **_: shutil.copyfile(second_file, part))
-    spoiling(monkeypatch, name)
-
-    refused(file, name)
-
-
-def test_what_is_built_and_fails_leaves_the_old_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same, all the way from the log."""
-    spoiling(monkeypatch, "a price event has no offer")
-
-    refused(file, "a price event has no offer")
+    assert file.read_bytes() == before
+    assert list(tmp_path.glob("*.part*")) == []
 
 
 def test_prices_of_no_registered_source_are_not_published(tmp_path: Path) -> None:
@@ -208,9 +161,9 @@ def test_prices_of_no_registered_source_are_not_published(tmp_path: Path) -> Non
     assert caught.value.value == "rumour"
 
 
-def test_every_table_view_and_column_is_described(first_folder: Path) -> None:
+def test_every_table_view_and_column_is_described(tmp_path: Path) -> None:
     """Each has a COMMENT; columns have the words and units of warehouse/schemas.py, in the dictionary too."""
-    file = first_folder / publish.FILE_NAME
+    file = one_price(tmp_path, "55")
     tables = query(
         file,
         "select schema_name || '.' || table_name, comment from duckdb_tables() union all "
@@ -266,9 +219,9 @@ MART_COLUMNS = {
 """What readers may count on. Columns that mean the same are named the same in every mart."""
 
 
-def test_marts_and_tables_have_the_documented_columns(offline_run: Path) -> None:
+def test_marts_and_tables_have_the_documented_columns(tmp_path: Path) -> None:
     """Tables of core have exactly the declared columns with their types; marts have at least those above."""
-    file = offline_run / publish.FILE_NAME
+    file = one_price(tmp_path, "55", marts=MARTS)
     found: dict[str, dict[str, str]] = {}
     for schema, table, name, kind in query(
         file, "select schema_name, table_name, column_name, data_type from duckdb_columns() order by column_index"
@@ -295,8 +248,9 @@ def test_publishing_twice_gives_the_same_content(tmp_path: Path) -> None:
     assert len(first["core.sku_price"]) == 2
 
 
-def test_nothing_of_a_killed_publish_remains(file: Path, tmp_path: Path) -> None:
+def test_nothing_of_a_killed_publish_remains(tmp_path: Path) -> None:
     """The next run clears away the parts and their write-ahead logs."""
+    file = one_price(tmp_path, "55")
     for name in ("prices.duckdb.4711.part", "prices.duckdb.4711.part.wal"):
         (tmp_path / name).write_bytes(b"half")
     one_price(tmp_path, "60", 1)
@@ -304,9 +258,12 @@ def test_nothing_of_a_killed_publish_remains(file: Path, tmp_path: Path) -> None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", file.name, "writer.lock"]
 
 
-def test_the_published_file_answers_as_of_a_moment(second_file: Path, tmp_path: Path) -> None:
+def test_the_published_file_answers_as_of_a_moment(tmp_path: Path) -> None:
     """core.price_known_at is in the file: what was known when, without the writer's file."""
-    file = Path(shutil.copy(second_file, tmp_path))
+    file = one_price(tmp_path, "55")
+    one_price(tmp_path, "60", 1)
+    (tmp_path / "build.duckdb").unlink()
+
     asked = "select unit_price::int from core.price_known_at(timestamp '{}') where unit_price > 1 order by 1"
     assert query(file, asked.format(day(0.5).replace(tzinfo=None))) == [(55,)]
     assert query(file, asked.format(day(1).replace(tzinfo=None))) == [(55,), (60,)]
