@@ -71,6 +71,8 @@ class Run:
         self.landing.remove_parts()
         self.started_at = clock()
         self.summary = Summary(run_id=self.started_at.strftime("%Y%m%dT%H%M%S.%fZ"), started_at=self.started_at)
+        # What a killed run left comes first: it was fetched, and is not fetched again.
+        self.load()
         # Read now, in this thread: fetches look them up from theirs.
         self._landed = self._landed_versions()
         self._last_good = self._last_good_looks()
@@ -152,7 +154,7 @@ class Run:
         self.progress(f"{fetched.source} {fetched.scope}: {len(fetched.looks)} looked at")
 
     def load(self) -> None:
-        """Load what the journal holds beyond what was loaded before: this run's looks, and those of a killed one."""
+        """Load what the journal holds beyond what was loaded before."""
         results, notes = replay.catch_up(self.con, self.landing)
         self.summary.results += results
         self.summary.notes += notes
@@ -184,7 +186,6 @@ class Run:
 
     def decide(self, quarantine_id: int, decision: str) -> None:
         """Settle one open row of the quarantine: checked first, then written to the journal, then carried out."""
-        self.load()
         replay.rehearse(self.con, quarantine_id, decision)
         self.landing.record_decision(
             quarantine_id=quarantine_id, decision=decision, decided_by="a person", recorded_at=self.clock()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from warehouse import instance_types
+from warehouse import disk, instance_types
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.schemas import TABLES
 
@@ -29,18 +29,13 @@ def sql(name: str) -> str:
 
 
 @contextmanager
-def writer(data_dir: Path, *, wait_seconds: float = 0.0, rebuild: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+def writer(data_dir: Path, *, wait_seconds: float = 0.0) -> Iterator[duckdb.DuckDBPyConnection]:
     """Hold the writer's lock and yield a connection to `build.duckdb`, migrated to the newest shape.
 
-    With `rebuild` the file starts empty. Raises WriterBusy, naming the holder, where another process has the lock.
+    Raises WriterBusy, naming the holder, where another process has the lock.
     """
-    with locked(data_dir, wait_seconds=wait_seconds):
-        file = data_dir / FILE_NAME
-        if rebuild:
-            file.unlink(missing_ok=True)
-            file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
-        with open_build(file) as con:
-            yield con
+    with locked(data_dir, wait_seconds=wait_seconds), open_build(data_dir / FILE_NAME) as con:
+        yield con
 
 
 @contextmanager
@@ -57,6 +52,8 @@ def open_build(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         con = duckdb.connect(str(path))
     except duckdb.Error as error:
+        if disk.is_fault(error):
+            raise
         raise ChipledgerError(
             "the writer's file cannot be opened",
             source=str(path),

@@ -47,6 +47,11 @@ def faults(folder: Path) -> Iterator[None]:
         ) from error
 
 
+def is_fault(error: BaseException) -> bool:
+    """Tell whether a fault of a disk stands behind an error."""
+    return _found(error) is not None
+
+
 def _found(error: BaseException | None) -> tuple[int, Path | None] | None:
     """Return error number and path of the first fault of a disk behind an error; None where there is none.
 

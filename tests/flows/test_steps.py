@@ -302,16 +302,17 @@ def test_a_decision_cut_off_in_the_middle_is_carried_out(toy: Toy, what: str) ->
     Landing(toy.data_dir / "landing").record_decision(
         quarantine_id=int(str(number)), decision="accept", decided_by="a person", recorded_at=day(1.5)
     )
-    with pytest.MonkeyPatch.context() as patch, steps.open_run(toy.settings(), clock=toy.clock) as run:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(replay, "load", lambda *given, **named: (_ for _ in ()).throw(KeyboardInterrupt))
         if what == "look":
-            with pytest.raises(KeyboardInterrupt):
-                run.load()
+            with pytest.raises(KeyboardInterrupt), steps.open_run(toy.settings(), clock=toy.clock):
+                pass
         else:
-            run.load()
-            run.con.execute(
-                "delete from core.journal_position where position = (select max(position) from core.journal_position)"
-            )
+            with steps.open_run(toy.settings(), clock=toy.clock) as run:
+                run.con.execute(
+                    "delete from core.journal_position "
+                    "where position = (select max(position) from core.journal_position)"
+                )
     summary = toy.run(2)
 
     assert summary.failed == [] if what == "row" else True
