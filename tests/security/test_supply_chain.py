@@ -22,6 +22,9 @@ LICENCES = re.compile(
 CHOSEN = {
     # Given under the Artistic License or the GPL, whichever one likes.
     "text-unidecode": "Artistic License",
+    # A library of an extra, used as it is and never copied into ours.
+    "psycopg": "LGPL-3.0-only",
+    "psycopg-binary": "LGPL-3.0-only",
 }
 SECRETS = {
     "AWS key": r"\b(?:AKIA|ASIA)(?!IOSFODNN7EXAMPLE|STANDIN0|SOMEBODYELSE)[A-Z0-9]{16}\b",
@@ -65,7 +68,7 @@ def test_one_version_of_an_action_is_one_hash() -> None:
 def runtime() -> dict[str, str]:
     """Return the licence of each package that chipledger runs on, with all extras, by name."""
     found: dict[str, str] = {}
-    waiting = [("chipledger", ("gpuhunt", "mcp"))]
+    waiting = [("chipledger", ("dask", "gpuhunt", "lake", "mcp"))]
     while waiting:
         name, extras = waiting.pop()
         key = name.lower().replace("_", "-")
