@@ -22,6 +22,7 @@ from flows.decision_settings import DecisionSettings
 from flows.mail_table import MailTable
 from flows.private_settings import PrivateSettings
 from flows.retention_settings import RetentionSettings
+from flows.run_settings import RunSettings
 from flows.setting_types import Currency, Number, WebAddress, Whole
 from flows.settings import PREFIX, Settings
 from flows.site_settings import SiteSettings
@@ -73,6 +74,7 @@ class SettingsModel(BaseSettings):
         default_factory=RetentionSettings, description="what becomes of old documents, pages and files: docs/backup.md"
     )
     site: SiteSettings = Field(default_factory=SiteSettings, description="the pages in the reports folder")
+    run: RunSettings = Field(default_factory=RunSettings, description="where scopes are collected: docs/fan-out.md")
     sources: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict, description="one table for each source")
 
     cache_dir: Path | None = Field(
