@@ -5,7 +5,8 @@ A daily run, the repair after a kill, and the rebuilding of the whole warehouse 
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
@@ -19,35 +20,75 @@ from flows import benchmarks
 from warehouse.batch import ParsedLook
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
-from warehouse.landing import Entry, Landing, unstamp
+from warehouse.journal import lock_of, scope_lock
+from warehouse.landing import Entry, Landing, in_order, unstamp
 from warehouse.load import LookResult, checked_row, decide, load, no_rows
 from warehouse.quarantine import find, listed
 
 LOG = logging.getLogger(__name__)
 
+TryLock = Callable[[str], AbstractContextManager[bool]]
+"""Try for a lock by its name, and tell whether it is held until the end of the `with`; what this process holds already
+counts as held, and stays so after it."""
 
-def catch_up(con: duckdb.DuckDBPyConnection, landing: Landing) -> tuple[list[LookResult], list[str]]:
-    """Load the journal's entries beyond the last one loaded; return what became of the looks, and notes on them."""
-    position = con.execute("select coalesce(max(position), 0) from core.journal_position").fetchone()
-    start = int(position[0]) if position else 0
-    results: list[LookResult] = []
-    notes: list[str] = []
-    end = start
-    for (kind, recorded_at), group in groupby(
-        landing.entries(start), key=lambda entry: (entry.kind, entry.recorded_at)
-    ):
-        entries = list(group)
-        end = entries[-1].end
-        if kind == "decision":
-            for entry in entries:
-                _decide(con, landing, entry.content, recorded_at, notes)
-        else:
-            looks = [look for entry in entries for look in _parsed(con, landing, entry, notes)]
-            for _, of_source in groupby(sorted(looks, key=lambda look: look.source), key=lambda look: look.source):
-                results += load(con, of_source, recorded_at=recorded_at)
-    if end > start:
-        con.execute("insert into core.journal_position values (?, ?)", [end, naive(recorded_at)])
+
+def catch_up(
+    con: duckdb.DuckDBPyConnection, landing: Landing, *, try_lock: TryLock | None = None
+) -> tuple[list[LookResult], list[str]]:
+    """Load the journal's entries beyond the last one loaded; return what became of the looks, and notes on them.
+
+    Of this writer's own part, and of each part that nobody writes any more, as its writer died: in the order in which
+    all of them were recorded. `try_lock` tells who writes what; without it nobody else does. Of another's part, what
+    follows on a look at a scope that somebody holds waits for the next time.
+    """
+    with ExitStack() as held:
+        parts = [landing.part]
+        loaded = _loaded(con)
+        for part in sorted({*landing.parts(), *loaded} - {landing.part}):
+            if landing.is_beyond(loaded.get(part, 0), part) and _is_free(try_lock, lock_of(part), held):
+                parts.append(part)
+        # Read again under the locks: what was beyond may have been loaded until then.
+        loaded = _loaded(con) if len(parts) > 1 else loaded
+        results: list[LookResult] = []
+        notes: list[str] = []
+        ends: dict[str, tuple[int, datetime]] = {}
+        found = in_order(
+            entries if part == landing.part else _while_free(entries, try_lock, held)
+            for part in sorted(parts)
+            for entries in [landing.entries(loaded.get(part, 0), part)]
+        )
+        for (kind, recorded_at), group in groupby(found, key=lambda entry: (entry.kind, entry.recorded_at)):
+            entries = list(group)
+            ends |= {entry.part: (entry.end, recorded_at) for entry in entries}
+            if kind == "decision":
+                for entry in entries:
+                    _decide(con, landing, entry.content, recorded_at, notes)
+            else:
+                looks = [look for entry in entries for look in _parsed(con, landing, entry, notes)]
+                for _, of_source in groupby(sorted(looks, key=lambda look: look.source), key=lambda look: look.source):
+                    results += load(con, of_source, recorded_at=recorded_at)
+        for part, (end, recorded_at) in sorted(ends.items()):
+            if end > loaded.get(part, 0):
+                con.execute("insert into core.journal_position values (?, ?, ?)", [end, naive(recorded_at), part])
     return results, sorted(set(notes))
+
+
+def _loaded(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Return the position up to which each part of the journal was loaded."""
+    return dict(con.execute("select part, max(position) from core.journal_position group by part").fetchall())
+
+
+def _is_free(try_lock: TryLock | None, name: str, held: ExitStack) -> bool:
+    return try_lock is None or held.enter_context(try_lock(name))
+
+
+def _while_free(entries: Iterator[Entry], try_lock: TryLock | None, held: ExitStack) -> Iterator[Entry]:
+    """Yield another writer's entries up to the first whose scope somebody holds; those before it are held from then."""
+    for entry in entries:
+        content = entry.content
+        if "scope" in content and not _is_free(try_lock, scope_lock(content["source"], content["scope"]), held):
+            return
+        yield entry
 
 
 def rehearse(con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str) -> None:

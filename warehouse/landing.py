@@ -4,16 +4,18 @@
 holds one JSON object a line, appended and flushed to disk before anything is loaded, so that the warehouse can be
 rebuilt from this folder alone. A line cut short by a crash is recognised by its missing newline and ignored.
 
+Where several processes write, each has a part of the journal for itself (warehouse/journal.py), and bodies and journal
+may lie in a bucket, `s3://bucket/prefix/`, under the same names (warehouse/storage.py).
+
 Documents of months long past lie together in `landing/packs/` (warehouse/packs.py); where a document lies in both, the
-single file is read. A folder without packs is as good as one with.
+single file is read. A folder without packs is as good as one with; a bucket has none.
 """
 
-import gzip
+import heapq
 import json
-import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +23,9 @@ from typing import Any
 
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import ChipledgerError
-from warehouse.packs import Packs, is_named
+from warehouse.journal import Files, Objects, checked
+from warehouse.packs import NoPacks, Packs, is_named
+from warehouse.storage import Bucket, Folder, is_bucket
 
 MOST_BODY_BYTES = 1 << 30
 """No document that was landed is larger; what swells to more was made by somebody else."""
@@ -40,22 +44,47 @@ NEEDED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One line of the journal: its kind (look, failure or decision), content, and the position after it in bytes."""
+    """One line of the journal: its kind (look, failure or decision), content, part, and the position after it.
+
+    A position is a count of bytes in a folder, and the number of an object in a bucket (warehouse/journal.py).
+    """
 
     kind: str
     recorded_at: datetime
     content: Mapping[str, Any]
     end: int
+    part: str = ""
 
 
 class Landing:
-    """The landing folder at `path`; it is made when it does not exist."""
+    """The landing folder or bucket at `place`; a folder is made when it does not exist, a bucket never.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.journal = path / "journal.jsonl"
-        self.packs = Packs(path / "packs")
-        path.mkdir(parents=True, exist_ok=True)
+    `part` is the part of the journal that this process writes, whose lock it holds; '' where it is the only writer.
+    `endpoint` is the address of another S3 server than AWS's.
+    """
+
+    def __init__(self, place: Path | str, *, part: str = "", endpoint: str = "") -> None:
+        self.place, self.part = place, checked(part)
+        self._store: Folder | Bucket
+        self.journal_parts: Files | Objects
+        if is_bucket(place):
+            self._store = Bucket(str(place), endpoint=endpoint)
+            self.packs: Packs = NoPacks(self._store.place)
+            self.journal_parts = Objects(self._store)
+        else:
+            self._store = Folder(Path(place), part=part)
+            self.packs = Packs(self._store.path / "packs")
+            self.journal_parts = Files(self._store.path)
+
+    @property
+    def path(self) -> Path:
+        """Return the folder; raise ChipledgerError where the documents lie in a bucket."""
+        return self._files().folder
+
+    @property
+    def journal(self) -> Path:
+        """Return the file of this writer's part; raise ChipledgerError where the journal lies in a bucket."""
+        return self._files().file(self.part)
 
     def keep(self, document: Document, *, mode: int | None = None) -> str:
         """Store the body under its hash, unless it is there undamaged, and return the hash.
@@ -63,28 +92,14 @@ class Landing:
         `mode` are the rights of the stored file, where others may not read it.
         """
         sha256 = document.sha256
-        target = self._place(sha256)
-        if not self._holds(sha256, document.body):
-            target.parent.mkdir(exist_ok=True)
-            part = self.path / f"{sha256}.{os.getpid()}.part"
-            try:
-                with part.open("wb") as file:
-                    if mode is not None:
-                        os.fchmod(file.fileno(), mode)
-                    # mtime 0: the same body gives the same file
-                    with gzip.GzipFile(fileobj=file, mode="wb", mtime=0, compresslevel=6) as packed:
-                        packed.write(document.body)
-                    file.flush()
-                    os.fsync(file.fileno())
-                part.replace(target)
-            finally:
-                part.unlink(missing_ok=True)
+        name = self._name(sha256)
+        if not self._store.is_as_written(name) and not self._holds(sha256, document.body):
+            self._store.write_packed(name, document.body, mode=mode)
         return sha256
 
     def remove_parts(self) -> None:
-        """Remove what killed writers left; the caller holds the writer's lock, so nobody is writing them."""
-        for left in (*self.path.glob("*.part"), *self.packs.path.glob("*/*.part")):
-            left.unlink(missing_ok=True)
+        """Remove what killed writers left of files; the caller holds the lock of what it writes."""
+        self._store.remove_parts()
 
     def body(self, sha256: str) -> bytes:
         """Return a stored body; raise where it is absent or no longer what its name says."""
@@ -150,51 +165,35 @@ class Landing:
         """Write a decision on a quarantined row to the journal."""
         self._append("decision", recorded_at, quarantine_id=quarantine_id, decision=decision, decided_by=decided_by)
 
-    def entries(self, start: int = 0) -> Iterator[Entry]:
-        """Yield the journal's complete lines from byte `start` on, where a line begins. Raises ChipledgerError."""
-        if not start and not self.journal.exists():
-            return
-        self._refuse_cut(start)
-        with self.journal.open("rb") as file:
-            file.seek(start)
-            for line in file:
-                start += len(line)
-                if not line.endswith(b"\n"):
-                    return
-                if not line.strip():
-                    continue
-                try:
-                    content = json.loads(line)
-                    kind, recorded_at = content.pop("kind"), unstamp(content.pop("recorded_at"))
-                    if not content.keys() >= NEEDED[kind]:
-                        raise KeyError(kind)
-                except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-                    raise ChipledgerError(
-                        "the journal has an unreadable line",
-                        source=str(self.journal),
-                        field="line ending at byte",
-                        value=str(start),
-                        hint="Restore the journal from a backup; the documents beside it are intact",
-                    ) from error
-                yield Entry(kind=kind, recorded_at=recorded_at, content=content, end=start)
+    def parts(self) -> list[str]:
+        """Return the names of the journal's parts, in order; '' is the one without a name."""
+        return self.journal_parts.parts()
 
-    def _refuse_cut(self, start: int) -> None:
-        """Raise where no line begins at byte `start`: what is appended to such a journal would never be loaded."""
-        if not start:
-            return
-        end = b""
-        if self.journal.exists():
-            with self.journal.open("rb") as file:
-                file.seek(start - 1)
-                end = file.read(1)
-        if end != b"\n":
-            raise ChipledgerError(
-                "the journal is not the one that was loaded: it is missing, cut or changed",
-                source=str(self.journal),
-                field="loaded up to byte",
-                value=str(start),
-                hint="`chipledger restore` a backup, or `chipledger rebuild` from what is left",
-            )
+    def is_beyond(self, start: int, part: str = "") -> bool:
+        """Return whether a part holds more than up to a position; raise ChipledgerError where it holds less."""
+        return self.journal_parts.is_beyond(part, start)
+
+    def entries(self, start: int = 0, part: str = "") -> Iterator[Entry]:
+        """Yield the complete lines of a part from a position on, where a line begins. Raises ChipledgerError."""
+        for line, end in self.journal_parts.lines(part, start):
+            try:
+                content = json.loads(line)
+                kind, recorded_at = content.pop("kind"), unstamp(content.pop("recorded_at"))
+                if not content.keys() >= NEEDED[kind]:
+                    raise KeyError(kind)
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+                raise ChipledgerError(
+                    "the journal has an unreadable line",
+                    source=self.journal_parts.where(part),
+                    field=f"line ending at {self.journal_parts.unit}",
+                    value=str(end),
+                    hint="Restore the journal from a backup; the documents beside it are intact",
+                ) from error
+            yield Entry(kind=kind, recorded_at=recorded_at, content=content, end=end, part=part)
+
+    def all_entries(self) -> Iterator[Entry]:
+        """Yield the entries of all parts in the order in which they were recorded. Raises ChipledgerError."""
+        return in_order(self.entries(part=part) for part in self.parts())
 
     def document(self, look: Mapping[str, Any], index: int) -> Document:
         """Return the document at `index` of a journalled look, with its body."""
@@ -215,22 +214,7 @@ class Landing:
 
     def _append(self, kind: str, recorded_at: datetime, **content: object) -> None:
         line = json.dumps({"kind": kind, "recorded_at": stamp(recorded_at), **content}, ensure_ascii=False)
-        with self.journal.open("ab") as file:
-            self._close_torn_line(file.tell())
-            file.write(line.encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _close_torn_line(self, size: int) -> None:
-        """Cut off what a crash left of a line, so that the next one starts clean."""
-        if not size:
-            return
-        with self.journal.open("rb+") as file:
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) == b"\n":
-                return
-            file.seek(0)
-            file.truncate(file.read().rfind(b"\n") + 1)
+        self.journal_parts.append(self.part, line.encode())
 
     def _holds(self, sha256: str, body: bytes) -> bool:
         """Return whether a body lies undamaged in a file of its own; packs are of the past, and not asked."""
@@ -240,31 +224,53 @@ class Landing:
             return False
 
     def _single(self, sha256: str) -> bytes:
-        target = self._place(sha256)
+        name = self._name(sha256)
         try:
             unpack = zlib.decompressobj(GZIP)
-            written = target.read_bytes()
+            written = self._store.read(name)
             body = unpack.decompress(written, MOST_BODY_BYTES + 1)
             if written and not unpack.eof and len(body) <= MOST_BODY_BYTES:
-                raise EOFError(target.name)
+                raise EOFError(name)
         except (FileNotFoundError, EOFError, zlib.error) as error:
             raise ChipledgerError(
                 "a landed document is missing or damaged",
-                source=str(target),
+                source=self._store.where(name),
                 field="sha256",
                 value=sha256,
                 hint="Restore the landing folder from a backup, or fetch the scope again",
             ) from error
         if len(body) > MOST_BODY_BYTES or not is_named(sha256, body):
             raise ChipledgerError(
-                "a landed document does not match its hash", source=str(target), field="sha256", value=sha256
+                "a landed document does not match its hash",
+                source=self._store.where(name),
+                field="sha256",
+                value=sha256,
             )
         return body
 
-    def _place(self, sha256: str) -> Path:
+    def _name(self, sha256: str) -> str:
         if not SHA256.fullmatch(sha256):  # of a journal that somebody else wrote: it leads to no other file
-            raise ChipledgerError("not the hash of a document", source=str(self.path), field="sha256", value=sha256)
-        return self.path / sha256[:2] / f"{sha256}.gz"
+            raise ChipledgerError("not the hash of a document", source=str(self.place), field="sha256", value=sha256)
+        return f"{sha256[:2]}/{sha256}.gz"
+
+    def _files(self) -> Files:
+        if isinstance(self.journal_parts, Files):
+            return self.journal_parts
+        raise ChipledgerError(
+            "this works on a landing folder, and the documents lie in a bucket",
+            source=str(self.place),
+            field="landing",
+            value=str(self.place),
+            hint="A bucket keeps house by its own rules (lifecycle, versions, replication)",
+        )
+
+
+def in_order(parts: Iterable[Iterator[Entry]]) -> Iterator[Entry]:
+    """Yield the entries of several parts by the time of their recording; each part keeps its own order.
+
+    At one moment the parts follow each other as they are given.
+    """
+    return heapq.merge(*parts, key=lambda entry: entry.recorded_at)
 
 
 def stamp(moment: datetime) -> str:

@@ -30,9 +30,14 @@ class Packs:
     """The packs below a landing folder; they are listed when the first body is asked for."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self._path = path
         self._places: dict[str, Path] | None = None
         self._held: OrderedDict[Path, Mapping[str, bytes]] = OrderedDict()
+
+    @property
+    def path(self) -> Path:
+        """Return the folder of the packs, which need not exist."""
+        return self._path
 
     def __contains__(self, sha256: str) -> bool:
         return sha256 in self._listed()
@@ -85,6 +90,33 @@ class Packs:
         while len(self._held) > 1 and sum(sum(map(len, held.values())) for held in self._held.values()) > HELD_BYTES:
             self._held.popitem(last=False)
         return bodies
+
+
+class NoPacks(Packs):
+    """A bucket's packs: it has none, and says so to who would write one or asks for their folder."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(Path())
+        self._place = place
+        self._places = {}
+
+    @property
+    def path(self) -> Path:
+        """Raise ChipledgerError: there is no folder."""
+        raise self._refusal()
+
+    def write(self, month: str, source: str, bodies: Iterable[tuple[str, bytes]]) -> Iterator[tuple[Path, list[str]]]:
+        """Raise ChipledgerError: what lies in a bucket is not packed."""
+        raise self._refusal()
+
+    def _refusal(self) -> ChipledgerError:
+        return ChipledgerError(
+            "documents in a bucket are not packed",
+            source=self._place,
+            field="landing",
+            value=self._place,
+            hint="A lifecycle rule of the bucket moves old documents to a cheaper class",
+        )
 
 
 def packed(bodies: Mapping[str, bytes]) -> bytes:
