@@ -1,6 +1,10 @@
-"""The writer's file: its lock, its migrations, its macros. One process writes; readers have the published file."""
+"""The log: the writer's file with its lock, or a lake that several write; migrations and macros of both.
+
+Readers have the published file.
+"""
 
 import fcntl
+import hashlib
 import json
 import os
 import time
@@ -8,12 +12,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import duckdb
 
-from warehouse import disk, instance_types
+from warehouse import disk, instance_types, lake
 from warehouse.errors import ChipledgerError, WriterBusy
+from warehouse.place import Place
 from warehouse.schemas import TABLES
 
 MIGRATIONS = files("warehouse") / "migrations"
@@ -35,6 +41,21 @@ def writer(data_dir: Path, *, wait_seconds: float = 0.0) -> Iterator[duckdb.Duck
     Raises WriterBusy, naming the holder, where another process has the lock.
     """
     with locked(data_dir, wait_seconds=wait_seconds), open_build(data_dir / FILE_NAME) as con:
+        yield con
+
+
+@contextmanager
+def open_log(place: Place, *, wait_seconds: float = 0.0) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection to the log of a place, migrated: a file, under its writer's lock, or a lake.
+
+    Of a lake, `lake.of` the connection has the locks. Raises WriterBusy where another process writes the file.
+    """
+    if not place.is_shared:
+        with writer(place.data_dir, wait_seconds=wait_seconds) as con:
+            yield con
+        return
+    with lake.connected(place) as con:
+        _prepare(con)
         yield con
 
 
@@ -62,20 +83,48 @@ def open_build(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             hint="`chipledger rebuild` makes it anew: the landing folder holds all it held",
         ) from error
     try:
-        con.execute("set timezone = 'UTC'")
-        # Of rows not committed yet DuckDB does not know how many there are: it takes them for few, and would compare
-        # each with each.
-        con.execute("set asof_loop_join_threshold = 0")
-        migrate(con)
+        _prepare(con)
         yield con
     finally:
         con.close()
 
 
+def _prepare(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("set timezone = 'UTC'")
+    # Of rows not committed yet DuckDB does not know how many there are: it takes them for few, and would compare
+    # each with each.
+    con.execute("set asof_loop_join_threshold = 0")
+    migrate(con)
+
+
 def migrate(con: duckdb.DuckDBPyConnection) -> None:
-    """Apply the migrations that the file lacks, each in its own transaction, and renew macros, facts and comments."""
-    con.execute("create schema if not exists meta")
-    con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
+    """Apply the migrations that the log lacks, each in its own transaction, and renew macros, facts and comments.
+
+    A lake is changed where it differs alone, by one process at a time: opening it makes no snapshot.
+    """
+    shared = lake.of(con)
+    if shared is None:
+        con.execute("create schema if not exists meta")
+        con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
+        _apply(con, _steps(con))
+        create_macros(con)
+        load_instance_types(con)
+    elif not _is_current(con):
+        with shared.lock("migrate"):
+            con.execute("create schema if not exists meta")
+            con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
+            con.execute("create table if not exists meta.made (sha256 VARCHAR, made_at TIMESTAMP)")
+            _apply(con, _steps(con))
+            if _made(con) != _to_make():
+                with lake.transaction(con):
+                    create_macros(con)
+                    con.execute("delete from core.instance_type")
+                    insert_rows(con, "core.instance_type", instance_types.read_table())
+                    con.execute("insert into meta.made values (?, ?)", [_to_make(), _now()])
+
+
+def _steps(con: duckdb.DuckDBPyConnection) -> list[Traversable]:
+    """Return the migrations that the log lacks, in order. Raises ChipledgerError where it has some of another day."""
     done = {row[0] for row in con.execute("select name from meta.migration").fetchall()}
     steps = sorted((step for step in MIGRATIONS.iterdir() if step.name.endswith(".sql")), key=lambda step: step.name)
     unknown = done - {step.name for step in steps}
@@ -87,25 +136,49 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
             value=", ".join(sorted(unknown)),
             hint="Update chipledger, or use another data directory",
         )
+    return [step for step in steps if step.name not in done]
+
+
+def _apply(con: duckdb.DuckDBPyConnection, steps: Sequence[Traversable]) -> None:
     for step in steps:
-        if step.name in done:
-            continue
-        con.begin()
-        try:
+        with lake.transaction(con):
             con.execute(step.read_text())
-            con.execute("insert into meta.migration values (?, ?)", [step.name, datetime.now(UTC).replace(tzinfo=None)])
-            con.commit()
-        except BaseException:
-            con.rollback()
-            raise
-    create_macros(con)
-    load_instance_types(con)
+            con.execute("insert into meta.migration values (?, ?)", [step.name, _now()])
+
+
+def _is_current(con: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether a lake has the newest shape, macros and facts; nothing is written."""
+    there = con.execute(
+        "select count(*) from duckdb_tables() where database_name = current_database() and schema_name = 'meta' "
+        "and table_name in ('migration', 'made')"
+    ).fetchone()
+    return there == (2,) and not _steps(con) and _made(con) == _to_make()
+
+
+def _made(con: duckdb.DuckDBPyConnection) -> str | None:
+    """Return the hash of the macros and facts that stand in a lake."""
+    row = con.execute("select arg_max(sha256, made_at) from meta.made").fetchone()
+    return row[0] if row else None
+
+
+def _to_make() -> str:
+    """Return the hash of the macros and facts of this chipledger."""
+    return hashlib.sha256(repr([_macros(), instance_types.read_table()]).encode()).hexdigest()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
 
 
 def create_macros(con: duckdb.DuckDBPyConnection) -> None:
     """Create, in the database in use, the table macros that derive points and intervals from the log."""
-    for name in ("price_point", "price_known_at"):
-        con.execute(f"create or replace macro core.{name}(moment) as table {sql(name + '.sql')}")
+    for statement in _macros():
+        con.execute(statement)
+
+
+def _macros() -> list[str]:
+    names = ("price_point", "price_known_at")
+    return [f"create or replace macro core.{name}(moment) as table {sql(name + '.sql')}" for name in names]
 
 
 def load_instance_types(con: duckdb.DuckDBPyConnection) -> None:
