@@ -1,0 +1,167 @@
+"""Collecting one scope anywhere: in a thread of the run, in another process, on another machine.
+
+A log of one writer is opened by nobody else: whoever collects for its run is told what a fetch asks of the log, and
+gives back looks, which the run lands and loads. On a shared warehouse whoever collects a scope lands and loads it too.
+Nothing of Prefect is here.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import duckdb
+
+from extract.base import Source
+from flows import steps
+from flows.settings import Settings
+from warehouse.db import insert_rows
+from warehouse.documents import Look
+from warehouse.errors import SourceError
+from warehouse.events import naive
+from warehouse.landing import Landing
+from warehouse.load import LookResult
+
+Scope = tuple[str, str]
+"""The name of a source, and one of its scopes."""
+
+LIMITS = {"chipledger-aws-pricing": 16, "chipledger-aws-ec2": 32, "chipledger-gpuhunt": 4}
+"""How many scopes of a family are collected side by side by all processes together, by Prefect's global concurrency
+limit. The price list and the savings plans have one host for all regions; EC2 has one for each."""
+FAMILIES = {
+    "aws_price_list": "chipledger-aws-pricing",
+    "aws_savings_plans": "chipledger-aws-pricing",
+    "aws_spot": "chipledger-aws-ec2",
+    "aws_capacity_blocks": "chipledger-aws-ec2",
+    "aws_instance_types": "chipledger-aws-ec2",
+    "gpuhunt": "chipledger-gpuhunt",
+}
+"""The limit that a source counts towards; polite sources stay with the run, which knows the pauses of each host."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What the log says of one scope to who cannot open it.
+
+    `last_observed`: of the last good look, aware; None where there was none. `landed`: rows of core.document by version
+    key, their times naive UTC.
+    """
+
+    last_observed: datetime | None = None
+    landed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collected:
+    """What became of one scope: looks to land and load, or results where that is done; or an error; and how long.
+
+    `seconds` are those of collecting alone, not of waiting for a turn.
+    """
+
+    source: str
+    scope: str
+    seconds: float | None = None
+    looks: tuple[Look, ...] = ()
+    results: tuple[LookResult, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: SourceError | None = None
+
+
+class Elsewhere(steps.Run):
+    """A run's way of fetching one scope where its log cannot be opened: it has no connection, and loads nothing."""
+
+    def __init__(self, settings: Settings, source: str, scope: str, known: Known, clock: steps.Clock) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.progress = lambda message: None
+        self.landing = Landing(settings.data_dir / "landing")
+        self._landed = {(source, key): dict(row) for key, row in known.landed.items()}
+        self._last_good = {(source, scope): known.last_observed} if known.last_observed else {}
+        self._polite = None
+
+
+def known_to(one: steps.Run, source: str, scope: str) -> Known:
+    """Return what the log of a run says of one scope."""
+    rows = {key: row for (name, key), row in one._landed.items() if (name, row["scope"]) == (source, scope)}
+    return Known(last_observed=one._last_good.get((source, scope)), landed=rows)
+
+
+def collect_scope(
+    settings: Settings, source_name: str, scope: str, *, known: Known, clock: steps.Clock = steps.utc_now
+) -> Collected:
+    """Fetch one scope for the run that has the log, and return its looks. Raises SourceError."""
+    source = steps.source_named(source_name)
+    began = time.monotonic()
+    looks = Elsewhere(settings, source_name, scope, known, clock).fetch(source, scope)
+    return Collected(source=source_name, scope=scope, seconds=time.monotonic() - began, looks=looks)
+
+
+def take(one: steps.Run, collected: Collected) -> None:
+    """Let a run land what was collected for it; what was landed and loaded elsewhere is told by its summary alone."""
+    if collected.error is not None or collected.looks:
+        one.land(
+            steps.Fetched(
+                source=collected.source, scope=collected.scope, looks=collected.looks, error=collected.error
+            )
+        )
+    one.summary.results += collected.results
+    one.summary.notes += collected.notes
+
+
+# --- who collects what
+
+
+def is_sent(source: Source) -> bool:
+    """Return whether scopes of a source may be collected by other processes than the run's own."""
+    return not source.polite
+
+
+def longest_first(planned: Iterable[Scope], seconds: Mapping[Scope, float]) -> list[Scope]:
+    """Return scopes, the longest first; what was never timed comes before all, as it may be longer."""
+    return sorted(planned, key=lambda each: -seconds.get(each, float("inf")))
+
+
+def groups(planned: Iterable[Scope], seconds: Mapping[Scope, float], count: int) -> list[list[Scope]]:
+    """Return at most `count` groups that take about equally long, each with its longest scope first.
+
+    The longest scope goes to the group with least to do, and so on (Graham's LPT rule: at most 4/3 of the best). What
+    was never timed counts as much as the longest that was.
+    """
+    ordered = longest_first(planned, seconds)
+    unknown = max((seconds[each] for each in ordered if each in seconds), default=1.0)
+    loads: list[tuple[float, list[Scope]]] = [(0.0, []) for _ in range(min(count, len(ordered)))]
+    for each in ordered:
+        place = min(range(len(loads)), key=lambda number: (loads[number][0], len(loads[number][1])))
+        total, group = loads[place]
+        loads[place] = (total + seconds.get(each, unknown), [*group, each])
+    return [group for _, group in loads]
+
+
+# --- how long scopes took
+
+
+def last_seconds(con: duckdb.DuckDBPyConnection) -> dict[Scope, float]:
+    """Return how long each scope took when it was last collected elsewhere than in the run's threads."""
+    rows = con.execute(
+        "select source, scope, arg_max(seconds, recorded_at) from meta.collection where seconds is not null group by all"
+    ).fetchall()
+    return {(source, scope): seconds for source, scope, seconds in rows}
+
+
+def remember(
+    con: duckdb.DuckDBPyConnection, run_id: str, collected: Sequence[Collected], recorded_at: datetime
+) -> None:
+    """Append how long scopes took; those that failed say nothing of it."""
+    insert_rows(
+        con,
+        "meta.collection (run_id, source, scope, seconds, recorded_at)",
+        [
+            (run_id, each.source, each.scope, each.seconds, naive(recorded_at))
+            for each in collected
+            if each.error is None and each.seconds is not None
+        ],
+    )
+
+
+Take = Callable[[Collected], None]
