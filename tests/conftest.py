@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import kept
+import landing_places
 import pytest
 import urllib3
 from standin import aws, world
@@ -88,6 +89,32 @@ def standin(
         for name, value in running.environment().items():
             monkeypatch.setenv(name, value)
         yield running
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[str]:
+    """Return the address of an S3 server on loopback, with one bucket."""
+    with landing_places.s3_server() as address:
+        yield address
+
+
+@pytest.fixture
+def bucket(s3_server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> landing_places.Place:
+    """Return an empty place in a bucket, whose credentials boto3 finds, and nothing of this machine's own settings."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in landing_places.s3_environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    return landing_places.new_place(s3_server)
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> landing_places.Place:
+    """Return an empty place for a landing: first a folder, then a bucket."""
+    if request.param == "folder":
+        return landing_places.Place(tmp_path / "landing")
+    found: landing_places.Place = request.getfixturevalue("bucket")
+    return found
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ told here; an error names the place, the object and the server's code, and no te
 """
 
 import base64
+import functools
 import gzip
 import hashlib
 import os
 import re
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -119,16 +119,11 @@ class Bucket:
         self._prefix = f"{prefix}/" if prefix else ""
         self.place = f"{SCHEME}{self.bucket}/{self._prefix}"
         self._endpoint = endpoint
-        self._lock = threading.Lock()
-        self._made: tuple[int, Any] | None = None
 
     @property
     def client(self) -> Any:
-        """Return boto3's client, made when it is first asked for in this process."""
-        with self._lock:
-            if self._made is None or self._made[0] != os.getpid():
-                self._made = os.getpid(), _client(self._endpoint)
-            return self._made[1]
+        """Return boto3's client, made when this process first asks for one of this endpoint."""
+        return _client(self._endpoint, os.getpid())
 
     def key(self, name: str) -> str:
         """Return the key of a name."""
@@ -251,7 +246,8 @@ class _Taken(Exception):
         self.fault, self.is_settled = fault, is_settled
 
 
-def _client(endpoint: str) -> Any:
+@functools.lru_cache(maxsize=8)
+def _client(endpoint: str, process: int) -> Any:
     # Imported here: who has a folder must not wait for boto3.
     import boto3.session
     from botocore.config import Config

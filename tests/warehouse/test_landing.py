@@ -2,77 +2,62 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from landing_places import BODY, Place, document, name_of, record
 from looks import day
 
-from warehouse.documents import Document, Look
 from warehouse.errors import ChipledgerError
 from warehouse.landing import Landing, stamp
 
-BODY = b"instance_type,price\n" + b"p5.48xlarge,55.04\n" * 200
 
-
-def document(body: bytes = BODY) -> Document:
-    return Document(source="s", scope="a", url="https://x.test/a", body=body, fetched_at=day(0))
-
-
-def record(landing: Landing, at: float, body: bytes = BODY) -> None:
-    one = Look(source="s", scope="a", observed_at=day(at), complete=True, documents=(document(body),))
-    landing.record_look(one, run_id=f"run {at}", recorded_at=day(at))
-
-
-def bodies(path: Path) -> list[str]:
-    return sorted(file.name for file in path.rglob("*.gz"))
-
-
-def test_the_same_body_is_kept_once(tmp_path: Path) -> None:
+def test_the_same_body_is_kept_once(place: Place) -> None:
     """Two looks at the same bytes share a file, named by their SHA-256; the journal has both looks."""
-    landing = Landing(tmp_path)
+    landing = place.landing()
     record(landing, 0)
     record(landing, 1)
     record(landing, 2, b"other")
 
-    assert bodies(tmp_path) == sorted([f"{document().sha256}.gz", f"{document(b'other').sha256}.gz"])
+    assert [name for name in place.names() if name.endswith(".gz")] == sorted([name_of(), name_of(b"other")])
     assert [entry.content["observed_at"] for entry in landing.entries()] == [stamp(day(at)) for at in range(3)]
     assert landing.body(document().sha256) == BODY
+    assert gzip.decompress(place.read(name_of())) == BODY
 
 
-def test_a_look_comes_back_as_it_was_recorded(tmp_path: Path) -> None:
+def test_a_look_comes_back_as_it_was_recorded(place: Place) -> None:
     """The journal and the body give the document again, to the last field."""
-    landing = Landing(tmp_path)
+    landing = place.landing()
     record(landing, 0)
     (entry,) = landing.entries()
+    end = 1 if place.is_bucket else landing.journal.stat().st_size
 
     assert landing.document(entry.content, 0) == document()
-    assert (entry.kind, entry.recorded_at, entry.end) == ("look", day(0), landing.journal.stat().st_size)
-
-
-def place(path: Path) -> Path:
-    return path / document().sha256[:2] / f"{document().sha256}.gz"
+    assert (entry.kind, entry.recorded_at, entry.end, entry.part) == ("look", day(0), end, "")
 
 
 @pytest.mark.parametrize(
-    ("damage", "words"),
+    ("damaged", "words"),
     [
-        (lambda file: file.unlink(), "missing or damaged"),
-        (lambda file: file.write_bytes(b""), "does not match its hash"),
-        (lambda file: file.write_bytes(file.read_bytes()[:-9]), "missing or damaged"),
-        (lambda file: file.write_bytes(b"plain"), "missing or damaged"),
-        (lambda file: file.write_bytes(file.read_bytes()[:20] + b"\xff" * 9), "damaged"),
-        (lambda file: file.write_bytes(gzip.compress(b"another body")), "does not match its hash"),
+        (lambda written: None, "missing or damaged"),
+        (lambda written: b"", "does not match its hash"),
+        (lambda written: written[:-9], "missing or damaged"),
+        (lambda written: b"plain", "missing or damaged"),
+        (lambda written: written[:20] + b"\xff" * 9, "damaged"),
+        (lambda written: gzip.compress(b"another body"), "does not match its hash"),
     ],
 )
-def test_a_damaged_body_is_named(tmp_path: Path, damage: object, words: str) -> None:
+def test_a_damaged_body_is_named(place: Place, damaged: Callable[[bytes], bytes | None], words: str) -> None:
     """Absent, empty, cut, overwritten or exchanged: the error says which file; fetched again, it is whole again."""
-    landing = Landing(tmp_path)
+    landing = place.landing()
     record(landing, 0)
-    damage(place(tmp_path))
+    place.write(name_of(), damaged(place.read(name_of())))
 
     with pytest.raises(ChipledgerError, match=words) as caught:
         landing.body(document().sha256)
-    assert (caught.value.source, caught.value.value) == (str(place(tmp_path)), document().sha256)
+    assert caught.value.source == f"{str(place.place).rstrip('/')}/{name_of()}"
+    assert caught.value.value == document().sha256
 
     record(landing, 1)
 
@@ -109,28 +94,48 @@ def test_a_first_line_that_is_torn_leaves_an_empty_journal(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("line", [b"{not json}", b"[]", b"7", b'{"kind": "look"}', b"\xff\xfe", b'{"kind": 1}'])
-def test_an_unreadable_line_is_named(tmp_path: Path, line: bytes) -> None:
+def test_an_unreadable_line_is_named(place: Place, line: bytes) -> None:
     """A whole line that cannot be read stops the reading, with its place; what stands before it can be read."""
-    landing = Landing(tmp_path)
+    landing = place.landing()
     record(landing, 0)
-    start = landing.journal.stat().st_size
-    landing.journal.write_bytes(landing.journal.read_bytes() + line + b"\n")
+    place.add_line(line + b"\n")
     entries = landing.entries()
+    where = (
+        (f"{place.place}journal/-/", 2) if place.is_bucket else (str(landing.journal), landing.journal.stat().st_size)
+    )
 
     assert next(entries).recorded_at == day(0)
     with pytest.raises(ChipledgerError, match="unreadable line") as caught:
         next(entries)
-    assert (caught.value.source, caught.value.value) == (str(landing.journal), str(start + len(line) + 1))
+    assert (caught.value.source, caught.value.value) == (where[0], str(where[1]))
 
 
-def test_entries_are_read_from_a_position(tmp_path: Path) -> None:
-    """Reading goes on where it ended."""
-    landing = Landing(tmp_path)
+def test_entries_are_read_from_a_position(place: Place) -> None:
+    """Reading goes on where it ended; whether there is more is told without reading it."""
+    landing = place.landing()
     record(landing, 0)
     (first,) = landing.entries()
+    beyond = landing.is_beyond(0), landing.is_beyond(first.end)
     record(landing, 1)
 
+    assert beyond == (True, False)
+    assert landing.is_beyond(first.end)
     assert [entry.recorded_at for entry in landing.entries(first.end)] == [day(1)]
+
+
+@pytest.mark.parametrize("part", ["", "w1"])
+def test_a_journal_that_was_loaded_further_is_refused(place: Place, part: str) -> None:
+    """Lost, it has less than was loaded: what is written to it would never be read, so neither reading goes on."""
+    landing = place.landing(part)
+    record(landing, 0)
+    (first,) = landing.entries(part=part)
+    for name in [name for name in place.names() if "journal" in name]:
+        place.write(name, None)
+
+    with pytest.raises(ChipledgerError, match="not the one that was loaded"):
+        list(landing.entries(first.end, part))
+    with pytest.raises(ChipledgerError, match="not the one that was loaded"):
+        landing.is_beyond(first.end, part)
 
 
 def test_times_without_a_zone_are_refused(tmp_path: Path) -> None:
