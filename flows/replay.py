@@ -3,12 +3,12 @@
 A daily run, the repair after a kill, and the rebuilding of the whole warehouse from the landing folder are all this.
 """
 
-import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -21,9 +21,11 @@ from warehouse.batch import ParsedLook
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
 from warehouse.journal import lock_of, scope_lock
+from warehouse.lake import transacted
 from warehouse.landing import Entry, Landing, in_order, unstamp
 from warehouse.load import LookResult, checked_row, decide, load, no_rows
 from warehouse.quarantine import find, listed
+from warehouse.shared_rows import append_documents
 
 LOG = logging.getLogger(__name__)
 
@@ -64,18 +66,24 @@ def catch_up(
                 for entry in entries:
                     _decide(con, landing, entry.content, recorded_at, notes)
             else:
+                if kind == "look":
+                    append_documents(con, [entry.content for entry in entries], recorded_at=naive(recorded_at))
                 looks = [look for entry in entries for look in _parsed(con, landing, entry, notes)]
                 for _, of_source in groupby(sorted(looks, key=lambda look: look.source), key=lambda look: look.source):
                     results += load(con, of_source, recorded_at=recorded_at)
         for part, (end, recorded_at) in sorted(ends.items()):
             if end > loaded.get(part, 0):
-                con.execute("insert into core.journal_position values (?, ?, ?)", [end, naive(recorded_at), part])
+                transacted(con, partial(_note, con, part, end, recorded_at))
     return results, sorted(set(notes))
 
 
 def _loaded(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return the position up to which each part of the journal was loaded."""
     return dict(con.execute("select part, max(position) from core.journal_position group by part").fetchall())
+
+
+def _note(con: duckdb.DuckDBPyConnection, part: str, end: int, recorded_at: datetime) -> None:
+    con.execute("insert into core.journal_position values (?, ?, ?)", [end, naive(recorded_at), part])
 
 
 def _is_free(try_lock: TryLock | None, name: str, held: ExitStack) -> bool:
@@ -102,7 +110,6 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
     content = entry.content
     if entry.kind == "failure":
         return [_look(content, error=content["error"])]
-    _remember_documents(con, content, entry.recorded_at)
     if observations.is_import(content["source"]):
         return _imported(landing, content, notes)
     if benchmarks.is_benchmark(content["source"]):
@@ -164,25 +171,6 @@ def _look(
         error=error,
         trusted=trusted,
     )
-
-
-def _remember_documents(con: duckdb.DuckDBPyConnection, content: Mapping[str, Any], recorded_at: datetime) -> None:
-    for document in content["documents"]:
-        whole = document["whole"] or [None, None]
-        published = document["published_at"]
-        con.execute(
-            "insert into core.document by name select ? as document_sha256, ? as source, ? as scope, ? as url, "
-            "? as parameters, ? as version_key, ?::TIMESTAMP as fetched_at, ?::TIMESTAMP as published_at, "
-            "? as size_bytes, ? as whole_size_bytes, ? as whole_sha256, ?::TIMESTAMP as recorded_at "
-            "where not exists (select 1 from core.document where document_sha256 = ? and url = ?)",
-            [
-                document["sha256"], content["source"], content["scope"], document["url"],
-                json.dumps(document["parameters"], sort_keys=True) if document["parameters"] else None,
-                document["version_key"] or None, naive(unstamp(document["fetched_at"])),
-                naive(unstamp(published)) if published else None, document["size"], whole[0], whole[1],
-                naive(recorded_at), document["sha256"], document["url"],
-            ],
-        )  # fmt: skip
 
 
 def _decide(

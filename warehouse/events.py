@@ -11,7 +11,7 @@ import polars as pl
 
 from warehouse import columns, schemas
 from warehouse.db import sql
-from warehouse.errors import ChipledgerError
+from warehouse.shared_rows import append_offers
 
 STEPS = ("old_point", "confirmation", "fresh_point", "held_point", "new_event")
 
@@ -70,14 +70,7 @@ def append_events(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> d
     `new_look` holds the looks that count (source, scope, observed_at, complete, document_sha256), `new_refusal` what
     a gate refused of them. `recorded_at` is naive UTC. Raises ChipledgerError where two offers share an id.
     """
-    identity = ", ".join(schemas.IDENTITY)
-    con.execute(
-        f"insert into core.offer by name select offer_id, {identity}, min(sku_id) as sku_id, "
-        "min(sku_price_id) as sku_price_id, ?::TIMESTAMP as recorded_at from observed_row as r "
-        f"where not exists (select 1 from core.offer as o where o.offer_id = r.offer_id) group by offer_id, {identity}",
-        [recorded_at],
-    )
-    _refuse_shared_ids(con)
+    append_offers(con, recorded_at=recorded_at)
     con.execute(
         "create or replace temp table new_observation as select offer_id, source, scope, observed_at, unit_price, "
         "upfront_price, document_sha256 from observed_row"
@@ -106,17 +99,6 @@ def append_events(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> d
     )
     rows = con.execute("select source, scope, count(*) from new_event group by all").fetchall()
     return {(source, scope): count for source, scope, count in rows}
-
-
-def _refuse_shared_ids(con: duckdb.DuckDBPyConnection) -> None:
-    """Raise where one id stands for two offers: with 52 bits that is a matter of luck, so it is looked at."""
-    same = " and ".join(f"o.{name} is not distinct from r.{name}" for name in schemas.IDENTITY)
-    clash = con.execute(
-        f"select r.offer_id from observed_row as r inner join core.offer as o using (offer_id) "
-        f"where not ({same}) limit 1"
-    ).fetchone()
-    if clash:
-        raise ChipledgerError("two offers have one id", source="core.offer", field="offer_id", value=str(clash[0]))
 
 
 def plain_amount(value: object) -> str | None:

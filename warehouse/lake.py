@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import duckdb
 
 from warehouse.errors import ChipledgerError, CredentialsMissing
+from warehouse.journal import scope_lock
 from warehouse.locks import FileLocks, Locks, PostgresLocks
 from warehouse.place import Place
 
@@ -61,12 +62,15 @@ class Lake:
 
     @contextmanager
     def scopes(self, scopes: Iterable[tuple[str, str]]) -> Iterator[None]:
-        """Hold the locks of scopes (source, scope), which whoever loads them must."""
-        with ExitStack() as held:
-            # In one order everywhere, so that no two writers wait for each other.
-            for source, scope in sorted(set(scopes)):
-                held.enter_context(self.lock(scope_lock(source, scope)))
-            yield
+        """Hold the locks of scopes (source, scope), which whoever loads them must; wait until all are free."""
+        names = sorted({scope_lock(source, scope) for source, scope in scopes})
+        while True:
+            with ExitStack() as held:
+                # All or none: whoever waits holds none of them, so that no two writers wait for each other.
+                if all(held.enter_context(self.try_lock(name)) for name in names):
+                    yield
+                    return
+            time.sleep(random.uniform(0.05, 0.2))  # noqa: S311 - no secret
 
     @contextmanager
     def shared_rows(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -74,7 +78,7 @@ class Lake:
 
         It sees what others committed since the caller's transaction began, which does not see what is added here.
         """
-        with self.lock(SHARED_ROWS), self.con.cursor() as other:
+        with self.lock(SHARED_ROWS if self.place.is_postgres else WRITE), self.con.cursor() as other:
             other.execute(f"use {NAME}")
             with transaction(other):
                 yield other
@@ -106,11 +110,6 @@ _OPEN: WeakKeyDictionary[duckdb.DuckDBPyConnection, Lake] = WeakKeyDictionary()
 def of(con: duckdb.DuckDBPyConnection) -> Lake | None:
     """Return the lake that a connection writes; None where it writes a file."""
     return _OPEN.get(con)
-
-
-def scope_lock(source: str, scope: str) -> str:
-    """Return the name of a scope's lock."""
-    return f"scope {source} {scope}"
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from warehouse.errors import ChipledgerError
 from warehouse.events import append_events, naive, stage_rows, start_looks
 from warehouse.facts import append_facts
 from warehouse.gates import row_gate
+from warehouse.lake import transacted
 from warehouse.quarantine import Quarantined, find, settle, waiting_with
 
 SCOPE_RUN = (
@@ -47,18 +48,16 @@ class LookResult:
 def load(con: duckdb.DuckDBPyConnection, looks: Iterable[ParsedLook], *, recorded_at: datetime) -> list[LookResult]:
     """Append what the looks say to the log; one transaction. Looks that were loaded before are left out.
 
-    `recorded_at` is the aware moment at which we learnt it. Raises ChipledgerError where two offers share an id.
+    `recorded_at` is the aware moment at which we learnt it. Of a shared warehouse, the looks' scopes are locked
+    meanwhile. Raises ChipledgerError where two offers share an id.
     """
-    results: list[LookResult] = []
-    con.begin()
-    try:
-        for batch in _rounds(looks):
-            results += _load_round(con, batch, naive(recorded_at))
-        con.commit()
-    except BaseException:
-        con.rollback()
-        raise
-    return results
+    rounds = list(_rounds(looks))
+    scopes = {(look.source, look.scope) for batch in rounds for look in batch}
+
+    def append() -> list[LookResult]:
+        return [result for batch in rounds for result in _load_round(con, batch, naive(recorded_at))]
+
+    return transacted(con, append, scopes=scopes)
 
 
 def decide(
@@ -70,19 +69,18 @@ def decide(
     Raises ChipledgerError where there is no such open row, or where the row breaks a rule of the row gate, which
     nobody can overrule. A refused look is not handled here: it is loaded again as trusted.
     """
-    row = find(con, quarantine_id)
-    same = waiting_with(con, row)
+    scope = find(con, quarantine_id)
     at = naive(recorded_at)
-    con.begin()
-    try:
+
+    def carry_out() -> Quarantined:
+        row = find(con, quarantine_id)
+        same = waiting_with(con, row)
         if decision == "accept" and row.row_json != "{}":
             _accept_row(con, same[0], at)
         settle(con, [each.decided(decision, by=decided_by) for each in same], recorded_at=at)
-        con.commit()
-    except BaseException:
-        con.rollback()
-        raise
-    return row
+        return row
+
+    return transacted(con, carry_out, scopes=[(scope.source, scope.scope)])
 
 
 def checked_row(row: Quarantined) -> pl.DataFrame:
