@@ -83,7 +83,7 @@ def rebuild(
         _folder(data_dir / ".rebuild") as scratch,
     ):
         landing = Landing(data_dir / "landing")
-        if not landing.journal.exists():
+        if not landing.parts():
             raise ChipledgerError(
                 "there is no journal to rebuild from", source=str(landing.journal),
                 hint="`chipledger restore` brings the landing folder back from a backup",

@@ -1,5 +1,6 @@
 """The places a landing may lie at: a folder, and a bucket of moto's S3 server on loopback; and what lies there."""
 
+import multiprocessing
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -105,3 +106,26 @@ def name_of(body: bytes = BODY) -> str:
 def record(landing: Landing, at: float, body: bytes = BODY) -> None:
     one = Look(source="s", scope="a", observed_at=day(at), complete=True, documents=(document(body),))
     landing.record_look(one, run_id=f"run {at}", recorded_at=day(at))
+
+
+def land_many(place: Place, part: str, *, n_looks: int) -> None:
+    """Land looks under a part's name, as a process of its own does: each body is landed by every part at once."""
+    landing = place.landing(part)
+    for number in range(n_looks):
+        record(landing, number, BODY * (number + 1))
+
+
+def side_by_side(place: Place, parts: list[str], *, n_looks: int) -> None:
+    """Run `land_many` in a process for each part, all at once; raise where one of them failed."""
+    # Forked: what a new process imports would cost more than the test.
+    workers = [
+        multiprocessing.get_context("fork").Process(target=land_many, args=(place, part), kwargs={"n_looks": n_looks})
+        for part in parts
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    failed = [worker.exitcode for worker in workers if worker.exitcode != 0]
+    if failed:
+        raise AssertionError(f"writers ended with {failed}")

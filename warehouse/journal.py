@@ -47,7 +47,9 @@ def take_part(journal: "Files | Objects", loaded: Mapping[str, int], take: Calla
     """
     for number in count(1):
         part = f"w{number}"
-        if take(lock_of(part)) and not journal.is_beyond(part, loaded.get(part, 0)):
+        position = loaded.get(part, 0)
+        # Asked again under the lock: until then another may have written to it, and died.
+        if not journal.is_beyond(part, position) and take(lock_of(part)) and not journal.is_beyond(part, position):
             return part
     raise AssertionError("numbers end")
 

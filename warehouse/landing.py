@@ -93,7 +93,8 @@ class Landing:
         """
         sha256 = document.sha256
         name = self._name(sha256)
-        if not self._store.is_as_written(name) and not self._holds(sha256, document.body):
+        is_whole = self._store.is_whole(name)
+        if is_whole is False or (is_whole is None and not self._holds(sha256, document.body)):
             self._store.write_packed(name, document.body, mode=mode)
         return sha256
 

@@ -61,9 +61,9 @@ class Folder:
         """Return a file's bytes. Raises FileNotFoundError."""
         return (self.path / name).read_bytes()
 
-    def is_as_written(self, name: str) -> bool:
-        """Return whether a body is known to lie undamaged without reading it: of a file, never."""
-        return False
+    def is_whole(self, name: str) -> bool | None:
+        """Return None: of a file only reading it tells whether it is there, undamaged."""
+        return None
 
     def write_packed(self, name: str, body: bytes, *, mode: int | None = None) -> None:
         """Compress a body into a file of its own, flushed to disk and then renamed into place."""
@@ -149,7 +149,7 @@ class Bucket:
                     self.client.put_object(
                         Bucket=self.bucket, Key=self.key(name), Body=content,
                         # The server refuses other bytes than these, and says later whether it still has them.
-                        ChecksumSHA256=base64.b64encode(checksum.digest()).decode(),
+                        ChecksumAlgorithm="SHA256", ChecksumSHA256=base64.b64encode(checksum.digest()).decode(),
                         Metadata={"sha256": checksum.hexdigest()}, **given,
                     )  # fmt: skip
             except _Taken as taken:
@@ -161,15 +161,18 @@ class Bucket:
                 break
         return True
 
-    def is_as_written(self, name: str) -> bool:
-        """Return whether the server says by its own checksum that an object is what `put` wrote; no body is moved."""
+    def is_whole(self, name: str) -> bool | None:
+        """Return whether an object is there as `put` wrote it, by the server's own checksum, without moving its bytes.
+
+        None where the server has no checksum of it, or another: only reading it tells.
+        """
         try:
             with self._faults(name):
                 told = self.client.head_object(Bucket=self.bucket, Key=self.key(name), ChecksumMode="ENABLED")
         except FileNotFoundError:
             return False
         written, has = told["Metadata"].get("sha256"), told.get("ChecksumSHA256")
-        return bool(written and has and base64.b64decode(has).hex() == written)
+        return True if written and has and base64.b64decode(has).hex() == written else None
 
     def write_packed(self, name: str, body: bytes, *, mode: int | None = None) -> None:
         """Compress a body into an object of its own."""
