@@ -3,6 +3,7 @@
 Its modules are for the flow files alone: here it runs as a program beside, which reads its environment for itself.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from flows import hidden
+from flows.limits import LIMITS
 from warehouse.errors import ChipledgerError, SettingsError
 
 FILE_NAME = "prefect.yaml"
@@ -28,11 +30,12 @@ Call = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
 
 @dataclass(frozen=True, kw_only=True)
 class Deployed:
-    """What was made: whether the pool is new, and the schedules that differ from those of prefect.yaml."""
+    """What was made: whether the pool is new, the schedules that differ from those of prefect.yaml, and new limits."""
 
     pool: str
     is_new_pool: bool
     schedules: Mapping[str, str]
+    limits: Mapping[str, int]
 
 
 def schedules(texts: Sequence[str]) -> dict[str, str]:
@@ -55,7 +58,7 @@ def schedules(texts: Sequence[str]) -> dict[str, str]:
 def deploy(
     folder: Path, chosen: Mapping[str, str], *, environ: Mapping[str, str], call: Call | None = None
 ) -> Deployed:
-    """Make the work pool where it is absent, then all deployments, with the schedules that were chosen.
+    """Make the work pool and the limits of fan-out where they are absent, then all deployments, as was chosen.
 
     Raises SettingsError where the folder is no checkout or no server is named, and ChipledgerError, with what Prefect
     said, where a call failed. What was made before stays; the same command again is safe.
@@ -80,7 +83,19 @@ def deploy(
         file.write_text(rescheduled((folder / FILE_NAME).read_text(encoding="utf-8"), chosen), encoding="utf-8")
         told = call(("--no-prompt", "deploy", "--all", "--prefect-file", str(file)))
     _must(told, "the deployments were not made")
-    return Deployed(pool=POOL, is_new_pool=is_new, schedules=dict(chosen))
+    return Deployed(pool=POOL, is_new_pool=is_new, schedules=dict(chosen), limits=limited(call))
+
+
+def limited(call: Call) -> dict[str, int]:
+    """Make the limits that all processes share where they are absent; return those made. Others keep their numbers."""
+    told = call(("global-concurrency-limit", "ls", "--output", "json"))
+    _must(told, "the limits were not read")
+    there = {each["name"] for each in json.loads(told.stdout)}
+    made = {name: limit for name, limit in LIMITS.items() if name not in there}
+    for name, limit in made.items():
+        done = call(("global-concurrency-limit", "create", name, "--limit", str(limit)))
+        _must(done, f"the limit {name} was not made")
+    return made
 
 
 def rescheduled(text: str, chosen: Mapping[str, str]) -> str:

@@ -6,13 +6,14 @@ Nothing of Prefect is here.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import duckdb
 
+from extract import source_named
 from extract.base import Source
 from flows import steps
 from flows.settings import Settings
@@ -25,19 +26,6 @@ from warehouse.load import LookResult
 
 Scope = tuple[str, str]
 """The name of a source, and one of its scopes."""
-
-LIMITS = {"chipledger-aws-pricing": 16, "chipledger-aws-ec2": 32, "chipledger-gpuhunt": 4}
-"""How many scopes of a family are collected side by side by all processes together, by Prefect's global concurrency
-limit. The price list and the savings plans have one host for all regions; EC2 has one for each."""
-FAMILIES = {
-    "aws_price_list": "chipledger-aws-pricing",
-    "aws_savings_plans": "chipledger-aws-pricing",
-    "aws_spot": "chipledger-aws-ec2",
-    "aws_capacity_blocks": "chipledger-aws-ec2",
-    "aws_instance_types": "chipledger-aws-ec2",
-    "gpuhunt": "chipledger-gpuhunt",
-}
-"""The limit that a source counts towards; polite sources stay with the run, which knows the pauses of each host."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +79,7 @@ def collect_scope(
     settings: Settings, source_name: str, scope: str, *, known: Known, clock: steps.Clock = steps.utc_now
 ) -> Collected:
     """Fetch one scope for the run that has the log, and return its looks. Raises SourceError."""
-    source = steps.source_named(source_name)
+    source = source_named(source_name)
     began = time.monotonic()
     looks = Elsewhere(settings, source_name, scope, known, clock).fetch(source, scope)
     return Collected(source=source_name, scope=scope, seconds=time.monotonic() - began, looks=looks)
@@ -101,9 +89,7 @@ def take(one: steps.Run, collected: Collected) -> None:
     """Let a run land what was collected for it; what was landed and loaded elsewhere is told by its summary alone."""
     if collected.error is not None or collected.looks:
         one.land(
-            steps.Fetched(
-                source=collected.source, scope=collected.scope, looks=collected.looks, error=collected.error
-            )
+            steps.Fetched(source=collected.source, scope=collected.scope, looks=collected.looks, error=collected.error)
         )
     one.summary.results += collected.results
     one.summary.notes += collected.notes
@@ -144,7 +130,8 @@ def groups(planned: Iterable[Scope], seconds: Mapping[Scope, float], count: int)
 def last_seconds(con: duckdb.DuckDBPyConnection) -> dict[Scope, float]:
     """Return how long each scope took when it was last collected elsewhere than in the run's threads."""
     rows = con.execute(
-        "select source, scope, arg_max(seconds, recorded_at) from meta.collection where seconds is not null group by all"
+        "select source, scope, arg_max(seconds, recorded_at) from meta.collection where seconds is not null "
+        "group by all"
     ).fetchall()
     return {(source, scope): seconds for source, scope, seconds in rows}
 
@@ -162,6 +149,3 @@ def remember(
             if each.error is None and each.seconds is not None
         ],
     )
-
-
-Take = Callable[[Collected], None]

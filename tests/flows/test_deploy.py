@@ -1,5 +1,6 @@
 """`chipledger deploy` and what it deploys: prefect.yaml fits the flows, units and examples fit the commands."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -15,7 +16,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from flows import deploy
+from extract import SOURCES
+from flows import deploy, fan_out, limits
 from flows.cli import main
 from warehouse.errors import ChipledgerError, SettingsError
 
@@ -46,20 +48,22 @@ def entrypoints(prefect_home: None, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("name", sorted(deployments()))
 def test_a_deployment_loads_and_its_parameters_fit(entrypoints: Any, name: str) -> None:
     """Its entrypoint is a flow of its name with a limit of time; its parameters are of the flow, with fitting values;
-    one with a schedule needs no other; it is tagged, and runs once at a time."""
+    one with a schedule needs no other; it is tagged, and runs once at a time, but for `collect`."""
     told = deployments()[name]
     flow = entrypoints(told["entrypoint"])
     given = dict(told["parameters"])
     needed = set(flow.parameters.required or ())
-    if not told["schedules"]:
+    if name == "backfill":
         given |= {"source": "aws_price_list", "scopes": ["us-east-1"], "since": "2023-01-01"}
+    if name == "collect":
+        given |= {"run_id": "20261103T120000.000000Z", "number": 1, "scopes": ["aws_spot us-east-1"]}
 
     assert (flow.name, flow.timeout_seconds > 0) == (name, True)
     assert set(given) <= set(flow.parameters.properties)
     assert needed <= set(given)
     assert set(flow.validate_parameters(given)) >= set(given)
     assert {"chipledger", name} <= set(told["tags"])
-    assert told["concurrency_limit"]["limit"] == 1
+    assert told.get("concurrency_limit", {}).get("limit") == (None if name == "collect" else 1)
     assert told["work_pool"]["name"] == deploy.POOL
     # A run cannot wait longer for another than it may take.
     assert given.get("wait_seconds", 0) < flow.timeout_seconds
@@ -98,7 +102,7 @@ def test_another_schedule_replaces_that_one_alone() -> None:
     text = (ROOT / "prefect.yaml").read_text(encoding="utf-8")
     chosen = deploy.schedules(["daily = */5 * * * *", "weekly=off"])
     before, after = yaml.safe_load(text), yaml.safe_load(deploy.rescheduled(text, chosen))
-    daily, weekly, _ = before["deployments"]
+    daily, weekly, *_ = before["deployments"]
     daily["schedules"][0]["cron"] = "*/5 * * * *"
     weekly["schedules"][0]["active"] = False
 
@@ -128,10 +132,10 @@ def test_a_changed_file_is_not_guessed_at() -> None:
 
 
 class Prefect:
-    """Prefect's command line: what it was called with, and which calls fail."""
+    """Prefect's command line: what it was called with, which calls fail, and the limits that it has."""
 
-    def __init__(self, *failing: str) -> None:
-        self.failing = failing
+    def __init__(self, *failing: str, limits: Sequence[str] = tuple(limits.LIMITS)) -> None:
+        self.failing, self.limits = failing, limits
         self.calls: list[str] = []
         self.files: list[str] = []
 
@@ -141,7 +145,8 @@ class Prefect:
             arguments = arguments[:-1]
         self.calls.append(" ".join(arguments))
         code = int(any(word in self.calls[-1] for word in self.failing))
-        return subprocess.CompletedProcess([], code, "", "cannot connect" if code else "")
+        said = json.dumps([{"name": name} for name in self.limits]) if "concurrency-limit ls" in self.calls[-1] else ""
+        return subprocess.CompletedProcess([], code, said, "cannot connect" if code else "")
 
 
 def test_the_pool_is_made_where_it_is_absent() -> None:
@@ -152,11 +157,32 @@ def test_the_pool_is_made_where_it_is_absent() -> None:
     assert not deploy.deploy(ROOT, {"daily": "1 2 * * *"}, environ=SERVER, call=old).is_new_pool
     assert new.calls == [
         "work-pool inspect chipledger", "work-pool create chipledger --type process",
-        "--no-prompt deploy --all --prefect-file",
+        "--no-prompt deploy --all --prefect-file", "global-concurrency-limit ls --output json",
     ]  # fmt: skip
-    assert old.calls == [new.calls[0], new.calls[2]]
+    assert old.calls == [new.calls[0], *new.calls[2:]]
     assert '"1 2 * * *"' in old.files[0]
     assert '"1 2 * * *"' not in new.files[0]
+
+
+def test_limits_are_made_where_they_are_absent() -> None:
+    """One that is there keeps its number, which may have been changed; those that are absent are made."""
+    first, *absent = limits.LIMITS
+    prefect = Prefect(limits=[first, "another"])
+
+    made = deploy.deploy(ROOT, {}, environ=SERVER, call=prefect).limits
+
+    assert made == {name: limits.LIMITS[name] for name in absent}
+    assert [call for call in prefect.calls if "create" in call] == [
+        f"global-concurrency-limit create {name} --limit {limits.LIMITS[name]}" for name in absent
+    ]
+
+
+def test_limits_are_of_sources_that_others_collect() -> None:
+    """Each family has a limit and each limit a family; a polite source, which stays with its run, needs none."""
+    sent = {source.name for source in SOURCES if fan_out.is_sent(source)}
+
+    assert set(limits.FAMILIES.values()) == set(limits.LIMITS)
+    assert set(limits.FAMILIES) <= sent
 
 
 def test_what_prefect_said_is_passed_on() -> None:
