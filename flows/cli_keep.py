@@ -28,8 +28,13 @@ def backup(read: Callable[[], Settings], *, target: Path, settings_file: Path | 
     """
     with output.errors(in_json=in_json):
         from flows import backup as backups
+        from flows.warehouse_settings import refuse_shared
 
-        made = backups.back_up(read(), target, settings_file=settings_file)
+        chosen = read()
+        refuse_shared(
+            chosen, "backup", hint="Back up catalogue and bucket (docs/warehouse-shared.md), or `migrate` into a file"
+        )
+        made = backups.back_up(chosen, target, settings_file=settings_file)
     told = {"path": made.path, "bytes": made.n_bytes, "made_at": made.manifest.made_at}
     told |= {"files": len(made.manifest.items), "log": {name: asdict(each) for name, each in made.manifest.log.items()}}
     output.echo(output.as_json(told) if in_json else "\n".join(made.lines()))
@@ -47,6 +52,7 @@ def restore(read: Callable[[], Settings], *, source: Path, force: bool, check: b
         import tempfile
 
         from flows import backup as backups
+        from flows.warehouse_settings import refuse_shared
 
         if check:
             with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +60,9 @@ def restore(read: Callable[[], Settings], *, source: Path, force: bool, check: b
             told: dict[str, object] = {"made_at": manifest.made_at, "files": len(manifest.items), "is_good": True}
             lines = [f"{len(manifest.items)} files of {manifest.made_at}: every hash is right, and so is the log"]
         else:
-            done = backups.restore(read(), source, force=force)
+            chosen = read()
+            refuse_shared(chosen, "restore", hint="Restore into an empty data directory, then `chipledger migrate` it")
+            done = backups.restore(chosen, source, force=force)
             told = {"made_at": done.manifest.made_at, "files": len(done.manifest.items)}
             told |= {"set_aside": done.set_aside, "file": done.summary.file, "report": done.summary.report}
             lines = list(done.lines())
@@ -72,10 +80,15 @@ def rebuild(read: Callable[[], Settings], *, accept: bool, in_json: bool) -> Non
     """
     with output.errors(in_json=in_json):
         from flows import rebuild as rebuilding
+        from flows.warehouse_settings import refuse_shared
         from warehouse import content
 
+        chosen = read()
+        refuse_shared(
+            chosen, "rebuild", hint="`chipledger build` over an empty schema makes the log anew from what was landed"
+        )
         with output.progress(quiet=in_json) as progress:
-            done = rebuilding.rebuild(read(), accept=accept, progress=progress)
+            done = rebuilding.rebuild(chosen, accept=accept, progress=progress)
     told = {
         "looks": done.n_looks, "is_in_use": done.is_in_use, "differing": done.differing, "set_aside": done.set_aside,
         "before_sha256": content.whole(done.before) if done.before else None,
@@ -97,9 +110,11 @@ def compact(read: Callable[[], Settings], *, in_json: bool) -> None:
     """
     with output.errors(in_json=in_json):
         from flows import retention, steps
+        from flows.warehouse_settings import refuse_shared
         from warehouse import db, disk
 
         chosen = read()
+        refuse_shared(chosen, "compact", hint="`chipledger maintain` keeps a shared warehouse small")
         with disk.faults(chosen.data_dir), db.locked(chosen.data_dir, wait_seconds=chosen.wait_seconds):
             kept = retention.keep_house(chosen, steps.utc_now(), thoroughly=True)
     output.echo(output.as_json(asdict(kept)) if in_json else "\n".join(kept.lines()) or "nothing is old enough")
@@ -113,10 +128,10 @@ def document(read: Callable[[], Settings], *, sha256: str) -> None:
     with output.errors(in_json=False):
         import re
 
+        from flows.warehouse_settings import landing_of
         from warehouse.errors import ChipledgerError
-        from warehouse.landing import Landing
 
         if not re.fullmatch(r"[0-9a-f]{64}", sha256):
             raise ChipledgerError("not a SHA-256", field="sha256", value=sha256, hint="64 digits of 0-9 and a-f")
-        body = Landing(read().data_dir / "landing").body(sha256)
+        body = landing_of(read()).body(sha256)
     sys.stdout.buffer.write(body)

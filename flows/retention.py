@@ -13,8 +13,9 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 
-from flows import retention_settings
+from flows import retention_settings, warehouse_settings
 from flows.settings import Settings
+from flows.warehouse_settings import landing_of, place_of
 from warehouse.errors import ChipledgerError
 from warehouse.landing import Landing
 from warehouse.packs import is_named
@@ -52,13 +53,17 @@ class Kept:
 def keep_house(settings: Settings, now: datetime, *, thoroughly: bool = False) -> Kept:
     """Do what [retention] says; the caller holds the writer's lock. Raises SettingsError.
 
+    Documents that lie outside of the data directory, where others may write them, stay as they are.
+
     `thoroughly`: also look again at months that were packed before, where a document may have come in since.
     """
     chosen = retention_settings.of(settings)
     kept = Kept()
-    landing = Landing(settings.data_dir / "landing")
-    landing.remove_parts()
-    if chosen.compact_after_days:
+    landing = landing_of(settings)
+    is_ours = not place_of(settings).is_shared and not warehouse_settings.of(settings).landing
+    if is_ours:
+        landing.remove_parts()
+    if chosen.compact_after_days and is_ours:
         month = f"{now - timedelta(days=chosen.compact_after_days):%Y-%m}"
         if thoroughly or month > packed_until(landing):
             compact(landing, month, kept)

@@ -26,8 +26,8 @@ class Settings:
     `data_dir`: where everything is kept. `workers`: scopes that are fetched side by side. `wait_seconds`: how long to
     wait for another run that is writing. `heartbeat_url`: called after each good run. `reporting_currency`: shown
     beside US dollars in pages and mail. `sources`: one table for each source, with `enabled` and the source's own
-    settings. `mail`, `costs`, `alerts`, `private`, `decision`, `site`, `retention`, `run`: tables that are read where
-    they are used, each by its own module.
+    settings. `mail`, `costs`, `alerts`, `private`, `decision`, `site`, `retention`, `run`, `warehouse`: tables that
+    are read where they are used, each by its own module.
     """
 
     data_dir: Path = Path("data")
@@ -44,9 +44,20 @@ class Settings:
     site: Mapping[str, Any] = field(default_factory=dict)
     retention: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
+    warehouse: Mapping[str, Any] = field(default_factory=dict)
 
     def published(self) -> Path:
-        """Return the published file. Raises ChipledgerError where there is none yet."""
+        """Return the published file; of a shared warehouse the newest one, fetched if it is another than is here.
+
+        Raises ChipledgerError where there is none yet.
+        """
+        if self.warehouse:
+            from flows.warehouse_settings import place_of
+            from warehouse import publication
+
+            place = place_of(self)
+            if place.is_shared:
+                return publication.current(place)
         file = self.data_dir / "prices.duckdb"
         if not file.exists():
             raise ChipledgerError(

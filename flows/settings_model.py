@@ -26,6 +26,7 @@ from flows.run_settings import RunSettings
 from flows.setting_types import Currency, Number, WebAddress, Whole
 from flows.settings import PREFIX, Settings
 from flows.site_settings import SiteSettings
+from flows.warehouse_settings import WarehouseSettings
 from warehouse.errors import SettingsError
 
 DELIMITER = "__"
@@ -75,6 +76,9 @@ class SettingsModel(BaseSettings):
     )
     site: SiteSettings = Field(default_factory=SiteSettings, description="the pages in the reports folder")
     run: RunSettings = Field(default_factory=RunSettings, description="where scopes are collected: docs/fan-out.md")
+    warehouse: WarehouseSettings = Field(
+        default_factory=WarehouseSettings, description="one file, or a warehouse of many: docs/warehouse-shared.md"
+    )
     sources: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict, description="one table for each source")
 
     cache_dir: Path | None = Field(

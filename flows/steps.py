@@ -1,7 +1,7 @@
 """The steps of a run as plain functions and one value, so that they run and are tested without Prefect.
 
-A run holds the writer's lock from its beginning to its end. Fetching may go on in many threads; landing, loading and
-publishing happen in the thread that made the run.
+A run holds the writer's lock from its beginning to its end, or is one of several on a shared warehouse. Fetching may go
+on in many threads; landing, loading and publishing happen in the thread that made the run.
 """
 
 import logging
@@ -22,13 +22,16 @@ from extract import SOURCES, observations, source_named
 from extract.base import Context, Source, failing_alone
 from flows import ask, given_file, hidden, pages, replay, retention
 from flows.settings import Settings
+from flows.source_table import source_rows
 from flows.summary import Summary
+from flows.warehouse_settings import landing_of, part_name, place_of
 from transform.audit import tables as audit_tables
 from transform.models import MACROS, MARTS, create_formulas
-from warehouse import db, disk
+from warehouse import db, disk, lake
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
 from warehouse.events import naive
+from warehouse.journal import lock_of
 from warehouse.landing import Landing
 from warehouse.load import LookResult
 from warehouse.publish import publish
@@ -62,12 +65,15 @@ class Fetched:
 class Run:
     """One run over one data directory; made by `open_run`, which holds the lock."""
 
-    def __init__(self, settings: Settings, con: duckdb.DuckDBPyConnection, clock: Clock, progress: Progress) -> None:
+    def __init__(
+        self, settings: Settings, con: duckdb.DuckDBPyConnection, landing: Landing, clock: Clock, progress: Progress
+    ) -> None:
         self.settings = settings
         self.con = con
         self.clock = clock
         self.progress = progress
-        self.landing = Landing(settings.data_dir / "landing")
+        self.lake = lake.of(con)
+        self.landing = landing
         self.landing.remove_parts()
         self.started_at = clock()
         self.summary = Summary(run_id=self.started_at.strftime("%Y%m%dT%H%M%S.%fZ"), started_at=self.started_at)
@@ -155,7 +161,9 @@ class Run:
 
     def load(self) -> None:
         """Load what the journal holds beyond what was loaded before."""
-        results, notes = replay.catch_up(self.con, self.landing)
+        results, notes = replay.catch_up(
+            self.con, self.landing, try_lock=self.lake.try_lock if self.lake is not None else None
+        )
         self.summary.results += results
         self.summary.notes += notes
 
@@ -323,7 +331,8 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
         formulas=create_formulas,
         macros=MACROS,
         computed=audit_tables.TABLES,
-        sources=source_rows(con),
+        # Asked only when the log is copied: of that copy.
+        sources=(row for asked in (con,) for row in source_rows(asked)),
         built_at=built_at,
         version=version("chipledger"),
     )
@@ -336,9 +345,19 @@ def open_run(
     clock: Clock = utc_now,
     progress: Progress = lambda message: None,
 ) -> Iterator[Run]:
-    """Take the writer's lock and yield a run. Raises WriterBusy where another process writes, DiskFault for disks."""
-    with disk.faults(settings.data_dir), db.writer(settings.data_dir, wait_seconds=settings.wait_seconds) as con:
-        yield Run(settings, con, clock, progress)
+    """Open the log and yield a run. Raises WriterBusy where another process writes its file, DiskFault for disks.
+
+    Of a file, a run holds the writer's lock. On a shared warehouse it has a part of the journal for itself.
+    """
+    place = place_of(settings)
+    with disk.faults(settings.data_dir), db.open_log(place, wait_seconds=settings.wait_seconds) as con:
+        shared = lake.of(con)
+        if shared is None:
+            yield Run(settings, con, landing_of(settings), clock, progress)
+            return
+        part = part_name(clock())
+        with shared.lock(lock_of(part)):
+            yield Run(settings, con, landing_of(settings, part=part), clock, progress)
 
 
 def call_heartbeat(settings: Settings) -> None:
@@ -376,25 +395,3 @@ def run(
     with open_run(settings, clock=clock, progress=progress) as one:
         one.fetch_all(one.plan(one.sources(source_names, offline=offline), scopes))
         return one.finish()
-
-
-def source_rows(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, str, int, int | None, str]]:
-    """Return the rows of core.source: the registered sources, and one for each origin that was imported."""
-    rows: list[tuple[str, str, str, str, int, int | None, str]] = [
-        (
-            source.name,
-            source.provider,
-            source.title,
-            source.kind,
-            source.precedence,
-            int(source.max_age.total_seconds() // 3600) if source.max_age else None,
-            source.url,
-        )
-        for source in SOURCES
-    ]
-    imported = con.execute(
-        "select distinct source from core.scope_run where source like 'import:%' order by source"
-    ).fetchall()
-    titles = {name: f"Imported observations of {name.removeprefix('import:')}" for (name,) in imported}
-    rows += [(name, "several", title, "import", 900, None, "") for name, title in titles.items()]
-    return rows

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import duckdb
 
-from warehouse import disk, instance_types, lake
+from warehouse import disk, instance_types, lake, publication
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.place import Place
 from warehouse.schemas import TABLES
@@ -114,6 +114,7 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
             con.execute("create schema if not exists meta")
             con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
             con.execute("create table if not exists meta.made (sha256 VARCHAR, made_at TIMESTAMP)")
+            con.execute(publication.TABLE)
             _apply(con, _steps(con))
             if _made(con) != _to_make():
                 with lake.transaction(con):
@@ -150,9 +151,9 @@ def _is_current(con: duckdb.DuckDBPyConnection) -> bool:
     """Return whether a lake has the newest shape, macros and facts; nothing is written."""
     there = con.execute(
         "select count(*) from duckdb_tables() where database_name = current_database() and schema_name = 'meta' "
-        "and table_name in ('migration', 'made')"
+        "and table_name in ('migration', 'made', 'publication')"
     ).fetchone()
-    return there == (2,) and not _steps(con) and _made(con) == _to_make()
+    return there == (3,) and not _steps(con) and _made(con) == _to_make()
 
 
 def _made(con: duckdb.DuckDBPyConnection) -> str | None:

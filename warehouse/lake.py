@@ -7,6 +7,7 @@ credentials, locks, transactions that are tried again, and rows that several wri
 
 import importlib
 import logging
+import os
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -131,6 +132,14 @@ def connected(place: Place) -> Iterator[duckdb.DuckDBPyConnection]:
         lake.locks.close()
 
 
+def snapshot(con: duckdb.DuckDBPyConnection) -> int:
+    """Return the number of a lake's newest snapshot."""
+    row = con.execute(f"from {NAME}.current_snapshot()").fetchone()
+    if row is None:
+        raise ValueError("a lake without a snapshot")
+    return int(row[0])
+
+
 @contextmanager
 def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Commit what is done within, or none of it."""
@@ -243,8 +252,9 @@ def _make_secret(
     words = {"key_id": key, "secret": secret, "region": region or "us-east-1", "scope": place.data_path.rstrip("/")}
     if token:
         words["session_token"] = token
-    if place.s3_endpoint:
-        scheme, _, host = place.s3_endpoint.rpartition("://")
+    elsewhere = place.s3_endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if elsewhere:
+        scheme, _, host = elsewhere.rstrip("/").rpartition("://")
         words |= {"endpoint": host, "url_style": "path", "use_ssl": "false" if scheme == "http" else "true"}
     given = ", ".join(f"{name} {_quote(value)}" for name, value in words.items())
     try:

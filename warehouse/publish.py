@@ -12,7 +12,16 @@ from typing import Protocol
 
 import duckdb
 
-from warehouse import accelerator_facts, accelerators, claims, models, purchase_terms, throughput
+from warehouse import (
+    accelerator_facts,
+    accelerators,
+    claims,
+    lake,
+    models,
+    publication,
+    purchase_terms,
+    throughput,
+)
 from warehouse.columns import COLUMNS
 from warehouse.db import create_macros, insert_rows, quote, sql
 from warehouse.dictionary import describe
@@ -80,6 +89,7 @@ def publish(
 ) -> Path:
     """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
 
+    Of a lake it is put where all its readers find it, too; one process publishes at a time.
     `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
     all that stands there then.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
@@ -96,9 +106,18 @@ def publish(
             sources=sources,
             built_at=built_at,
             version=version,
+            snapshot_id=snapshot_id,
         )
 
-    return make_whole(data_dir / FILE_NAME, build=build, verify=_verify)
+    shared, snapshot_id = lake.of(con), None
+    if shared is None:
+        return make_whole(data_dir / FILE_NAME, build=build, verify=_verify)
+    with shared.lock("publish"):
+        shared.renew()
+        snapshot_id = lake.snapshot(con)
+        file = make_whole(data_dir / FILE_NAME, build=build, verify=_verify)
+        publication.put(con, file, built_at=naive(built_at), snapshot_id=snapshot_id, version=version)
+    return file
 
 
 def make_whole(
@@ -130,6 +149,7 @@ def _build(
     sources: Iterable[SourceRow],
     built_at: datetime,
     version: str,
+    snapshot_id: int | None,
 ) -> None:
     build = con.execute("select current_database()").fetchone()
     if build is None:
@@ -145,7 +165,7 @@ def _build(
             "create table meta.build as select ?::TIMESTAMP as built_at, ? as version",
             [naive(built_at), version],
         )
-        _copy_log(con, build[0])
+        _copy_log(con, build[0], snapshot_id)
         insert_rows(con, "core.source", list(sources))
         _load_reference(con)
         formulas(con)
@@ -188,12 +208,16 @@ def _keep(con: duckdb.DuckDBPyConnection) -> None:
     con.begin()
 
 
-def _copy_log(con: duckdb.DuckDBPyConnection, build: str) -> None:
-    """Copy the log, sorted so that it compresses and that one offer's history lies together."""
+def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | None) -> None:
+    """Copy the log, sorted so that it compresses and that one offer's history lies together.
+
+    Of a lake, which others write meanwhile, it is the log of one snapshot.
+    """
+    at = "" if snapshot_id is None else f" at (version => {snapshot_id})"
     order = {"price_event": "offer_id, valid_from, recorded_at", "sighting": "observed_at, offer_id"}
     for table in TABLES:
         keys = order.get(table.name, "all")
-        con.execute(f"create table {table.qualified} as from {build}.{table.qualified} order by {keys}")
+        con.execute(f"create table {table.qualified} as from {build}.{table.qualified}{at} order by {keys}")
 
 
 def _load_reference(con: duckdb.DuckDBPyConnection) -> None:

@@ -1,0 +1,28 @@
+"""The table core.source of a published file: every source of prices, and how far it is believed."""
+
+import duckdb
+
+from extract import SOURCES
+from warehouse.publish import SourceRow
+
+
+def source_rows(con: duckdb.DuckDBPyConnection) -> list[SourceRow]:
+    """Return the rows of core.source: the registered sources, and one for each origin that was imported."""
+    rows: list[SourceRow] = [
+        (
+            source.name,
+            source.provider,
+            source.title,
+            source.kind,
+            source.precedence,
+            int(source.max_age.total_seconds() // 3600) if source.max_age else None,
+            source.url,
+        )
+        for source in SOURCES
+    ]
+    imported = con.execute(
+        "select distinct source from core.scope_run where source like 'import:%' order by source"
+    ).fetchall()
+    titles = {name: f"Imported observations of {name.removeprefix('import:')}" for (name,) in imported}
+    rows += [(name, "several", title, "import", 900, None, "") for name, title in titles.items()]
+    return rows

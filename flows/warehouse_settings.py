@@ -1,0 +1,89 @@
+"""The table [warehouse] of the settings: where the log, its published files and the landed documents lie."""
+
+import os
+import re
+import secrets
+import socket
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flows import settings_table
+from flows.setting_types import Text, WebAddress
+from flows.settings import Settings
+from warehouse import place
+from warehouse.errors import ChipledgerError
+from warehouse.landing import Landing
+
+
+class WarehouseSettings(BaseModel):
+    """The warehouse: a file of one writer, or one that several machines share.
+
+    `url`: "duckdb:", the files in the data directory; or a DuckLake, as warehouse/place.py says. `data_path`: where its
+    rows and its published files lie. `schema`: the PostgreSQL schema of its catalogue. `landing`: where documents and
+    journal lie; empty: in the data directory. `s3_endpoint`: of another S3 server than AWS's.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    url: Text = Field(
+        default=place.FILE,
+        description='"duckdb:" is build.duckdb, for one writer; "ducklake:postgres:dbname=... host=..." and '
+        '"ducklake:sqlite:/path" are for several',
+    )
+    data_path: Text = Field(
+        default="",
+        description="where the rows and published files of a shared warehouse lie: a folder, or s3://bucket/",
+    )
+    catalogue_schema: Text = Field(
+        default="", alias="schema", description="PostgreSQL schema of the catalogue; empty: public"
+    )
+    landing: Text = Field(
+        default="", description="where documents and journal lie: a folder, or s3://bucket/prefix/; empty: landing/"
+    )
+    s3_endpoint: WebAddress = Field(default="", description="address of another S3 server than AWS's")
+
+
+def of(settings: Settings) -> WarehouseSettings:
+    """Return the table, or its defaults. Raises SettingsError."""
+    return settings_table.checked(WarehouseSettings, settings.warehouse, name="warehouse")
+
+
+def place_of(settings: Settings) -> place.Place:
+    """Return where the warehouse of settings lies. Raises SettingsError."""
+    chosen = of(settings)
+    return place.place(
+        settings.data_dir, url=chosen.url, data_path=chosen.data_path, schema=chosen.catalogue_schema,
+        s3_endpoint=chosen.s3_endpoint,
+    )  # fmt: skip
+
+
+def landing_of(settings: Settings, *, part: str = "") -> Landing:
+    """Return the landing folder or bucket of settings; `part` is the part of the journal that this process writes."""
+    chosen = of(settings)
+    where: Path | str = chosen.landing or settings.data_dir / "landing"
+    if isinstance(where, str) and not where.startswith(place.S3):
+        where = Path(where).expanduser()
+    return Landing(where, part=part, endpoint=chosen.s3_endpoint)
+
+
+def part_name(moment: datetime) -> str:
+    """Return a name for this process's part of the journal, which no other process has or had."""
+    machine = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())[:30]
+    return f"{moment:%Y%m%dT%H%M%S}-{machine}-{os.getpid()}-{secrets.token_hex(3)}"
+
+
+def refuse_shared(settings: Settings, command: str, *, hint: str) -> None:
+    """Raise ChipledgerError where a command, which works on the files of one data directory, has none to work on."""
+    chosen = of(settings)
+    if place_of(settings).is_shared:
+        raise ChipledgerError(
+            f"`chipledger {command}` works on the files of one writer, and this warehouse is shared",
+            source="settings", field="warehouse.url", value=chosen.url, hint=hint,
+        )  # fmt: skip
+    if chosen.landing:
+        raise ChipledgerError(
+            f"`chipledger {command}` works on a landing folder in the data directory, and this one is elsewhere",
+            source="settings", field="warehouse.landing", value=chosen.landing, hint=hint,
+        )  # fmt: skip
