@@ -174,8 +174,17 @@ class Landing:
         """Return whether a part holds more than up to a position; raise ChipledgerError where it holds less."""
         return self.journal_parts.is_beyond(part, start)
 
-    def entries(self, start: int = 0, part: str = "") -> Iterator[Entry]:
-        """Yield the complete lines of a part from a position on, where a line begins. Raises ChipledgerError."""
+    def entries(self, start: int = 0, part: str | None = None) -> Iterator[Entry]:
+        """Yield the journal's complete lines, of all parts in the order in which they were recorded.
+
+        With `part` those of one part, from position `start` on, where a line begins; a position alone is of the part
+        without a name. Raises ChipledgerError.
+        """
+        if part is None and not start:
+            return in_order(self._entries(0, each) for each in self.parts())
+        return self._entries(start, part or "")
+
+    def _entries(self, start: int, part: str) -> Iterator[Entry]:
         for line, end in self.journal_parts.lines(part, start):
             try:
                 content = json.loads(line)
@@ -191,10 +200,6 @@ class Landing:
                     hint="Restore the journal from a backup; the documents beside it are intact",
                 ) from error
             yield Entry(kind=kind, recorded_at=recorded_at, content=content, end=end, part=part)
-
-    def all_entries(self) -> Iterator[Entry]:
-        """Yield the entries of all parts in the order in which they were recorded. Raises ChipledgerError."""
-        return in_order(self.entries(part=part) for part in self.parts())
 
     def document(self, look: Mapping[str, Any], index: int) -> Document:
         """Return the document at `index` of a journalled look, with its body."""

@@ -110,7 +110,9 @@ class Bucket:
                 value="not shown" if set("@?:") & set(place.removeprefix(SCHEME)) else place,
                 hint="Write s3://bucket/prefix/; credentials come from AWS's own settings, never from the address",
             )  # fmt: skip
-        if urlsplit(endpoint).username is not None:
+        if endpoint and "://" not in endpoint:
+            endpoint = f"https://{endpoint}"
+        if "@" in urlsplit(endpoint).netloc:
             raise SettingsError(
                 "an S3 server's address with credentials in it", source="warehouse", field="s3_endpoint",
                 value="not shown", hint="Write https://host:port; credentials come from AWS's own settings",

@@ -24,10 +24,10 @@ def test_parts_lie_apart_and_are_read_in_the_order_of_time(place: Place) -> None
         record(landing, at)
 
     assert only.parts() == ["", "w1", "w2"]
-    assert [(entry.recorded_at, entry.part) for entry in only.all_entries()] == [
+    assert [(entry.recorded_at, entry.part) for entry in only.entries()] == [
         (day(0), "w1"), (day(1), "w2"), (day(2), ""), (day(3), "w1"), (day(3), "w2"),
     ]  # fmt: skip
-    assert [entry.recorded_at for entry in only.entries()] == [day(2)]
+    assert [entry.recorded_at for entry in only.entries(part="")] == [day(2)]
     assert [name for name in place.names() if "journal" in name] == (
         [
             f"journal/{part}/{number:012}.jsonl"

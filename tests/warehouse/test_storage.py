@@ -65,10 +65,11 @@ def test_another_address_is_refused_and_not_shown_where_it_may_hold_a_key(place:
     assert SECRET not in str(caught.value)
 
 
-def test_an_endpoint_with_credentials_is_refused_and_not_shown() -> None:
+@pytest.mark.parametrize("scheme", ["https://", "http://", ""])
+def test_an_endpoint_with_credentials_is_refused_and_not_shown(scheme: str) -> None:
     """They belong to AWS's own settings, where no message of ours shows them."""
     with pytest.raises(SettingsError, match="credentials in it") as caught:
-        Bucket("s3://prices/x", endpoint=f"https://{SECRET}:secret@s3.test")
+        Bucket("s3://prices/x", endpoint=f"{scheme}{SECRET}:secret@s3.test")
     assert SECRET not in str(caught.value)
 
 
