@@ -32,7 +32,7 @@ from prefect.states import Cancelled, Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from extract import source_named
-from flows import alerts, fan_out, groups, handed, limits, run_page, run_settings, settings, steps
+from flows import alerts, fan_out, groups, handed, handed_shared, limits, run_page, run_settings, settings, steps
 from flows.fan_out import Collected, Known, Scope
 from flows.retrying import AGAIN
 from flows.run_page import known, outcome, page, without_secrets
@@ -155,7 +155,8 @@ def fetch_task(one: steps.Run) -> Task[[str, str], tuple[Look, ...]]:
 
 def collect_all(one: steps.Run, planned: "Sequence[tuple[Source, str]]") -> None:
     """Collect scopes where the settings say, and land what comes in this thread; one that fails fails alone."""
-    handed.take_left(one)
+    if one.lake is None:
+        handed.take_left(one)
     how = run_settings.of(one.settings)
     if how.fan_out == "threads":
         fetch_all(one, [(source.name, scope) for source, scope in planned])
@@ -178,15 +179,18 @@ def collect_all(one: steps.Run, planned: "Sequence[tuple[Source, str]]") -> None
         if how.fan_out == "dask":
             with dask_cluster(one.settings, how) as cluster:
                 for scope in fan_out.longest_first(away, seconds):
-                    task_of_it = collect_task(one.settings.data_dir, {scope: fan_out.known_to(one, *scope)})
-                    futures[submitted(cluster, task_of_it, scope)] = scope
+                    known = {scope: fan_out.known_to(one, *scope)}
+                    collect_it = collect_task(one.settings.data_dir, one.summary.run_id, known)
+                    futures[submitted(cluster, collect_it, scope)] = scope
                 settle(futures, take)
+            fan_out.remember(one.con, one.summary.run_id, done, one.clock())
         else:
             for scope in share(one, fan_out.groups(away, seconds, how.processes), take):
                 one.progress(f"{' '.join(scope)}: no worker began it, so the run does")
                 futures[submitted(own, fetch, scope)] = scope
             settle(futures, take)
-    fan_out.remember(one.con, one.summary.run_id, done, one.clock())
+            if one.lake is None:  # on a shared warehouse whoever collected has told
+                fan_out.remember(one.con, one.summary.run_id, done, one.clock())
 
 
 def submitted(pool: Any, work: Task[[str, str], Any], scope: Scope) -> "PrefectFuture[Any]":
@@ -219,7 +223,7 @@ def outcome_of(done: "PrefectFuture[Any]", wanted: Scope) -> Collected:
     return result if isinstance(result, Collected) else Collected(source=source, scope=scope, looks=result)
 
 
-def collect_task(data_dir: Path, known: Mapping[Scope, Known]) -> Task[[str, str], Collected]:
+def collect_task(data_dir: Path, run_id: str, known: Mapping[Scope, Known]) -> Task[[str, str], Collected]:
     """Return the task that collects one scope in whatever process it runs, which reads settings and secrets for itself.
 
     The limit of its family counts over all processes, where `chipledger deploy` made it.
@@ -237,7 +241,9 @@ def collect_task(data_dir: Path, known: Mapping[Scope, Known]) -> Task[[str, str
     def collect_one(source: str, scope: str) -> Collected:
         family = limits.FAMILIES.get(source)
         with concurrency([family] if family else []):
-            return fan_out.collect_scope(settings.read(data_dir=data_dir), source, scope, known=known[source, scope])
+            return fan_out.collect_scope(
+                settings.read(data_dir=data_dir), source, scope, run_id=run_id, known=known[source, scope]
+            )
 
     return collect_one
 
@@ -308,10 +314,12 @@ class Workers:
 
 def share(one: steps.Run, planned: Sequence[Sequence[Scope]], take: groups.Take) -> list[Scope]:
     """Have groups collected by workers; return the scopes that none began."""
-    chosen, run_id = one.settings, one.summary.run_id
-    handover = handed.Handed(chosen.data_dir, run_id)
+    handover = handed_shared.of_run(one)
     sharing = groups.Sharing(
-        Workers(run_id, chosen.data_dir), handover, known=lambda scope: fan_out.known_to(one, *scope), take=take
+        Workers(one.summary.run_id, one.settings.data_dir),
+        handover,
+        known=lambda scope: fan_out.known_to(one, *scope),
+        take=take,
     )
     try:
         return sharing.collect(planned)
@@ -321,27 +329,27 @@ def share(one: steps.Run, planned: Sequence[Sequence[Scope]], take: groups.Take)
 
 @flow(name="collect", persist_result=False, timeout_seconds=RUN_TIMEOUT_S)
 def collect(run_id: str, number: int, scopes: list[str], data_dir: str | None = None) -> "State[None]":
-    """Collect one group of scopes for a daily run, which lands and loads them. Started by that run, not by people.
+    """Collect one group of scopes for a daily run, which lands and loads them; on a shared warehouse here.
+
+    Started by that run, not by people.
 
     Args:
         run_id: The daily run.
         number: Which of its groups.
-        scopes: Source and scope of each, as they are shown; what is collected is what the run has written down.
+        scopes: Source and scope of each, with a space between.
         data_dir: Where everything is kept; by default as the settings say.
     """
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
     how = run_settings.of(chosen)
-    handover = handed.Handed(chosen.data_dir, run_id)
-    with handover.begun(number) as known:
+    asked = [(source, scope) for source, _, scope in (each.partition(" ") for each in scopes)]
+    with handed_shared.opened(chosen, run_id) as handover, handover.begun(number, asked) as known:
         if known is None:
-            return Completed(
-                message=f"nothing to do: somebody else has group {number} of {run_id}, or it was taken back"
-            )
-        one_of = collect_task(chosen.data_dir, known)
+            return Completed(message=f"somebody else has group {number} of {run_id}, or it was taken back")
+        one_of = collect_task(chosen.data_dir, run_id, known)
         pool: ThreadPoolTaskRunner[Any] = ThreadPoolTaskRunner(max_workers=math.ceil(chosen.workers / how.processes))
         with pool:
             settle({submitted(pool, one_of, scope): scope for scope in known}, lambda each: handover.give(number, each))
-    return Completed(message=f"{len(known)} of {len(scopes)} scopes looked at")
+    return Completed(message=f"{len(known)} scopes looked at")
 
 
 def main(offline: bool, sources: list[str] | None, scopes: list[str] | None, data_dir: Path | None) -> int:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -17,11 +18,12 @@ from extract import source_named
 from extract.base import Source
 from flows import steps
 from flows.settings import Settings
+from flows.warehouse_settings import landing_of, place_of
 from warehouse.db import insert_rows
 from warehouse.documents import Look
 from warehouse.errors import SourceError
 from warehouse.events import naive
-from warehouse.landing import Landing
+from warehouse.lake import Lake, transacted
 from warehouse.load import LookResult
 
 Scope = tuple[str, str]
@@ -38,6 +40,9 @@ class Known:
 
     last_observed: datetime | None = None
     landed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+NOTHING = Known()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +68,7 @@ class Elsewhere(steps.Run):
         self.settings = settings
         self.clock = clock
         self.progress = lambda message: None
-        self.landing = Landing(settings.data_dir / "landing")
+        self.landing = landing_of(settings)
         self._landed = {(source, key): dict(row) for key, row in known.landed.items()}
         self._last_good = {(source, scope): known.last_observed} if known.last_observed else {}
         self._polite = None
@@ -76,13 +81,37 @@ def known_to(one: steps.Run, source: str, scope: str) -> Known:
 
 
 def collect_scope(
-    settings: Settings, source_name: str, scope: str, *, known: Known, clock: steps.Clock = steps.utc_now
+    settings: Settings,
+    source_name: str,
+    scope: str,
+    *,
+    run_id: str,
+    known: Known = NOTHING,
+    clock: steps.Clock = steps.utc_now,
 ) -> Collected:
-    """Fetch one scope for the run that has the log, and return its looks. Raises SourceError."""
+    """Collect one scope for a run, and return its looks, or what became of them where it was landed and loaded.
+
+    `known` is what the run's log says of the scope; a shared warehouse is asked itself. Raises SourceError.
+    """
     source = source_named(source_name)
     began = time.monotonic()
-    looks = Elsewhere(settings, source_name, scope, known, clock).fetch(source, scope)
-    return Collected(source=source_name, scope=scope, seconds=time.monotonic() - began, looks=looks)
+    if not place_of(settings).is_shared:
+        looks = Elsewhere(settings, source_name, scope, known, clock).fetch(source, scope)
+        return Collected(source=source_name, scope=scope, seconds=time.monotonic() - began, looks=looks)
+    with steps.open_run(settings, clock=clock) as one, shared_lake(one).scopes([(source_name, scope)]):
+        one.summary.run_id = run_id
+        one.land(steps.Fetched(source=source_name, scope=scope, looks=one.fetch(source, scope)))
+        one.load()
+        results, notes = tuple(one.summary.results), tuple(one.summary.notes)
+    seconds = time.monotonic() - began
+    return Collected(source=source_name, scope=scope, seconds=seconds, results=results, notes=notes)
+
+
+def shared_lake(one: steps.Run) -> Lake:
+    """Return the lake that a run on a shared warehouse writes."""
+    if one.lake is None:
+        raise ValueError("a file of one writer")
+    return one.lake
 
 
 def take(one: steps.Run, collected: Collected) -> None:
@@ -140,12 +169,10 @@ def remember(
     con: duckdb.DuckDBPyConnection, run_id: str, collected: Sequence[Collected], recorded_at: datetime
 ) -> None:
     """Append how long scopes took; those that failed say nothing of it."""
-    insert_rows(
-        con,
-        "meta.collection (run_id, source, scope, seconds, recorded_at)",
-        [
-            (run_id, each.source, each.scope, each.seconds, naive(recorded_at))
-            for each in collected
-            if each.error is None and each.seconds is not None
-        ],
-    )
+    rows = [
+        (run_id, each.source, each.scope, each.seconds, naive(recorded_at))
+        for each in collected
+        if each.error is None and each.seconds is not None
+    ]
+    columns = "meta.collection (run_id, source, scope, seconds, recorded_at)"
+    transacted(con, partial(insert_rows, con, columns, rows))

@@ -35,7 +35,7 @@ class Sender(Protocol):
 
 
 class Handover(Protocol):
-    """What a run and those who collect hand each other; see flows.handed."""
+    """What a run and those who collect hand each other; see flows.handed and flows.handed_shared."""
 
     def ask(self, number: int, known: Mapping[Scope, Known]) -> None: ...
     def taken(self, number: int) -> list[Collected]: ...

@@ -14,7 +14,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -35,10 +35,10 @@ TIMES = ("fetched_at", "published_at", "recorded_at")
 class Handed:
     """The folder of one run, which is made where it does not exist."""
 
-    def __init__(self, data_dir: Path, run_id: str) -> None:
+    def __init__(self, data_dir: Path, landing: Landing, run_id: str) -> None:
         self.run_id = run_id
         self.folder = data_dir / FOLDER / run_id
-        self.landing = Landing(data_dir / "landing")
+        self.landing = landing
         self.folder.mkdir(parents=True, exist_ok=True)
         self._seen: set[str] = set()
 
@@ -85,8 +85,9 @@ class Handed:
     # --- what those who collect do
 
     @contextmanager
-    def begun(self, number: int) -> Iterator[dict[Scope, Known] | None]:
+    def begun(self, number: int, scopes: Sequence[Scope]) -> Iterator[dict[Scope, Known] | None]:
         """Hold a group and yield its scopes with what the log says of each; None where it is not to be begun."""
+        _ = scopes  # as they were written down
         with self._held(number) as lock:
             if lock is None or lock.read() or not (self.folder / f"{number}.asked.json").exists():
                 yield None
@@ -141,14 +142,13 @@ class Handed:
         }  # fmt: skip
 
     def _collected(self, told: Mapping[str, Any]) -> Collected:
-        error = told["error"]
         return Collected(
             source=told["source"],
             scope=told["scope"],
             seconds=told["seconds"],
             looks=tuple(self._look(look) for look in told["looks"]),
             notes=tuple(told["notes"]),
-            error=SourceError(error.pop("error"), **error) if error else None,
+            error=error_of(told["error"]),
         )
 
     def _look(self, told: Mapping[str, Any]) -> Look:
@@ -170,12 +170,17 @@ def take_left(one: steps.Run) -> None:
     The caller is the one writer, so that no other run is at it.
     """
     for folder in sorted(path for path in (one.settings.data_dir / FOLDER).glob("*") if path.is_dir()):
-        left = Handed(one.settings.data_dir, folder.name)
+        left = Handed(one.settings.data_dir, one.landing, folder.name)
         for number in sorted(int(path.name.partition(".")[0]) for path in folder.glob("*.asked.json")):
             for collected in left.taken(number):
                 if collected.error is None:
                     take(one, collected)
         left.remove()
+
+
+def error_of(told: Any) -> SourceError | None:
+    """Return an error that was handed over, if there was one."""
+    return SourceError(told.pop("error"), **told) if told else None
 
 
 def _known_told(known: Known) -> dict[str, Any]:
