@@ -45,12 +45,12 @@ def catch_up(
     """
     with ExitStack() as held:
         parts = [landing.part]
-        loaded = _loaded(con)
+        loaded = loaded_positions(con)
         for part in sorted({*landing.parts(), *loaded} - {landing.part}):
             if landing.is_beyond(loaded.get(part, 0), part) and _is_free(try_lock, lock_of(part), held):
                 parts.append(part)
         # Read again under the locks: what was beyond may have been loaded until then.
-        loaded = _loaded(con) if len(parts) > 1 else loaded
+        loaded = loaded_positions(con) if len(parts) > 1 else loaded
         results: list[LookResult] = []
         notes: list[str] = []
         ends: dict[str, tuple[int, datetime]] = {}
@@ -77,7 +77,7 @@ def catch_up(
     return results, sorted(set(notes))
 
 
-def _loaded(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
+def loaded_positions(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return the position up to which each part of the journal was loaded."""
     return dict(con.execute("select part, max(position) from core.journal_position group by part").fetchall())
 

@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count, islice
 from pathlib import Path
 
@@ -38,20 +39,26 @@ def scope_lock(source: str, scope: str) -> str:
     return f"scope {source} {scope}"
 
 
-def take_part(journal: "Files | Objects", loaded: Mapping[str, int], take: Callable[[str], bool]) -> str:
-    """Return the first of the parts w1, w2, ... that nobody holds and of which all is loaded; its lock is then held.
+@contextmanager
+def own_part(
+    journal: "Files | Objects", loaded: Mapping[str, int], try_lock: Callable[[str], AbstractContextManager[bool]]
+) -> Iterator[str]:
+    """Hold the first of the parts w1, w2, ... that nobody holds and of which all is loaded; yield its name.
 
-    `loaded` has the position of each part, `take` tries for a lock by its name and tells whether it has it now, and
-    keeps what it took until the process lets go of all. So the parts are as many as the writers at one time, not as
-    the writers of years; and what a writer finds in its own part, it wrote itself.
+    `loaded` has the position of each part; `try_lock` tries for a lock by its name, and tells whether it is held until
+    the end of the `with`. So the parts are as many as the writers of one time, not as the runs of years, each of which
+    every later one would ask after; and what a writer finds in its own part, it wrote itself.
     """
     for number in count(1):
         part = f"w{number}"
         position = loaded.get(part, 0)
-        # Asked again under the lock: until then another may have written to it, and died.
-        if not journal.is_beyond(part, position) and take(lock_of(part)) and not journal.is_beyond(part, position):
-            return part
-    raise AssertionError("numbers end")
+        if journal.is_beyond(part, position):
+            continue
+        with try_lock(lock_of(part)) as is_held:
+            # Asked again under the lock: until then another may have written to it, and died.
+            if is_held and not journal.is_beyond(part, position):
+                yield part
+                return
 
 
 def checked(part: str) -> str:
@@ -185,8 +192,12 @@ class Objects:
 
     def is_beyond(self, part: str, start: int) -> bool:
         """Return whether there is more than was loaded; raise ChipledgerError where there is less."""
-        self.refuse_cut(part, start)
-        return any(True for _ in self.bucket.names(self._below(part), after=self._name(part, start), most=1))
+        # In one question, as it is asked of every part there ever was: the last that was loaded, and one more.
+        after = self._name(part, start - 1) if start else ""
+        found = list(self.bucket.names(self._below(part), after=after, most=2 if start else 1))
+        if start and found[:1] != [self._name(part, start)]:
+            raise _cut(self.where(part), "loaded up to object", start)
+        return len(found) > bool(start)
 
     def refuse_cut(self, part: str, start: int) -> None:
         """Raise where object `start` is not there: what is written to such a journal might never be loaded."""

@@ -2,6 +2,8 @@
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from landing_places import BODY, Place, document, name_of, record, side_by_side
 from looks import day
 
 from warehouse.errors import ChipledgerError
-from warehouse.journal import lock_of, take_part
+from warehouse.journal import lock_of, own_part
 from warehouse.landing import Landing
 
 
@@ -73,13 +75,33 @@ def test_a_part_is_taken_that_nobody_holds_and_that_is_loaded(place: Place) -> N
     asked: list[str] = []
     (loaded,) = [entry.end for entry in landing.entries(part="w2")]
 
-    def take(name: str) -> bool:
+    @contextmanager
+    def try_lock(name: str) -> Iterator[bool]:
         asked.append(name)
-        return name != lock_of("w3")
+        yield name != lock_of("w3")
 
-    assert take_part(landing.journal_parts, {"w2": loaded}, take) == "w2"
-    assert take_part(landing.journal_parts, {}, take) == "w4"
+    with own_part(landing.journal_parts, {"w2": loaded}, try_lock) as part:
+        assert part == "w2"
+    with own_part(landing.journal_parts, {}, try_lock) as part:
+        assert part == "w4"
     assert asked == [lock_of(part) for part in ("w2", "w3", "w4")]
+
+
+def test_a_part_that_was_written_before_it_was_taken_is_left_alone(tmp_path: Path) -> None:
+    """Between the look at it and its lock another took it, wrote and died: the next part is taken, its lock alone."""
+    held: list[str] = []
+
+    @contextmanager
+    def try_lock(name: str) -> Iterator[bool]:
+        if name == lock_of("w1"):
+            record(Landing(tmp_path, part="w1"), 0)
+        held.append(name)
+        yield True
+        held.remove(name)
+
+    with own_part(Landing(tmp_path).journal_parts, {}, try_lock) as part:
+        assert (part, held) == ("w2", [lock_of("w2")])
+    assert held == []
 
 
 def test_a_torn_line_of_a_part_is_cut_off_by_its_next_writer(tmp_path: Path) -> None:
