@@ -2,6 +2,7 @@
 
 import gc
 import os
+import secrets
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -12,20 +13,34 @@ from typing import Any
 import duckdb
 import kept
 import landing_places
+import own_postgres
 import pytest
 import urllib3
 from standin import aws, world
 from standin.catalogue import Catalogue
 from standin.reading import pricing_client
 
+from warehouse import place as where
+from warehouse.place import Place
+
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 OFFLINE_AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let every test connect to loopback only, unless it says otherwise itself."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let logs be lakes: `--warehouse=lake`."""
+    parser.addoption(
+        "--warehouse", choices=("file", "lake"), default="file", help="what the log is that tests write [file]"
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
+    """Let every test connect to loopback only, unless it says otherwise itself; leave out a file's own, on lakes."""
     for item in items:
+        of_file = item.get_closest_marker("of_file")
+        if of_file is not None and config.getoption("--warehouse") == "lake":
+            item.add_marker(pytest.mark.skip(reason=f"of the file alone: {of_file.args[0]}"))
         if item.get_closest_marker("allow_hosts") is None:
             item.add_marker(pytest.mark.allow_hosts(LOOPBACK))
 
@@ -33,6 +48,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Leave what was imported and collected, half a million objects that stay to the end, out of each later search."""
     gc.freeze()
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Drop the lakes of a test after it."""
+    if item.config.getoption("--warehouse") == "lake":
+        import log_place
+
+        log_place.drop(getattr(item, "funcargs", {}).get("tmp_path"))
 
 
 class NoPandas:
@@ -46,6 +69,36 @@ class NoPandas:
 def pytest_configure() -> None:
     """Have no test find a package that the project has not."""
     sys.meta_path.insert(0, NoPandas())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Let the logs of all tests be what `--warehouse` says; give the lakes, or None."""
+    if request.config.getoption("--warehouse") == "file":
+        yield None
+        return
+    import log_place
+
+    with log_place.lakes(tmp_path_factory.mktemp("lakes")) as lakes:
+        yield lakes
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return libpq's words for the superuser of a PostgreSQL of this run's own, without a database."""
+    programs = own_postgres.programs()
+    assert programs, "no PostgreSQL: apt-get install postgresql"
+    with own_postgres.running(programs, log=tmp_path_factory.mktemp("postgres") / "log") as server:
+        yield f"host={server.environment['PGHOST']} port={server.port} user=postgres"
+
+
+@pytest.fixture
+def lake_place(postgres: str, tmp_path: Path) -> Place:
+    """Return a new place of a lake: a schema of its own in PostgreSQL, and a folder for its rows."""
+    return where.place(
+        tmp_path / "data", url=f"ducklake:postgres:{postgres} dbname=postgres", data_path=str(tmp_path / "lake"),
+        schema=f"lake_{secrets.token_hex(6)}",
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="session")

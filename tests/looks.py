@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import duckdb
 import polars as pl
 
-from warehouse import db
 from warehouse.batch import ParsedLook
 from warehouse.load import no_rows, observation_schema
 
@@ -60,9 +59,10 @@ def look(
 
 @contextmanager
 def memory() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a writer's database in memory."""
-    with duckdb.connect() as con:
-        db.migrate(con)
+    """Give a writer's database in memory, or a new lake where logs are lakes."""
+    from log_place import fresh
+
+    with fresh() as con:
         yield con
 
 

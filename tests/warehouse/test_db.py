@@ -64,6 +64,7 @@ def test_a_newer_file_is_refused(tmp_path: Path) -> None:
     assert caught.value.value == "9999_later.sql"
 
 
+@pytest.mark.of_file("another file stands where the log should be")
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     """The error says which file, and that the landing folder holds all of it."""
     path = tmp_path / "build.duckdb"

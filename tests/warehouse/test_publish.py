@@ -88,6 +88,7 @@ def test_readers_see_no_error_and_one_state(tmp_path: Path) -> None:
     assert (old.returncode, new.returncode) == (0, 0)
 
 
+@pytest.mark.of_file("names build.duckdb among the files of the data directory")
 def test_the_file_is_read_only_and_alone(tmp_path: Path) -> None:
     """Nobody writes into a product: mode 0444; no part, no write-ahead log beside it."""
     file = one_price(tmp_path, "55")
@@ -248,6 +249,7 @@ def test_publishing_twice_gives_the_same_content(tmp_path: Path) -> None:
     assert len(first["core.sku_price"]) == 2
 
 
+@pytest.mark.of_file("names build.duckdb among the files of the data directory")
 def test_nothing_of_a_killed_publish_remains(tmp_path: Path) -> None:
     """The next run clears away the parts and their write-ahead logs."""
     file = one_price(tmp_path, "55")
@@ -258,6 +260,7 @@ def test_nothing_of_a_killed_publish_remains(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", file.name, "writer.lock"]
 
 
+@pytest.mark.of_file("names build.duckdb among the files of the data directory")
 def test_the_published_file_answers_as_of_a_moment(tmp_path: Path) -> None:
     """core.price_known_at is in the file: what was known when, without the writer's file."""
     file = one_price(tmp_path, "55")

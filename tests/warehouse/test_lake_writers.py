@@ -1,0 +1,154 @@
+"""Several processes that write one lake at once: nothing is lost, nothing stands twice, and locks die with them."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import lake_writer
+import psycopg
+import pytest
+
+from warehouse import content, db, lake
+from warehouse.errors import WriterBusy
+from warehouse.locks import FileLocks, Locks, PostgresLocks
+from warehouse.place import Place, place
+
+ROOT = Path(__file__).parents[2]
+HOLDER = """
+import sys
+from pathlib import Path
+from warehouse.locks import FileLocks, PostgresLocks
+from warehouse.place import place
+where = place(Path(sys.argv[1]), url=sys.argv[2], data_path=sys.argv[1], schema=sys.argv[3])
+with (PostgresLocks if where.is_postgres else FileLocks)(where).lock("x"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def started(*arguments: str) -> subprocess.Popen[str]:
+    """Start a process and wait for its first line."""
+    path = f"{ROOT}:{ROOT / 'tests'}"
+    child = subprocess.Popen(
+        [sys.executable, *arguments], stdin=-1, stdout=-1, text=True, cwd=ROOT, env={"PYTHONPATH": path, "PATH": ""}
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() in ("open\n", "held\n")
+    return child
+
+
+def writer(where: Place, number: int, n_rounds: int) -> subprocess.Popen[str]:
+    script = str(ROOT / "tests/lake_writer.py")
+    data_dir = str(where.data_dir / str(number))
+    return started(script, where.url, where.schema, where.data_path, data_dir, str(number), str(n_rounds))
+
+
+def go(child: subprocess.Popen[str]) -> None:
+    assert child.stdin is not None
+    child.stdin.write("go\n")
+    child.stdin.flush()
+
+
+def held(where: Place) -> dict[str, content.TableHash]:
+    """Return what the log says."""
+    with db.open_log(where) as con:
+        return content.tables(con, ("core",))
+
+
+def one_after_the_other(where: Place, n_writers: int, n_rounds: int) -> dict[str, content.TableHash]:
+    with db.open_log(where) as con:
+        for number in range(n_rounds):
+            for each in range(n_writers):
+                lake_writer.one_round(con, each, number)
+        return content.tables(con, ("core",))
+
+
+def side_by_side(tmp_path: Path, where: Place, *, n_writers: int, n_rounds: int, kill: bool) -> None:
+    """Let so many processes load their rounds at once; one may be killed on its way, and another goes on for it."""
+    with db.open_log(where):
+        pass
+    children = [writer(where, number, n_rounds) for number in range(n_writers)]
+    try:
+        for child in children:
+            go(child)
+        if kill:
+            time.sleep(0.8)
+            children[0].send_signal(signal.SIGKILL)
+            children[0].wait()
+            children[0] = writer(where, 0, n_rounds)
+            go(children[0])
+        seconds = [float(child.communicate(timeout=600)[0]) for child in children]
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+    print(f"{n_writers} writers, {n_rounds} rounds each: {max(seconds):.1f} s")
+    assert [child.returncode for child in children] == [0] * n_writers
+    found = held(where)
+    expected = one_after_the_other(place(tmp_path / "file"), n_writers, n_rounds)
+    assert content.differing(found, expected) == []
+    assert found["core.offer"].n_rows == n_writers * lake_writer.N_OFFERS + len(lake_writer.SHARED)
+
+
+def test_two_writers_at_once(tmp_path: Path, lake_place: Place) -> None:
+    """What one writer would have made of it."""
+    side_by_side(tmp_path, lake_place, n_writers=2, n_rounds=2, kill=False)
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("kill", [False, True])
+def test_eight_writers_at_once(tmp_path: Path, lake_place: Place, *, kill: bool) -> None:
+    """Eight processes, several rounds each; also where one is killed on its way."""
+    side_by_side(tmp_path, lake_place, n_writers=8, n_rounds=6, kill=kill)
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(900)
+def test_four_writers_of_a_catalogue_in_a_file(tmp_path: Path) -> None:
+    """Processes of one machine, with SQLite: one after the other, each waits for its turn."""
+    where = place(tmp_path / "data", url=f"ducklake:sqlite:{tmp_path}/catalog.sqlite")
+    side_by_side(tmp_path, where, n_writers=4, n_rounds=4, kill=True)
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+def locked_place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    if request.param == "postgres":
+        found: Place = request.getfixturevalue("lake_place")
+        return found
+    return place(tmp_path / "data", url=f"ducklake:sqlite:{tmp_path}/catalog.sqlite")
+
+
+def test_a_lock_is_one_process_s_and_dies_with_it(locked_place: Place) -> None:
+    """Another cannot have it, and is told after its patience; killed, the holder holds nothing."""
+    child = started("-c", HOLDER, str(locked_place.data_dir), locked_place.url, locked_place.schema)
+    locks: Locks = (PostgresLocks if locked_place.is_postgres else FileLocks)(locked_place)
+    try:
+        with locks.try_lock("x") as is_held, locks.try_lock("y") as other:
+            assert (is_held, other) == (False, True)
+        with pytest.raises(WriterBusy, match="another process holds the lock 'x'"), locks.lock("x", wait_seconds=0.05):
+            pass
+        child.kill()
+        child.wait()
+        with locks.lock("x", wait_seconds=20), locks.lock("x"), locks.try_lock("x") as again:
+            assert again  # by the thread that holds it
+    finally:
+        child.kill()
+        child.wait()
+        locks.close()
+
+
+def test_a_lost_session_is_told(lake_place: Place) -> None:
+    """Whoever worked under locks of a session that has ended does not go on: they are somebody else's by now."""
+    with db.open_log(lake_place) as con:
+        shared = lake.of(con)
+        assert shared is not None
+        with shared.lock("x"):
+            ended = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'chipledger locks'"
+            with psycopg.connect(lake_place.catalogue, autocommit=True) as other:
+                other.execute(ended)
+            with pytest.raises(Exception, match=r"session|catalogue"), shared.shared_rows() as apart:
+                apart.execute("insert into core.document by name select 'x' as document_sha256")
+        assert con.execute("select count(*) from core.document").fetchall() == [(0,)]
