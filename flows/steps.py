@@ -24,14 +24,14 @@ from flows import ask, given_file, hidden, pages, replay, retention
 from flows.settings import Settings
 from flows.source_table import source_rows
 from flows.summary import Summary
-from flows.warehouse_settings import landing_of, part_name, place_of
+from flows.warehouse_settings import landing_of, place_of
 from transform.audit import tables as audit_tables
 from transform.models import MACROS, MARTS, create_formulas
 from warehouse import db, disk, lake
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
 from warehouse.events import naive
-from warehouse.journal import lock_of
+from warehouse.journal import own_part
 from warehouse.landing import Landing
 from warehouse.load import LookResult
 from warehouse.publish import publish
@@ -355,8 +355,8 @@ def open_run(
         if shared is None:
             yield Run(settings, con, landing_of(settings), clock, progress)
             return
-        part = part_name(clock())
-        with shared.lock(lock_of(part)):
+        journal = landing_of(settings).journal_parts
+        with own_part(journal, replay.loaded_positions(con), shared.try_lock) as part:
             yield Run(settings, con, landing_of(settings, part=part), clock, progress)
 
 

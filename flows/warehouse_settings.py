@@ -1,10 +1,5 @@
 """The table [warehouse] of the settings: where the log, its published files and the landed documents lie."""
 
-import os
-import re
-import secrets
-import socket
-from datetime import datetime
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -66,12 +61,6 @@ def landing_of(settings: Settings, *, part: str = "") -> Landing:
     if isinstance(where, str) and not where.startswith(place.S3):
         where = Path(where).expanduser()
     return Landing(where, part=part, endpoint=chosen.s3_endpoint)
-
-
-def part_name(moment: datetime) -> str:
-    """Return a name for this process's part of the journal, which no other process has or had."""
-    machine = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())[:30]
-    return f"{moment:%Y%m%dT%H%M%S}-{machine}-{os.getpid()}-{secrets.token_hex(3)}"
 
 
 def refuse_shared(settings: Settings, command: str, *, hint: str) -> None:

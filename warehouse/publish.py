@@ -89,7 +89,8 @@ def publish(
 ) -> Path:
     """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
 
-    Of a lake it is put where all its readers find it, too; one process publishes at a time.
+    Of a lake it is put where all its readers find it, too, unless it is built in another folder than the lake's own
+    data directory, to be looked at; one process publishes at a time.
     `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
     all that stands there then.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
@@ -110,7 +111,9 @@ def publish(
         )
 
     shared, snapshot_id = lake.of(con), None
-    if shared is None:
+    if shared is not None and data_dir != shared.place.data_dir:
+        snapshot_id = lake.snapshot(con)
+    if shared is None or snapshot_id is not None:
         return make_whole(data_dir / FILE_NAME, build=build, verify=_verify)
     with shared.lock("publish"):
         shared.renew()
