@@ -2,13 +2,11 @@
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,34 +14,14 @@ from typing import Any
 import duckdb
 import prefect_api
 import pytest
+from prefect_server import ROOT, UP_WITHIN_S, running, wait_for
 
 from extract import SOURCES
 from flows import deploy, launch
 
-ROOT = Path(__file__).parents[2]
-UP_WITHIN_S = 120
 RUN_WITHIN_S = 300
 
 Prefect = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@contextmanager
-def running(*arguments: str, env: dict[str, str], log: Path) -> Iterator[None]:
-    """Run a Prefect process, and end it with all it started."""
-    with log.open("w") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "prefect", *arguments],
-            cwd=ROOT, env=env, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-        try:
-            yield
-        finally:
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
-                process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
 
 
 @pytest.fixture
@@ -84,20 +62,6 @@ def prefect(env: dict[str, str], tmp_path: Path) -> Iterator[Prefect]:
         deploy.deploy(ROOT, {}, environ=env)
         with running("worker", "start", "--pool", "chipledger", env=env, log=tmp_path / "worker.log"):
             yield call
-
-
-def wait_for(api: str) -> None:
-    """Return when a server answers."""
-    end = time.monotonic() + UP_WITHIN_S
-    while True:
-        try:
-            prefect_api.ask(f"{api}/health")
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.5)
-        else:
-            return
 
 
 def events(data_dir: Path) -> int:
