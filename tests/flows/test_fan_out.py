@@ -16,9 +16,10 @@ from published import content
 from toy_source import TOY, Toy, installed
 
 from extract.base import Context
-from flows import fan_out, groups, steps
+from flows import fan_out, groups, handed_shared, steps
 from flows.fan_out import Collected, Known, Scope
 from flows.handed import Handed, take_left
+from flows.settings import Settings
 from flows.summary import Summary
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import SourceError, Unavailable
@@ -33,6 +34,7 @@ ROW = {
     "published_at": None, "recorded_at": day(1).replace(tzinfo=None), "whole_size_bytes": 9, "whole_sha256": None,
 }  # fmt: skip
 """Of core.document."""
+EVENTS = "select offer_id, scope, valid_from, unit_price, document_sha256 from core.price_event order by all"
 START = multiprocessing.get_context("fork")
 
 
@@ -46,7 +48,8 @@ def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
     toy = installed(monkeypatch, tmp_path / "data")
     monkeypatch.setattr("flows.source_table.SOURCES", (toy.source(),))
     monkeypatch.setattr(fan_out, "source_named", {TOY: toy.source()}.__getitem__)
-    toy.world |= {name: {"p5.48xlarge": str(number)} for number, name in enumerate("abcd", start=1)}
+    types = ("p5.48xlarge", "p4d.24xlarge", "p5en.48xlarge", "g6.xlarge")  # an offer is seen in one scope
+    toy.world |= {name: {kind: "9.5"} for name, kind in zip("abcd", types, strict=True)}
     return toy
 
 
@@ -303,3 +306,65 @@ def test_the_last_time_is_remembered(toy: Toy) -> None:
         assert set(before) == {A}
         assert before[A] < 60
         assert fan_out.last_seconds(one.con) == {A: 77.0}
+
+
+# --- on a shared warehouse
+
+
+@dataclass
+class Here:
+    """Collects each group at once, in this process but through a warehouse opened anew; `dies` breaks one off."""
+
+    settings: Settings
+    clock: steps.Clock
+    run_id: str
+    dies: tuple[int, Scope] | None = None
+    sent: list[tuple[int, Sequence[Scope]]] = field(default_factory=list)
+
+    def send(self, number: int, scopes: Sequence[Scope]) -> str:
+        self.sent.append((number, tuple(scopes)))
+        with handed_shared.opened(self.settings, self.run_id) as handed, handed.begun(number, scopes) as known:
+            assert known is not None
+            for source, scope in known:
+                if (number, (source, scope)) == self.dies:
+                    break
+                told = fan_out.collect_scope(self.settings, source, scope, run_id=self.run_id, clock=self.clock)
+                handed.give(number, told)
+        with handed_shared.opened(self.settings, self.run_id) as other, other.begun(number, scopes) as again:
+            assert again is None
+        return str(number)
+
+    def ended(self, sent_id: str) -> str:
+        return ""
+
+    def cancel(self, sent_id: str) -> None:
+        raise AssertionError("all of them were begun")
+
+
+@pytest.mark.prove
+def test_on_a_shared_warehouse_whoever_collects_loads(toy: Toy, tmp_path: Path) -> None:
+    """The run gets results and no looks; a group broken off is sent again; the log is that of a run in threads."""
+    chosen = replace(toy.settings(), warehouse={"url": f"ducklake:sqlite:{tmp_path}/catalog.sqlite"})
+    with steps.open_run(chosen, clock=toy.clock) as one:
+        here = Here(chosen, toy.clock, one.summary.run_id, dies=(1, B))
+        handed = handed_shared.of_run(one)
+        done: list[Collected] = []
+        sharing = groups.Sharing(here, handed, known=lambda scope: Known(), take=done.append)
+        left = sharing.collect([[A, B], [C, D]])
+        for each in done:
+            fan_out.take(one, each)
+        found = one.con.execute(EVENTS).fetchall()
+        runs = one.con.execute("select run_id, scope, status from core.scope_run order by all").fetchall()
+
+        assert (left, here.sent) == ([], [(1, (A, B)), (2, (C, D)), (3, (B,))])
+        assert [each.looks for each in done] == [()] * 4
+        assert sorted((each.scope, each.status) for each in one.summary.results) == [(name, "ok") for name in "abcd"]
+        assert runs == [(one.summary.run_id, name, "ok") for name in "abcd"]
+        assert set(fan_out.last_seconds(one.con)) == {A, B, C, D}
+        assert (handed.is_over(3), handed.take_back(3), handed.take_back(4)) == (True, False, True)
+        with handed_shared.opened(chosen, one.summary.run_id) as late, late.begun(4, [A]) as nothing:
+            assert nothing is None
+    alone = replace(toy, data_dir=tmp_path / "alone")
+    alone.run(0)
+    with steps.open_run(alone.settings(), clock=toy.clock) as one:
+        assert found == one.con.execute(EVENTS).fetchall()
