@@ -28,6 +28,7 @@ from flows import (
     cli_mcp,
     cli_query,
     cli_settings,
+    cli_shared,
     output,
     settings,
 )
@@ -92,6 +93,8 @@ main.add_command(cli_keep.restore)
 main.add_command(cli_keep.rebuild)
 main.add_command(cli_keep.compact)
 main.add_command(cli_keep.document)
+main.add_command(cli_shared.migrate)
+main.add_command(cli_shared.maintain)
 
 
 @main.command()

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -30,12 +31,18 @@ SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 @click.option(
     "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds until it is stopped."
 )
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]),
+    help="Ask the file that was in force at this moment (UTC), of a shared warehouse.",
+)
 @output.JSON
 @click.pass_obj
 def query(
     read: Callable[[], Settings],
     sql: str | None,
     *,
+    as_of: datetime | None,
     list_tables: bool,
     form: str | None,
     target: Path | None,
@@ -55,13 +62,29 @@ def query(
         from flows import ask
 
         text = ask.TABLES if list_tables or not sql else sys.stdin.read() if sql == "-" else sql
-        file = read().published()
+        file = read().published() if as_of is None else _published_by(read(), as_of)
         if target is None:
             answer = ask.answer(file, text, form=form, timeout=timeout)
             # A program gets CSV as it is, a person what can be shown of it.
             click.echo(answer if form == "csv" and not sys.stdout.isatty() else visible(answer))
         else:
             ask.save(file, text, target, form=form, timeout=timeout, force=force)
+
+
+def _published_by(chosen: Settings, moment: datetime) -> Path:
+    """Return the file that was in force at a moment, naive UTC; say which one it is."""
+    from flows.warehouse_settings import place_of
+    from warehouse import publication
+
+    place = place_of(chosen)
+    if not place.is_shared:
+        raise ChipledgerError(
+            "one file keeps no earlier publications", source="query", field="--as-of", value=f"{moment:%Y-%m-%d %H:%M}",
+            hint="core.price_known_at(TIMESTAMP '...') answers what was known at any moment",
+        )  # fmt: skip
+    file, found = publication.as_of(place, moment)
+    click.echo(f"as published {found.published_at:%Y-%m-%d %H:%M} UTC, snapshot {found.snapshot_id}", err=True)
+    return file
 
 
 @click.command("open")

@@ -54,7 +54,7 @@ class Moved:
                     f"target, such as {self.landed.missing[0]}"
                 )
         if self.n_bytes is not None:
-            yield f"the target's rows take {self.n_bytes / 1e6:.1f} MB"
+            yield f"the target's rows take {self.n_bytes / 1e6:.2f} MB"
         yield ", ".join(f"{what} {seconds:.1f} s" for what, seconds in self.seconds.items())
         yield f"file: {self.file}"
 
@@ -96,10 +96,11 @@ def migrate(
         published, file = _published(old, new, places, now)
         watch.note("publishing")
         _refuse_unloaded(old, landings[0])
-        shared = lake.of(new)
+        if lake.of(new) is None:
+            new.execute("checkpoint")
         return Moved(
             log=log, published=published, landed=landed, file=file, seconds=watch.seconds,
-            n_bytes=_size(new) if shared else (places[1].data_dir / db.FILE_NAME).stat().st_size,
+            n_bytes=_size(new) if lake.of(new) else (places[1].data_dir / db.FILE_NAME).stat().st_size,
         )  # fmt: skip
 
 

@@ -1,12 +1,14 @@
 """The table core.source of a published file: every source of prices, and how far it is believed."""
 
+from collections.abc import Iterable
+
 import duckdb
 
-from extract import SOURCES
+from extract.base import Source
 from warehouse.publish import SourceRow
 
 
-def source_rows(con: duckdb.DuckDBPyConnection) -> list[SourceRow]:
+def source_rows(con: duckdb.DuckDBPyConnection, sources: Iterable[Source]) -> list[SourceRow]:
     """Return the rows of core.source: the registered sources, and one for each origin that was imported."""
     rows: list[SourceRow] = [
         (
@@ -18,7 +20,7 @@ def source_rows(con: duckdb.DuckDBPyConnection) -> list[SourceRow]:
             int(source.max_age.total_seconds() // 3600) if source.max_age else None,
             source.url,
         )
-        for source in SOURCES
+        for source in sources
     ]
     imported = con.execute(
         "select distinct source from core.scope_run where source like 'import:%' order by source"

@@ -332,7 +332,7 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
         macros=MACROS,
         computed=audit_tables.TABLES,
         # Asked only when the log is copied: of that copy.
-        sources=(row for asked in (con,) for row in source_rows(asked)),
+        sources=(row for asked in (con,) for row in source_rows(asked, SOURCES)),
         built_at=built_at,
         version=version("chipledger"),
     )

@@ -1,0 +1,230 @@
+"""A deployment on a shared warehouse: runs, readers, the past, moving there and back, and upkeep."""
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import kept_data
+import landing_places
+import pytest
+from click.testing import CliRunner
+from toy_source import Toy
+
+from flows import migrate, steps
+from flows.cli import main
+from flows.settings import Settings
+from flows.warehouse_settings import landing_of, place_of
+from warehouse import db, lake, maintenance, publication
+from warehouse.errors import ChipledgerError
+from warehouse.place import Place
+
+PRICES = "select unit_price::double as price from core.current_price order by 1"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def unsigned() -> Iterator[None]:
+    """Leave the signatures of extensions unread, which takes longer than the tests."""
+    connect: Any = duckdb.connect
+
+    def narrow(*given: Any, config: Any = None, **named: Any) -> Any:
+        return connect(*given, config={"allow_unsigned_extensions": True, **(config or {})}, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warehouse.lake.duckdb.connect", narrow)
+        yield
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Iterator[Toy]:
+    with kept_data.toy_at(tmp_path / "file") as made:
+        yield made
+
+
+def on(where: Place, data_dir: Path, landing: Path | str, **others: str) -> dict[str, Any]:
+    """Return the settings' words for a shared warehouse."""
+    table = {"url": where.url, "data_path": where.data_path, "schema": where.schema, "landing": str(landing)} | others
+    return {"data_dir": data_dir, "warehouse": table}
+
+
+def run(toy: Toy, settings: Settings, at: float, **world: dict[str, str | None] | None) -> Path:
+    toy.at = at
+    toy.world |= world
+    with steps.open_run(settings, clock=toy.clock) as one:
+        one.fetch_all(one.plan(one.sources()))
+        one.load()
+        return one.publish()
+
+
+def prices(file: Path) -> list[float]:
+    with duckdb.connect(str(file), read_only=True) as con:
+        return [price for (price,) in con.execute(PRICES).fetchall()]
+
+
+def test_readers_elsewhere_have_the_newest_and_the_past(
+    toy: Toy, lake_place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so."""
+    words = on(lake_place, tmp_path / "writer", tmp_path / "landing")
+    writer = replace(toy.settings(), **words)
+    reader = replace(writer, data_dir=tmp_path / "reader")
+    with pytest.raises(ChipledgerError, match="nothing is published there yet"):
+        reader.published()
+
+    run(toy, writer, 1, a={"x": "1"})
+    first = prices(reader.published())
+    opened = duckdb.connect(str(reader.published()), read_only=True)
+    run(toy, writer, 2, a={"x": "1.5"})
+
+    assert [float(each) for (each,) in opened.execute(PRICES).fetchall()] == first == [1.0]
+    opened.close()
+    assert prices(reader.published()) == [1.5]
+    assert reader.published().stat().st_mode & 0o777 == 0o444
+    with db.open_log(place_of(reader)) as con:
+        told = publication.listed(con)
+    between = told[0].published_at
+    file, found = publication.as_of(place_of(reader), between)
+    assert (prices(file), found) == ([1.0], told[0])
+
+    (Path(lake_place.data_path) / "published").rename(tmp_path / "gone")
+    with caplog.at_level(logging.WARNING):
+        assert prices(reader.published()) == [1.5]
+    assert f"answered from the copy of {told[1].published_at:%Y-%m-%d %H:%M} UTC" in caplog.text
+
+
+def test_a_published_file_that_was_changed_is_not_taken(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
+    """The reader's own stays, and an error names the file."""
+    writer = replace(toy.settings(), **on(lake_place, tmp_path / "writer", tmp_path / "landing"))
+    run(toy, writer, 1, a={"x": "1"})
+    (file,) = (Path(lake_place.data_path) / "published").glob("*.duckdb")
+    file.chmod(0o644)
+    file.write_bytes(file.read_bytes()[:-1] + b"!")
+
+    with pytest.raises(ChipledgerError, match="not what was published") as caught:
+        replace(writer, data_dir=tmp_path / "reader").published()
+    assert file.name in caught.value.source
+    assert not (tmp_path / "reader/prices.duckdb").exists()
+
+
+def test_there_and_back(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
+    """File to lake to file: every table of the log and of the published file is equal, and so is what was landed."""
+    kept_data.look(toy, 1, a={"x": "1", "y": "3"})
+    kept_data.look(toy, 2, a={"x": "9"})
+    toy.at = 3
+    shared = replace(toy.settings(), **on(lake_place, tmp_path / "shared", tmp_path / "landing"))
+    back = replace(toy.settings(), data_dir=tmp_path / "back")
+
+    there = migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+    again = migrate.migrate(shared, back, clock=toy.clock, progress=lambda told: None)
+
+    assert there.landed is not None
+    assert (there.landed.n_lines, there.landed.missing) == (2, ())
+    assert there.log == again.log
+    assert there.published == again.published
+    assert there.log["core.quarantine"].n_rows == 1
+    assert (tmp_path / "back/landing/journal.jsonl").read_bytes() == (
+        toy.data_dir / "landing/journal.jsonl"
+    ).read_bytes()
+    run(toy, back, 4, a={"x": "9"})  # goes on from there
+    run(toy, shared, 4, a={"x": "9"})
+
+    with pytest.raises(ChipledgerError, match="holds something already") as caught:
+        migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+    assert caught.value.field.startswith("core.")
+    with pytest.raises(ChipledgerError, match="the target is the source"):
+        migrate.migrate(back, back, clock=toy.clock)
+
+
+@pytest.mark.prove
+def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy that lacks one row is told by its table, and what is landed and not loaded refuses to move."""
+    kept_data.look(toy, 1, a={"x": "1", "y": "3"})
+    shared = replace(toy.settings(), **on(lake_place, tmp_path / "shared", tmp_path / "landing"))
+    copy = migrate.moving.copy_tables
+
+    def lossy(source: Any, target: Any, **named: Any) -> None:
+        copy(source, target, **named)
+        target.execute("delete from core.price_event where unit_price = 3")
+
+    with monkeypatch.context() as patch, pytest.raises(ChipledgerError, match="the log in the target") as caught:
+        patch.setattr("flows.migrate.moving.copy_tables", lossy)
+        migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+    assert caught.value.value == "core.price_event"
+
+    landing_of(toy.settings()).record_decision(
+        quarantine_id=1, decision="accept", decided_by="me", recorded_at=datetime(2026, 2, 1, tzinfo=UTC)
+    )
+    with pytest.raises(ChipledgerError, match="landed that is not loaded"):
+        migrate.migrate(toy.settings(), replace(shared, warehouse={**shared.warehouse, "schema": "other"}))
+
+
+@pytest.mark.prove
+def test_upkeep_keeps_what_publications_need(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
+    """Old snapshots and publications go, but for the newest; the log and the past that is kept say what they said."""
+    writer = replace(toy.settings(), **on(lake_place, tmp_path / "writer", tmp_path / "landing"))
+    for at, price in enumerate(("1", "1.5", "2"), start=1):
+        run(toy, writer, at, a={"x": price})
+    with db.open_log(lake_place) as con:
+        events = con.execute("from core.price_event order by all").fetchall()
+        told = publication.listed(con)
+        done = maintenance.maintain(con, days=0, now=datetime.now(UTC))
+        left = [number for (number,) in con.execute("select snapshot_id from build.snapshots()").fetchall()]
+        assert con.execute("from core.price_event order by all").fetchall() == events
+        assert publication.listed(con) == told[-1:]
+        assert {told[-1].snapshot_id, lake.snapshot(con)} <= set(left)
+        assert done.n_publications == 2
+        assert done.n_snapshots > 5
+        assert done.n_rows_flushed > 10
+        again = maintenance.maintain(con, days=30, now=datetime.now(UTC))
+        assert (again.n_rows_flushed, again.files_after, again.n_snapshots) == (0, done.files_after, 0)
+    assert len(list((Path(lake_place.data_path) / "published").glob("*.duckdb"))) == 1
+    assert prices(replace(writer, data_dir=tmp_path / "reader").published()) == [2.0]
+
+
+@pytest.mark.prove
+def test_all_of_it_in_a_bucket(
+    toy: Toy, lake_place: Place, tmp_path: Path, s3_server: str, bucket: landing_places.Place
+) -> None:
+    """Rows, published files, documents and journal in S3: moved there from a file, run there, and read elsewhere."""
+    kept_data.look(toy, 1, a={"x": "1"})
+    words = on(lake_place, tmp_path / "shared", f"{bucket.place}landed/", s3_endpoint=s3_server)
+    words["warehouse"] |= {"data_path": f"{bucket.place}rows/"}
+    shared = replace(toy.settings(), **words)
+
+    moved = migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+    run(toy, shared, 2, a={"x": "1.5"})
+
+    assert moved.landed is not None
+    assert (moved.landed.n_documents, moved.landed.n_lines) == (1, 1)
+    reader = replace(shared, data_dir=tmp_path / "reader")
+    assert prices(reader.published()) == [1.5]
+    names = [str(name) for name in bucket.bucket.names("")]
+    assert {name.split("/")[0] for name in names} == {"landed", "rows"}
+    assert any(name.startswith("rows/published/newest.json") for name in names)
+
+
+@pytest.mark.parametrize("command", [["backup", "x"], ["rebuild"], ["compact"], ["restore", "."]])
+def test_what_works_on_one_file_says_so(lake_place: Place, tmp_path: Path, command: list[str]) -> None:
+    """Each names the setting, and another way."""
+    environ = {
+        "CHIPLEDGER_WAREHOUSE__URL": lake_place.url, "CHIPLEDGER_WAREHOUSE__DATA_PATH": lake_place.data_path,
+        "CHIPLEDGER_DATA_DIR": str(tmp_path),
+    }  # fmt: skip
+    done = CliRunner().invoke(main, [*command, "--json"], env=environ)
+    assert done.exit_code == 1
+    told = json.loads(done.output)
+    assert (told["field"], "is shared" in told["error"], bool(told["hint"])) == ("warehouse.url", True, True)
+
+
+def test_a_file_has_no_past_publications(tmp_path: Path) -> None:
+    """`--as-of` says what answers instead; `maintain` says that there is nothing to do."""
+    for command, field in (
+        (["query", "select 1", "--as-of", "2026-01-01"], "--as-of"),
+        (["maintain"], "warehouse.url"),
+    ):
+        done = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *command, "--json"])
+        assert (done.exit_code, json.loads(done.output)["field"]) == (1, field)
