@@ -23,8 +23,8 @@ from extract import SOURCES
 from flows import deploy, launch, settings, steps
 from flows.settings import Settings
 
-REGIONS = ("eu-west-1", "us-east-1", "us-east-2", "us-west-2")
-"""Two groups of two, in this order: eu-west-1 and us-east-2, us-east-1 and us-west-2."""
+REGIONS = ("eu-west-1", "us-east-1", "us-gov-west-1", "us-west-2")
+"""Two groups of two, in this order: eu-west-1 and us-gov-west-1, us-east-1 and us-west-2."""
 WITHIN_S = 240
 Row = tuple[object, ...]
 
@@ -147,7 +147,7 @@ def test_a_worker_killed_in_the_middle(
 
         assert code == 0, told
         assert {region: standin.count(f"bulk:{region}") for region in REGIONS} == {
-            "eu-west-1": 2, "us-east-1": 1, "us-east-2": 1, "us-west-2": 2,
+            "eu-west-1": 2, "us-east-1": 1, "us-gov-west-1": 1, "us-west-2": 2,
         }, told  # fmt: skip
         chosen = settings.read(data_dir=data_dir, environ=world)
         assert log_of(chosen) == ([(region, "ok", 1) for region in REGIONS], events)
