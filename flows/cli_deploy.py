@@ -14,7 +14,7 @@ from flows import output
     "texts",
     multiple=True,
     metavar="NAME=CRON",
-    help="Another schedule than that of prefect.yaml, UTC, or NAME=off; NAME is daily or weekly. May repeat.",
+    help="Another schedule than that of prefect.yaml, UTC, or NAME=off; NAME is daily, weekly or maintain. May repeat.",
 )
 @output.JSON
 def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
@@ -33,7 +33,7 @@ def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
         output.echo(output.as_json(told))
         return
     output.echo(f"work pool {made.pool}: {'made' if made.is_new_pool else 'was there'}")
-    output.echo("deployed as in prefect.yaml: daily/daily, weekly/weekly, backfill/backfill, collect/collect")
+    output.echo("deployed as in prefect.yaml: daily, weekly, backfill, collect, maintain")
     for name, cron in made.schedules.items():
         output.echo(f"schedule of {name}: {cron}" + ("" if cron == making.OFF else " UTC"))
     for name, limit in made.limits.items():

@@ -17,7 +17,7 @@ from flows.limits import LIMITS
 from warehouse.errors import ChipledgerError, SettingsError
 
 FILE_NAME = "prefect.yaml"
-SCHEDULED = ("daily", "weekly")
+SCHEDULED = ("daily", "weekly", "maintain")
 """The deployments of prefect.yaml that have a schedule; flow and deployment have the same name."""
 POOL = "chipledger"
 OFF = "off"

@@ -5,6 +5,7 @@ gives back looks, which the run lands and loads. On a shared warehouse whoever c
 Nothing of Prefect is here.
 """
 
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -72,6 +73,7 @@ class Elsewhere(steps.Run):
         self._landed = {(source, key): dict(row) for key, row in known.landed.items()}
         self._last_good = {(source, scope): known.last_observed} if known.last_observed else {}
         self._polite = None
+        self._polite_lock = threading.Lock()
 
 
 def known_to(one: steps.Run, source: str, scope: str) -> Known:

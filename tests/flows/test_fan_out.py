@@ -46,7 +46,6 @@ def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
     monkeypatch.setattr("flows.steps.create_formulas", lambda con: None)
     monkeypatch.setattr(groups, "POLL_S", 0.02)
     toy = installed(monkeypatch, tmp_path / "data")
-    monkeypatch.setattr("flows.source_table.SOURCES", (toy.source(),))
     monkeypatch.setattr(fan_out, "source_named", {TOY: toy.source()}.__getitem__)
     types = ("p5.48xlarge", "p4d.24xlarge", "p5en.48xlarge", "g6.xlarge")  # an offer is seen in one scope
     toy.world |= {name: {kind: "9.5"} for name, kind in zip("abcd", types, strict=True)}
