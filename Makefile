@@ -59,6 +59,7 @@ prove: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
 prove: setup  ## run the long proofs (minutes)
 	@mkdir -p "$$PREFECT_HOME"
 	$(UV_RUN) pytest -m prove --timeout 3600
+	$(UV_RUN) pytest --warehouse=lake tests/warehouse tests/transform tests/reports -n 2 --dist worksteal
 
 bench: setup  ## measure every budget against its peers (GROWTH=1: and after ten years)
 	$(UV) sync --locked --inexact --group bench
