@@ -4,7 +4,6 @@ Readers have the published file.
 """
 
 import fcntl
-import hashlib
 import json
 import os
 import time
@@ -17,7 +16,7 @@ from pathlib import Path
 
 import duckdb
 
-from warehouse import disk, instance_types, lake, publication
+from warehouse import disk, instance_types, lake
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.place import Place
 from warehouse.schemas import TABLES
@@ -110,6 +109,8 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
         create_macros(con)
         load_instance_types(con)
     elif not _is_current(con):
+        from warehouse import publication
+
         with shared.lock("migrate"):
             con.execute("create schema if not exists meta")
             con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
@@ -164,6 +165,8 @@ def _made(con: duckdb.DuckDBPyConnection) -> str | None:
 
 def _to_make() -> str:
     """Return the hash of the macros and facts of this chipledger."""
+    import hashlib
+
     return hashlib.sha256(repr([_macros(), instance_types.read_table()]).encode()).hexdigest()
 
 

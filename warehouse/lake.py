@@ -13,15 +13,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import duckdb
 
 from warehouse.errors import ChipledgerError, CredentialsMissing
-from warehouse.journal import scope_lock
-from warehouse.locks import FileLocks, Locks, PostgresLocks
 from warehouse.place import Place
+
+if TYPE_CHECKING:
+    from warehouse.locks import Locks
 
 LOG = logging.getLogger(__name__)
 
@@ -43,6 +44,9 @@ class Lake:
     """One open lake: its place, its locks, and its connection."""
 
     def __init__(self, place: Place, con: duckdb.DuckDBPyConnection) -> None:
+        # Imported here, as is what else only a lake needs: a question of a file does not wait for it.
+        from warehouse.locks import FileLocks, PostgresLocks
+
         self.place = place
         self.con = con
         self.locks: Locks = PostgresLocks(place) if place.is_postgres else FileLocks(place)
@@ -64,6 +68,8 @@ class Lake:
     @contextmanager
     def scopes(self, scopes: Iterable[tuple[str, str]]) -> Iterator[None]:
         """Hold the locks of scopes (source, scope), which whoever loads them must; wait until all are free."""
+        from warehouse.journal import scope_lock
+
         names = sorted({scope_lock(source, scope) for source, scope in scopes})
         while True:
             with ExitStack() as held:
