@@ -129,7 +129,7 @@ def measure(env: Mapping[str, str], kind: str, count: int, args: argparse.Namesp
         for number in range(count if kind == "workers" else 0):
             pool = ("worker", "start", "--pool", deploy.POOL, "--name", f"bench {number}", "--limit", "1")
             around.enter_context(running(*pool, env=world, log=folder / f"worker{number}.log"))
-        for is_second in (False, True):
+        for is_second in (False, True)[: args.runs]:
             standin.forget()
             target = folder / "told.json"
             done = subprocess.run(
@@ -161,6 +161,7 @@ def main() -> int:
     parser.add_argument("--slow", type=float, default=8.0, help="more seconds for each file of one region [8]")
     parser.add_argument("--kind", choices=KINDS, action="append", help="only this one; may repeat")
     parser.add_argument("--count", type=int, action="append", help="only so many processes; may repeat")
+    parser.add_argument("--runs", type=int, choices=(1, 2), default=2, help="1: only from nothing [2]")
     parser.add_argument("--json", type=Path, help="where all is kept")
     args = parser.parse_args()
     found: list[Measured] = []
