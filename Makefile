@@ -41,6 +41,7 @@ test: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
 test: lint  ## lint and run every test but the long proofs
 	@mkdir -p "$$PREFECT_HOME"
 	$(UV_RUN) pytest -n 2 --dist worksteal
+	$(UV_RUN) pytest -q --warehouse=lake tests/warehouse/test_db.py tests/warehouse/test_facts.py
 
 lint: setup  ## check format, rules, types and SQL; change nothing
 	$(UV_RUN) ruff format --check .

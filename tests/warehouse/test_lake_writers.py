@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from warehouse import content, db, lake
-from warehouse.errors import WriterBusy
+from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.locks import FileLocks, Locks, PostgresLocks
 from warehouse.place import Place, place
 
@@ -145,10 +145,9 @@ def test_a_lost_session_is_told(lake_place: Place) -> None:
     with db.open_log(lake_place) as con:
         shared = lake.of(con)
         assert shared is not None
-        with shared.lock("x"):
-            ended = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'chipledger locks'"
+        ended = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'chipledger locks'"
+        with pytest.raises(ChipledgerError, match=r"session|catalogue"), shared.shared_rows() as apart:
+            apart.execute("insert into core.document by name select 'x' as document_sha256")
             with psycopg.connect(lake_place.catalogue, autocommit=True) as other:
                 other.execute(ended)
-            with pytest.raises(Exception, match=r"session|catalogue"), shared.shared_rows() as apart:
-                apart.execute("insert into core.document by name select 'x' as document_sha256")
         assert con.execute("select count(*) from core.document").fetchall() == [(0,)]
