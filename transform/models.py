@@ -4,8 +4,10 @@ A table where computing takes long or where a published file must answer at once
 SELECT stands in the published file too, in `meta.model`, so that a reader can see and change it.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 import duckdb
@@ -13,6 +15,8 @@ import duckdb
 from transform import cost, decision, formula, physics
 
 SQL = files("transform") / "sql"
+_OF_MART = re.compile(r"\bmart\.(\w+)")
+_COMMENT = re.compile(r"--.*")
 
 
 @dataclass(frozen=True)
@@ -222,3 +226,23 @@ FORMULAS = (*physics.FORMULAS, *cost.FORMULAS, *decision.FORMULAS)
 def create_formulas(con: duckdb.DuckDBPyConnection) -> None:
     """Make the scalar macros that marts and macros use, in the database in use."""
     formula.create(con, FORMULAS)
+
+
+def made_of(names: Iterable[str]) -> set[str]:
+    """Return marts and macros by name, with all that they are made of, at whatever remove. Raises KeyError."""
+    reads = _reads()
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += reads[name]
+    return found
+
+
+@cache
+def _reads() -> dict[str, set[str]]:
+    """Return the marts and macros that each one's SELECT names itself."""
+    texts = {each.name: _COMMENT.sub("", each.sql) for each in (*MARTS, *MACROS)}
+    return {name: set(_OF_MART.findall(text)) & texts.keys() for name, text in texts.items()}
