@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from typing import Any
 import duckdb
 import prefect_api
 import pytest
+from left_running import left_running
 
 from extract import SOURCES
 from flows import deploy, launch
@@ -30,20 +30,8 @@ Prefect = Callable[..., subprocess.CompletedProcess[str]]
 @contextmanager
 def running(*arguments: str, env: dict[str, str], log: Path) -> Iterator[None]:
     """Run a Prefect process, and end it with all it started."""
-    with log.open("w") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "prefect", *arguments],
-            cwd=ROOT, env=env, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-        try:
-            yield
-        finally:
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
-                process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+    with left_running([sys.executable, "-m", "prefect", *arguments], folder=ROOT, environment=env, log=log):
+        yield
 
 
 @pytest.fixture
