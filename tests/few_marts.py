@@ -9,7 +9,7 @@ from transform.models import MACROS, MARTS, Mart, MartMacro, made_of
 
 LATE = {
     "throughput", "cost_price", "serving_rate", "serving_offer", "token_cost", "training_rate", "training_offer",
-    "training_cost", "cost_left_out", "price_index_item", "administered_spot", "price_index",
+    "training_cost", "cost_left_out", "price_index_item", "administered_spot", "price_level", "price_index",
 }  # fmt: skip
 FEW_MARTS = tuple(mart for mart in MARTS if mart.name not in LATE and not mart.name.startswith("truth_"))
 FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "fit", "price_on", "cheapest"})

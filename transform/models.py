@@ -32,6 +32,12 @@ class Mart:
         """Return the mart's SELECT."""
         return (SQL / f"{self.name}.sql").read_text()
 
+    @property
+    def settled(self) -> str | None:
+        """Return the SELECT of the first day that may differ from the published file before; None: of all days."""
+        file = SQL / "settled" / f"{self.name}.sql"
+        return file.read_text() if file.is_file() else None
+
 
 @dataclass(frozen=True)
 class MartMacro:
@@ -115,6 +121,11 @@ MARTS = (
         "price_index_item", "One day on which one offer entered the index, moved, or held till its end", is_table=True
     ),
     Mart("administered_spot", "One provider whose spot prices follow its on-demand prices, or never move"),
+    Mart(
+        "price_level",
+        "What one provider, or all of them, had of one chip under one purchase option on one day, and its prices",
+        is_table=True,
+    ),
     Mart("price_index", "The like-for-like drift and the level of one series on one day", is_table=True),
     Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
 )
