@@ -20,8 +20,8 @@ LOG = logging.getLogger(__name__)
 class DailyModel(Protocol):
     """What taking over needs of a mart: its name, its SELECT, and the SELECT of the first day that may differ.
 
-    `settled` compares with the database `before` and gives one date, or NULL where no day differs. The mart has a column
-    `index_date`, and its SELECT gives the days from `meta.settled.first_day` on, all where that is NULL.
+    `settled` compares with the database `before` and gives one date, or NULL where no day differs. The mart has a
+    column `index_date`, and its SELECT gives the days from `meta.settled.first_day` on, all where that has no row.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""What is taken over from the file before is what would have been made: any history, published day by day or at once."""
+"""What is taken over from the file before is what would have been made, whatever the history."""
 
 import logging
 import random
@@ -138,7 +138,7 @@ def spoil(file: Path, sql: str) -> None:
         con.execute(sql)
 
 
-def two_days(tmp_path: Path, between: str, *, price: str = "10", learnt: float = 9.25) -> list[int]:
+def two_days(tmp_path: Path, between: str = "", *, price: str = "10", learnt: float = 9.25) -> list[int]:
     """Publish on day 8, spoil the file's levels, publish on day 9; return the n_items of price_level by day."""
     with db.writer(tmp_path) as con:
         for at in range(9):
@@ -153,11 +153,11 @@ def two_days(tmp_path: Path, between: str, *, price: str = "10", learnt: float =
 
 def test_only_days_that_may_differ_are_made_again(tmp_path: Path) -> None:
     """The day of the file before is carried on to the next; the ones before it are not looked at."""
-    assert two_days(tmp_path, "") == [77] * 9 + [1]
+    assert two_days(tmp_path) == [77] * 9 + [1]
 
 
 def test_a_price_learnt_late_makes_its_days_again(tmp_path: Path) -> None:
-    assert two_days(tmp_path, "", price="11", learnt=5.5) == [77] * 5 + [1] * 5
+    assert two_days(tmp_path, price="11", learnt=5.5) == [77] * 5 + [1] * 5
 
 
 @pytest.mark.parametrize(

@@ -127,19 +127,21 @@ of_chip as materialized (
     group by basket_id, option_id, index_date
 ),
 
+basket as (
+    select distinct
+        accelerator_name,
+        purchase_option,
+        basket_id
+    from cell
+),
+
 basket_median as (
     select
         b.basket_id,
         n.index_date,
         n.median_log
     from mart.price_level as n
-    inner join (
-        select distinct
-            accelerator_name,
-            purchase_option,
-            basket_id
-        from cell
-    ) as b on n.accelerator_name = b.accelerator_name and n.purchase_option = b.purchase_option
+    inner join basket as b on n.accelerator_name = b.accelerator_name and n.purchase_option = b.purchase_option
     where n.service_provider_name is null
 ),
 

@@ -2,19 +2,21 @@
 -- all providers' where several had the chip on that day (service_provider_name NULL: nothing else of it is needed).
 -- Each row follows from what mart.price_index_item holds of that day and from the reference rates up to it, and from
 -- nothing else: so days of which neither has changed since the file before are taken over from there (meta.settled says
--- up to which, while the file is built). Prices are logarithms of US dollars per chip-hour, by the ECB's rate of the day or of
--- up to ten days before. Sums are of decimals, so that the order of rows does not matter.
-with item as (
+-- up to which, while the file is built). Prices are logarithms of US dollars per chip-hour, at the ECB's rate of the
+-- day or of up to ten days before. Sums are of decimals, so that the order of rows does not matter.
+with unsettled as (
+    select coalesce(max(first_day), DATE '0001-01-01') as first_day
+    from meta.settled
+    where name = 'price_level'
+),
+
+item as (
     select
         i.*,
-        greatest(i.index_date, s.first_day) as first_date
+        greatest(i.index_date, u.first_day) as first_date
     from mart.price_index_item as i
-    cross join (
-        select coalesce(max(first_day), DATE '0001-01-01') as first_day
-        from meta.settled
-        where name = 'price_level'
-    ) as s
-    where i.held_to_date >= s.first_day
+    cross join unsettled as u
+    where i.held_to_date >= u.first_day
 ),
 
 cell as (
@@ -124,6 +126,14 @@ counted as (
     group by cell_id, index_date
 ),
 
+basket as (
+    select distinct
+        basket_id,
+        accelerator_name,
+        purchase_option
+    from cell
+),
+
 shared as (
     select
         c.basket_id,
@@ -140,20 +150,32 @@ select
     c.service_provider_name,
     c.accelerator_name,
     c.purchase_option,
-    n.* exclude (n.cell_id)
+    n.index_date,
+    n.n_items,
+    n.n_carried,
+    n.n_usd,
+    n.median_log,
+    n.lowest_log,
+    n.highest_log,
+    n.sum_log,
+    n.sum_usd,
+    n.currency_log
 from counted as n
 inner join cell as c on n.cell_id = c.cell_id
-union all by name
+union all
 select
+    null as service_provider_name,
     b.accelerator_name,
     b.purchase_option,
     m.index_date,
-    m.median_log
+    null as n_items,
+    null as n_carried,
+    null as n_usd,
+    m.median_log,
+    null as lowest_log,
+    null as highest_log,
+    null as sum_log,
+    null as sum_usd,
+    null as currency_log
 from shared as m
-inner join (
-    select distinct
-        basket_id,
-        accelerator_name,
-        purchase_option
-    from cell
-) as b on m.basket_id = b.basket_id
+inner join basket as b on m.basket_id = b.basket_id

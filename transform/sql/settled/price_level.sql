@@ -1,5 +1,5 @@
--- The first day on which mart.price_level may differ from the published file before, attached as `before`; NULL where it
--- cannot on any. A day's level follows from the items that hold on it and from reference rates up to it.
+-- The first day on which mart.price_level may differ from the published file before, attached as `before`; NULL where
+-- it cannot on any. A day's level follows from the items that hold on it and from reference rates up to it.
 with item as (
     select
         least(
@@ -13,7 +13,7 @@ with item as (
                     or n.pricing_currency <> b.pricing_currency
                     or n.price_per_accelerator_hour is distinct from b.price_per_accelerator_hour
                     or n.is_link_start is distinct from b.is_link_start
-                    then index_date
+                    then coalesce(n.index_date, b.index_date)
             end,
             case when n.held_to_date <> b.held_to_date then least(n.held_to_date, b.held_to_date) + 1 end,
             case
@@ -22,12 +22,12 @@ with item as (
             end
         ) as first_day
     from mart.price_index_item as n
-    full join before.mart.price_index_item as b using (offer_id, link_number, index_date)
+    full join before.mart.price_index_item as b
+        on n.offer_id = b.offer_id and n.link_number = b.link_number and n.index_date = b.index_date
 ),
 
 rate as (
-    select
-        coalesce(n.rate_date, b.rate_date) as first_day
+    select coalesce(n.rate_date, b.rate_date) as first_day
     from core.fx_rate as n
     full join before.core.fx_rate as b
         on
