@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from warehouse.documents import Document, Look
-from warehouse.errors import SourceError
+from warehouse.errors import SettingsError, SourceError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,11 +88,11 @@ class Source:
 def failing_alone(source: str, scope: str) -> Iterator[None]:
     """Turn what a source's own code should not raise into a SourceError, so that one fault costs one scope.
 
-    Faults of the program itself (no memory, an interruption) pass.
+    Faults of the program itself (no memory, an interruption) pass, and so does a wrong setting, which ends a command.
     """
     try:
         yield
-    except (SourceError, MemoryError):
+    except (SourceError, SettingsError, MemoryError):
         raise
     except Exception as error:
         logging.getLogger(__name__).exception("%s %s: a fault of our own code", source, scope)
@@ -103,3 +103,16 @@ def failing_alone(source: str, scope: str) -> Iterator[None]:
             value=scope,
             hint="The other scopes go on; please report it with the log",
         ) from error
+
+
+def past_looks(
+    source: Source, ctx: Context, scope: str, since: datetime | None, until: datetime | None
+) -> Iterator[Look]:
+    """Yield the looks of a source's archive at one scope, failing alone. Raises SourceError, also where it has none.
+
+    What the caller does with a look is outside: a fault of its own, such as a full disk, is not the source's.
+    """
+    if source.backfill is None:
+        raise SourceError("this source has no archive", source=source.name)
+    with failing_alone(source.name, scope):
+        yield from source.backfill(ctx, scope, since, until)

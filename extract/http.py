@@ -19,7 +19,7 @@ import urllib3
 from urllib3.exceptions import HTTPError, LocationValueError, SSLError
 
 from extract.http_body import BrokenOff, decoded
-from extract.http_head import strict
+from extract.http_head import with_whole_heads
 from extract.web import Response
 from warehouse.errors import SourceError, Unavailable
 
@@ -129,9 +129,9 @@ class HttpWeb:
         self._stream_limit_bytes = stream_limit_bytes
         self._whole_timeout_s, self._stream_timeout_s = whole_timeout_s, stream_timeout_s
         self._timeout = urllib3.Timeout(connect=connect_timeout_s, read=read_timeout_s)
-        self._direct = strict(urllib3.PoolManager(maxsize=8))
+        self._direct = with_whole_heads(urllib3.PoolManager(maxsize=8))
         self._proxied: dict[str, urllib3.PoolManager] = {
-            scheme: strict(urllib3.ProxyManager(proxy, maxsize=8))
+            scheme: with_whole_heads(urllib3.ProxyManager(proxy, maxsize=8))
             for scheme, proxy in urllib.request.getproxies().items()
             if scheme in ("http", "https")
         }

@@ -105,7 +105,7 @@ class SecurePool(HTTPSConnectionPool):
     ConnectionCls = Secure
 
 
-def strict(pools: urllib3.PoolManager) -> urllib3.PoolManager:
+def with_whole_heads(pools: urllib3.PoolManager) -> urllib3.PoolManager:
     """Return pools whose connections read heads so."""
     pools.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
     return pools

@@ -5,7 +5,6 @@ sold in an allowed region too, and dearer. So the prices are cut, and the marts 
 again by the same SELECTs, in memory. A price whose region is not stated is in no region that is known to be allowed.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,8 +20,6 @@ CUT = "accelerator_hour_price"
 DECISIONS = ("choice", "break_even", "make_or_buy", "cheapest", "cost_left_out", "commitment_option", "chip_price")
 """Marts and macros that decisions ask, with all that these are made of."""
 MOST_NAMED = 12
-OF_MART = re.compile(r"\bmart\.(\w+)")
-COMMENT = re.compile(r"--.*")
 OUTSIDE = """
 select region_id, count(*) as n_prices
 from {}mart.accelerator_hour_price
@@ -75,10 +72,8 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
 
 def made_again() -> set[str]:
     """Return the marts that decisions read, at whatever remove, and that prices are in, at whatever remove."""
-    texts = {each.name: COMMENT.sub("", each.sql) for each in (*models.MARTS, *models.MACROS)}
-    reads = {name: set(OF_MART.findall(text)) & texts.keys() for name, text in texts.items()}
     marts = {mart.name for mart in models.MARTS} - {CUT}
-    return {name for name in _below(DECISIONS, reads) & marts if CUT in _below([name], reads)}
+    return {name for name in models.made_of(DECISIONS) & marts if CUT in models.made_of([name])}
 
 
 def left_out(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> list[LeftOut]:
@@ -105,17 +100,6 @@ def words(found: dict[str, Any]) -> Iterator[str]:
         named.append(f"{len(stated) - MOST_NAMED} more ({rest})")
     named += [f"no region stated ({each['n_prices']})" for each in found["left_out"] if each["region_id"] is None]
     yield f"Regions: only {', '.join(found['allowed'])}. Current prices left out: {', '.join(named) or 'none'}."
-
-
-def _below(names: Sequence[str], reads: dict[str, set[str]]) -> set[str]:
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += reads.get(name, ())
-    return found
 
 
 def _check(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> None:

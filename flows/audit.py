@@ -16,9 +16,7 @@ from warehouse.errors import ChipledgerError, SettingsError
 
 def told(file: Path | None, article: str | None) -> list[Claim]:
     """Return the claims of a CSV, or the shipped ones; of one text where it is named. Raises ChipledgerError."""
-    if file:
-        given_file.read(file, most=given_file.SMALL_BYTES)
-    found = claims.read_table(file) if file else list(claims.shipped())
+    found = claims.read_table(given_file.table(file)) if file else list(claims.shipped())
     if article is None:
         return found
     words = article.casefold()

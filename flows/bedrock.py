@@ -20,7 +20,6 @@ named. Newer models of Anthropic stand in other lists (AmazonBedrockFoundationMo
 """
 
 import hashlib
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -30,6 +29,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from extract import strict
 from flows import given_file
 from flows.make_or_buy import Hosted
 from warehouse.errors import ChipledgerError
@@ -182,8 +182,8 @@ class _Reader:
 
     def decoded(self, body: bytes) -> Mapping[str, Any]:
         try:
-            document = json.loads(body)
-        except (ValueError, RecursionError) as error:
+            document = strict.loads(body)
+        except ValueError as error:
             start = body[:40].decode("utf-8", "replace")
             raise self.refusal(f"not the price list as JSON: {error}", "body", start) from error
         return self.mapping(document, "body")

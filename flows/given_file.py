@@ -3,6 +3,8 @@
 A name and its content may come from anybody: a device or a pipe has no end, and a name may hold line ends.
 """
 
+import io
+from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import ChipledgerError
@@ -26,6 +28,23 @@ def read(file: Path, *, most: int = MOST_BYTES) -> bytes:
     if len(body) > most:
         raise _refusal(file, f"has more than {most} bytes", "It is the wrong file, or has to be split")
     return body
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file as it was read, under its own name: what readers of tables take, who so read what was measured."""
+
+    name: str
+    body: bytes
+
+    def read_text(self, encoding: str) -> str:
+        """Return the text, all line ends as \n. Raises UnicodeDecodeError."""
+        return io.TextIOWrapper(io.BytesIO(self.body), encoding=encoding).read()
+
+
+def table(file: Path) -> Given:
+    """Return a table that a person wrote, read once. Raises ChipledgerError as `read` does."""
+    return Given(file.name, read(file, most=SMALL_BYTES))
 
 
 def name(file: Path) -> str:

@@ -40,9 +40,8 @@ class Hosted:
 
 def read_hosted(file: Path) -> list[Hosted]:
     """Return the prices of a CSV. Raises ChipledgerError, naming line, field and value, where one is not usable."""
-    given_file.read(file, most=given_file.SMALL_BYTES)
     try:
-        lines = list(rows(file, tuple(Hosted.__dataclass_fields__), key="provider", rules=RULES))
+        lines = list(rows(given_file.table(file), tuple(Hosted.__dataclass_fields__), key="provider", rules=RULES))
     except UnicodeDecodeError as error:
         raise ChipledgerError("is not UTF-8", source=file.name, hint="Save it as CSV in UTF-8") from error
     seen: set[tuple[str, str, date]] = set()

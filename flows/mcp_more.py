@@ -4,7 +4,7 @@ import csv
 import io
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from flows import audit as auditing
 from flows import cost as asking
@@ -14,9 +14,6 @@ from flows.mcp_query import MOST_BYTES, Asker
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
 from warehouse import claims
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
 
 SERVING = (
     "all_in_output_usd_low", "all_in_output_usd_median", "all_in_output_usd_high", "input_usd", "output_usd",
@@ -116,7 +113,7 @@ def audit_claims(book: Book, asked: AuditClaims) -> Row:
     """Return whether published numbers hold, on their date and today, with the arithmetic."""
     if asked.claims is not None and asked.article is not None:
         raise wrong("article chooses among the shipped claims, beside which none are given", "article", asked.article)
-    told = claims.read_table(cast("Traversable", _Given(asked.claims))) if asked.claims else auditing.told(
+    told = claims.read_table(_Given(asked.claims)) if asked.claims else auditing.told(
         None, asked.article
     )  # fmt: skip
     judged = audit(book.con, told)[0]

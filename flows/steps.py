@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import duckdb
 
 from extract import SOURCES, observations, source_named
-from extract.base import Context, Source, failing_alone
+from extract.base import Context, Source, failing_alone, past_looks
 from flows import ask, given_file, hidden, pages, replay, retention
 from flows.settings import Settings
 from flows.source_table import source_rows
@@ -99,7 +99,8 @@ class Run:
         planned: list[tuple[Source, str]] = []
         for source in sources:
             try:
-                listed = chosen or source.scopes(self._context(source))
+                with failing_alone(source.name, WHOLE_SOURCE):
+                    listed = chosen or source.scopes(self._context(source))
             except CredentialsMissing as error:
                 told = f"{error.message}. {error.hint}; docs/settings.md has the whole policy"
                 self.summary.notes.append(f"{source.name} is left out ({source.title}): {told}")
@@ -113,11 +114,9 @@ class Run:
     def fetch(self, source: Source, scope: str) -> tuple[Look, ...]:
         """Return the looks at one scope. Raises SourceError. Safe to call from several threads."""
         ctx = self._context(source)
+        if source.kind == "archive":
+            return tuple(past_looks(source, ctx, scope, None, None))
         with failing_alone(source.name, scope):
-            if source.kind == "archive":
-                if source.backfill is None:
-                    raise SourceError("an archive without a way to read it", source=source.name)
-                return tuple(source.backfill(ctx, scope, None, None))
             return (source.fetch(ctx, scope),)
 
     def fetch_all(self, planned: list[tuple[Source, str]]) -> None:
@@ -230,10 +229,8 @@ class Run:
 
     def backfill_scope(self, source: Source, scope: str, *, since: datetime | None, until: datetime | None) -> int:
         """Land the past looks of one scope as they come; return how many. Raises SourceError where it breaks off."""
-        if source.backfill is None:
-            raise SourceError("this source has no archive", source=source.name)
         count = 0
-        for look in source.backfill(self._context(source), scope, _day(since), _day(until, ends=True)):
+        for look in past_looks(source, self._context(source), scope, _day(since), _day(until, ends=True)):
             self.land(Fetched(source=source.name, scope=scope, looks=(look,)))
             self.progress(f"{source.name} {scope}: {look.observed_at:%Y-%m-%d}")
             count += 1

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import duckdb
 
 from flows.examine_row import Row, ok, warn
+from reports.asking import has_mart
 
 CHECKS = """
 select check_name, subject, n_compared, n_differing, coalesce(example, '') as example, coalesce(advice, '') as advice
@@ -46,7 +47,7 @@ class Differing(NamedTuple):
 def differing(file: Path) -> list[Differing]:
     """Return what differs in a published file; nothing where it has no truth checks."""
     with duckdb.connect(str(file), read_only=True) as con:
-        return [Differing(*row) for row in con.execute(CHECKS).fetchall()] if _has_checks(con) else []
+        return [Differing(*row) for row in con.execute(CHECKS).fetchall()] if has_mart(con, "truth_check") else []
 
 
 def lines(found: Sequence[Differing]) -> list[str]:
@@ -62,7 +63,7 @@ def doctor(file: Path) -> list[Row]:
         return []
     try:
         with duckdb.connect(str(file), read_only=True) as con:
-            counts = con.execute(COUNTS).fetchone() if _has_checks(con) else None
+            counts = con.execute(COUNTS).fetchone() if has_mart(con, "truth_check") else None
             found = [Differing(*row) for row in con.execute(CHECKS).fetchall()] if counts else []
     except duckdb.Error as error:
         return [warn("truth checks", str(error).splitlines()[0], "`chipledger build` makes the file anew")]
@@ -77,11 +78,3 @@ def doctor(file: Path) -> list[Row]:
         more = f"; {len(alike) - 1:,} more" if len(alike) > 1 else ""
         rows.append(warn(f"truth: {name}", f"{alike[0].line.removeprefix(f'{name} of ')}{more}", alike[0].advice))
     return rows
-
-
-def _has_checks(con: duckdb.DuckDBPyConnection) -> bool:
-    found = con.execute(
-        "select 1 from duckdb_tables() where schema_name = 'mart' and table_name = 'truth_check' "
-        "and database_name = current_database()"
-    ).fetchone()
-    return found is not None

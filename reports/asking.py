@@ -19,6 +19,16 @@ def ask(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> list[Row
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
+def has_mart(con: duckdb.DuckDBPyConnection, name: str) -> bool:
+    """Return whether a published file has a mart that is kept as a table; those of older versions lack some."""
+    found = con.execute(
+        "select 1 from duckdb_tables() where schema_name = 'mart' and table_name = ? "
+        "and database_name = current_database()",
+        [name],
+    ).fetchone()
+    return found is not None
+
+
 def all_of(file: Path, name: str) -> list[Row]:
     """Return the rows of a SELECT from a published file, which is opened read-only and closed again."""
     with duckdb.connect(str(file), read_only=True) as con:

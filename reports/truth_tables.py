@@ -9,7 +9,7 @@ import duckdb
 import polars as pl
 
 from reports import wording
-from reports.asking import ask
+from reports.asking import ask, has_mart
 from reports.frame import section
 from reports.tables import Footnote, Form, Sheet, sheet, small, to_html
 
@@ -24,11 +24,7 @@ MOST_WARNED = 8
 
 def read(con: duckdb.DuckDBPyConnection) -> list[Row] | None:
     """Return the truth checks of a published file; None where it has none."""
-    has = con.execute(
-        "select 1 from duckdb_tables() where schema_name = 'mart' and table_name = 'truth_check' "
-        "and database_name = current_database()"
-    ).fetchall()
-    return ask(con, "truth") if has else None
+    return ask(con, "truth") if has_mart(con, "truth_check") else None
 
 
 def differing(checks: Sequence[Row] | None) -> list[Row]:

@@ -1,16 +1,15 @@
 """The marts that most tests need: all but those of cost, drift and truth, which take as long to make as all others."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from transform.models import MACROS, MARTS, Mart, MartMacro
+from transform.models import MACROS, MARTS, Mart, MartMacro, made_of
 
 LATE = {
     "throughput", "cost_price", "serving_rate", "serving_offer", "token_cost", "training_rate", "training_offer",
-    "training_cost", "cost_left_out", "price_index_item", "administered_spot", "price_index",
+    "training_cost", "cost_left_out", "price_index_item", "administered_spot", "price_level", "price_index",
 }  # fmt: skip
 FEW_MARTS = tuple(mart for mart in MARTS if mart.name not in LATE and not mart.name.startswith("truth_"))
 FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "fit", "price_on", "cheapest"})
@@ -28,13 +27,7 @@ def needed(*asked: str) -> tuple[tuple[Mart, ...], tuple[MartMacro, ...]]:
 
     A query on any other mart fails, so that no test passes for want of one.
     """
-    texts = {each.name: each.sql for each in (*MARTS, *MACROS)}
-    found: set[str] = set()
-    left = {*LEAST, *asked}
-    while left:
-        name = left.pop()
-        found.add(name)
-        left |= {other for other in re.findall(r"\bmart\.(\w+)", texts[name]) if other in texts} - found
+    found = made_of({*LEAST, *asked})
     return (
         tuple(mart for mart in MARTS if mart.name in found),
         tuple(macro for macro in MACROS if macro.name in found),

@@ -103,7 +103,10 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
 
 
 def _tables(con: duckdb.DuckDBPyConnection) -> None:
-    con.execute("create schema mart; create schema if not exists meta; create table meta.build (built_at timestamp)")
+    con.execute(
+        "create schema mart; create schema if not exists meta; "
+        "create table meta.build (built_at timestamp); create table meta.settled (name varchar, first_day date)"
+    )
     con.execute(
         "insert into core.source by name select * from (values ('live', 'live', 10, 72), "
         "('aws_price_list', 'live', 10, 72), ('aws_spot', 'live', 10, 24), ('archive', 'archive', 50, null), "
@@ -123,7 +126,7 @@ def _tables(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _views(con: duckdb.DuckDBPyConnection) -> None:
-    for name in ("price_index_item", "administered_spot", "price_index"):
+    for name in ("price_index_item", "administered_spot", "price_level", "price_index"):
         con.execute(f"create view mart.{name} as {(SQL / f'{name}.sql').read_text()}")
     con.execute(f"create macro mart.drift(since, until) as table {(SQL / 'drift.sql').read_text()}")
 

@@ -3,13 +3,14 @@
 import os
 import pty
 import select
-import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from left_running import left_running
 
 LONGEST = 6000
 """Characters of one command's output that are kept: what a table needs, not a list of packages."""
@@ -67,20 +68,9 @@ class Terminals:
         """
         self._typed(command, "", f"(left running; its output is {log.name})")
         shell = command.split() if alone is not None else ["bash", "-c", f"{self.first}\n{command}"]
-        with log.open("wb") as file:
-            process = subprocess.Popen(
-                shell, cwd=self.folder, env=self.environment if alone is None else alone, stdin=subprocess.DEVNULL,
-                stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
-            try:
-                yield
-            finally:
-                os.killpg(process.pid, signal.SIGTERM)
-                try:
-                    process.wait(timeout=30)
-                except subprocess.TimeoutExpired:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
+        environment = self.environment if alone is None else alone
+        with left_running(shell, folder=self.folder, environment=environment, log=log):
+            yield
 
     def _typed(self, command: str, printed: str, end: str) -> None:
         if len(printed) > LONGEST:

@@ -4,8 +4,10 @@ A table where computing takes long or where a published file must answer at once
 SELECT stands in the published file too, in `meta.model`, so that a reader can see and change it.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 import duckdb
@@ -13,6 +15,8 @@ import duckdb
 from transform import cost, decision, formula, physics
 
 SQL = files("transform") / "sql"
+_OF_MART = re.compile(r"\bmart\.(\w+)")
+_COMMENT = re.compile(r"--.*")
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,12 @@ class Mart:
     def sql(self) -> str:
         """Return the mart's SELECT."""
         return (SQL / f"{self.name}.sql").read_text()
+
+    @property
+    def settled(self) -> str | None:
+        """Return the SELECT of the first day that may differ from the published file before; None: of all days."""
+        file = SQL / "settled" / f"{self.name}.sql"
+        return file.read_text() if file.is_file() else None
 
 
 @dataclass(frozen=True)
@@ -56,9 +66,13 @@ MARTS = (
     Mart("truth_price", "One list price that truth checks look at", is_table=True),
     Mart("truth_second", "Prices that two sources tell, one row a check and subject", is_table=True),
     Mart("truth_continuity", "Looks and offers that follow one another, one row a check and subject", is_table=True),
-    Mart("truth_unit", "Prices per chip across sizes, places and units, one row a check and subject", is_table=True),
-    Mart("truth_twice", "Prices told twice or in two currencies, one row a check and subject", is_table=True),
-    Mart("truth_order", "Ways to buy one machine beside one another, one row a check and subject", is_table=True),
+    Mart("truth_terms", "One list price per chip, and which others are of one chip on the same terms"),
+    Mart("truth_unit", "Two prices per chip of one chip, across sizes, places and units"),
+    Mart("truth_order", "Two ways to buy one machine in one place"),
+    Mart("truth_elsewhere", "Two prices per chip of one chip, in two currencies or of a reseller and its host"),
+    Mart("truth_ratio", "Pairs of prices beside one another, one row a check and subject", is_table=True),
+    Mart("truth_factor", "Prices that are a unit's factor apart, one row a check and subject", is_table=True),
+    Mart("truth_twice", "Prices told twice, one row a check and subject", is_table=True),
     Mart("truth_account", "Whether the log adds up, one row a check and subject", is_table=True),
     Mart("truth_range", "Prices per chip-hour beside their range, one row a chip", is_table=True),
     Mart("truth_check", "One truth check of one subject: what was compared, what differed, by how much", is_table=True),
@@ -107,6 +121,11 @@ MARTS = (
         "price_index_item", "One day on which one offer entered the index, moved, or held till its end", is_table=True
     ),
     Mart("administered_spot", "One provider whose spot prices follow its on-demand prices, or never move"),
+    Mart(
+        "price_level",
+        "What one provider, or all of them, had of one chip under one purchase option on one day, and its prices",
+        is_table=True,
+    ),
     Mart("price_index", "The like-for-like drift and the level of one series on one day", is_table=True),
     Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
 )
@@ -222,3 +241,23 @@ FORMULAS = (*physics.FORMULAS, *cost.FORMULAS, *decision.FORMULAS)
 def create_formulas(con: duckdb.DuckDBPyConnection) -> None:
     """Make the scalar macros that marts and macros use, in the database in use."""
     formula.create(con, FORMULAS)
+
+
+def made_of(names: Iterable[str]) -> set[str]:
+    """Return marts and macros by name, with all that they are made of, at whatever remove. Raises KeyError."""
+    reads = _reads()
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += reads[name]
+    return found
+
+
+@cache
+def _reads() -> dict[str, set[str]]:
+    """Return the marts and macros that each one's SELECT names itself."""
+    texts = {each.name: _COMMENT.sub("", each.sql) for each in (*MARTS, *MACROS)}
+    return {name: set(_OF_MART.findall(text)) & texts.keys() for name, text in texts.items()}

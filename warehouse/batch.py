@@ -5,9 +5,11 @@ The history gate lets a live list price outside [0.5, 2] times its last value wa
 """
 
 import json
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import Any
 
 import duckdb
@@ -142,12 +144,16 @@ def _row_gates(looks: list[ParsedLook]) -> list[tuple[pl.DataFrame, list[Refusal
             alike.setdefault(tuple(look.rows.schema.items()), []).append(number)
     for numbers in alike.values():
         accepted, refusals = row_gate(pl.concat(looks[number].rows for number in numbers))
-        begin, kept = 0, 0
-        for number in numbers:
-            end = begin + len(looks[number].rows)
-            own = [replace(one, row=one.row - begin) for one in refusals if begin <= one.row < end]
-            found[number] = (accepted.slice(kept, end - begin - len(own)), own)
-            begin, kept = end, kept + end - begin - len(own)
+        begins = list(accumulate((len(looks[number].rows) for number in numbers[:-1]), initial=0))
+        own: list[list[Refusal]] = [[] for _ in numbers]
+        for one in refusals:
+            place = bisect_right(begins, one.row) - 1
+            own[place].append(replace(one, row=one.row - begins[place]))
+        kept = 0
+        for number, refused in zip(numbers, own, strict=True):
+            n_accepted = len(looks[number].rows) - len(refused)
+            found[number] = (accepted.slice(kept, n_accepted), refused)
+            kept += n_accepted
     return [found[number] for number in range(len(looks))]
 
 

@@ -20,13 +20,13 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
 from importlib import resources
-from importlib.resources.abc import Traversable
 from typing import Protocol
 
 from warehouse import claim_words
 from warehouse.claim_words import Conditions, Hedge, Subject
 from warehouse.columns import PURCHASE_OPTIONS
 from warehouse.errors import ChipledgerError
+from warehouse.fact_csv import Table
 
 TABLE = resources.files("warehouse") / "data" / "claim.csv"
 HINT = "docs/auditing-a-claim.md shows the columns"
@@ -139,7 +139,7 @@ def core_row(claim: Claim) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def read_table(path: Traversable = TABLE) -> list[Claim]:
+def read_table(path: Table = TABLE) -> list[Claim]:
     """Return the claims of a table. Raises ChipledgerError, naming line, field and value, where one is not usable."""
     try:
         text = path.read_text(encoding="utf-8-sig")

@@ -77,9 +77,7 @@ def append_events(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> d
     )
     _touch(con, sql("load/absent_offer.sql"))
     con.execute(f"insert into new_observation {sql('load/absence.sql')}")
-    con.execute(
-        f"delete from new_observation where (offer_id, source) in ({sql('load/nothing_new.sql')})",
-    )
+    con.execute(f"delete from new_observation where (offer_id, source) in ({sql('load/nothing_new.sql')})")
     _touch(con, "select distinct offer_id, source from new_observation")
     for name in STEPS:
         con.execute(f"create or replace temp table {name} as {sql(f'load/{name}.sql')}")

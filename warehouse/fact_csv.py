@@ -4,15 +4,26 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 from datetime import date
-from importlib.resources.abc import Traversable
+from typing import Protocol
 
 from warehouse.errors import ChipledgerError
+
+
+class Table(Protocol):
+    """A CSV to be read: one of the package's, or one that a person gave."""
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+
+    def read_text(self, encoding: str) -> str:
+        """Return its text, line ends as they are or as \\n. Raises UnicodeDecodeError."""
 
 
 class Row:
     """One line of a table and how its cells are read; `key` names the column that errors of the whole line go under."""
 
-    def __init__(self, path: Traversable, line: int, cells: Mapping[str, str], *, key: str, rules: str) -> None:
+    def __init__(self, path: Table, line: int, cells: Mapping[str, str], *, key: str, rules: str) -> None:
         self.path, self.line, self.cells, self.rules = path, line, cells, rules
         # A DictReader puts surplus cells under None, and None under names without a cell.
         if None in cells or None in cells.values():
@@ -39,7 +50,7 @@ class Row:
         return refusal(self.path, self.line, field, self.cells.get(field, ""), reason, rules=self.rules)
 
 
-def rows(path: Traversable, columns: tuple[str, ...], *, key: str, rules: str) -> Iterator[Row]:
+def rows(path: Table, columns: tuple[str, ...], *, key: str, rules: str) -> Iterator[Row]:
     """Yield each line. Raises ChipledgerError where the header or the CSV is wrong, or no line is.
 
     `key` is the column that errors of a whole line go under, `rules` the module that says what the cells must be.
@@ -59,7 +70,7 @@ def rows(path: Traversable, columns: tuple[str, ...], *, key: str, rules: str) -
         raise refusal(path, 1, key, "", "the table is empty", rules=rules)
 
 
-def refusal(path: Traversable, line: int, field: str, value: str, reason: str, *, rules: str) -> ChipledgerError:
+def refusal(path: Table, line: int, field: str, value: str, reason: str, *, rules: str) -> ChipledgerError:
     """Return the error about one cell of a table."""
     return ChipledgerError(
         f"line {line}: {reason}",

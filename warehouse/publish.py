@@ -20,6 +20,7 @@ from warehouse import (
     models,
     publication,
     purchase_terms,
+    settled,
     throughput,
 )
 from warehouse.columns import COLUMNS
@@ -33,7 +34,10 @@ FILE_NAME = "prices.duckdb"
 
 
 class Model(Protocol):
-    """What publishing needs of a mart: its name, what a row is, its SELECT, and whether to keep its rows."""
+    """What publishing needs of a mart: its name, what a row is, its SELECT, and whether to keep its rows.
+
+    `settled` is as in warehouse.settled: None where the mart is made anew each time.
+    """
 
     @property
     def name(self) -> str: ...
@@ -43,6 +47,8 @@ class Model(Protocol):
     def is_table(self) -> bool: ...
     @property
     def sql(self) -> str: ...
+    @property
+    def settled(self) -> str | None: ...
 
 
 class ComputedTable(Protocol):
@@ -100,6 +106,7 @@ def publish(
         _build(
             con,
             part,
+            before=data_dir / FILE_NAME,
             marts=marts,
             macros=macros,
             computed=computed,
@@ -145,6 +152,7 @@ def _build(
     con: duckdb.DuckDBPyConnection,
     part: Path,
     *,
+    before: Path,
     marts: Sequence[Model],
     macros: Sequence[Macro],
     computed: Sequence[ComputedTable],
@@ -160,49 +168,63 @@ def _build(
     # A part file that a crash leaves is thrown away, so nothing has to bring it back.
     con.execute(f"attach {quote(str(part))} as published (recovery_mode no_wal_writes)")
     try:
-        con.execute("use published")
-        con.begin()
-        for schema in ("core", "meta", "mart"):
-            con.execute(f"create schema {schema}")
-        con.execute(
-            "create table meta.build as select ?::TIMESTAMP as built_at, ? as version",
-            [naive(built_at), version],
-        )
-        _copy_log(con, build[0], snapshot_id)
-        insert_rows(con, "core.source", list(sources))
-        _load_reference(con)
-        formulas(con)
-        _refuse_unknown_sources(con)
-        create_macros(con)
-        _read_labels(con)
-        _keep(con)
-        con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
-        con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
-        con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
-        con.execute(f"create view core.usd_rate as {sql('usd_rate.sql')}")
-        con.execute(f"create view core.current_price as {sql('current_price.sql')}")
-        con.execute("create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR)")
-        for model in marts:
-            kind = "table" if model.is_table else "view"
-            _keep(con)
-            con.execute(f"create {kind} mart.{model.name} as {model.sql}")
+        with settled.attached(con, before) as has_before, lake.transaction(con):
+            con.execute("use published")
+            for schema in ("core", "meta", "mart"):
+                con.execute(f"create schema {schema}")
             con.execute(
-                "insert into meta.model values (?, ?, ?, ?)", [model.name, model.row, model.is_table, model.sql]
+                "create table meta.build as select ?::TIMESTAMP as built_at, ? as version",
+                [naive(built_at), version],
             )
-        for macro in macros:
-            con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
-        for table in computed:
-            columns = ", ".join(f"{name} {COLUMNS[name].type}" for name in table.columns)
-            con.execute(f"create table mart.{table.name} ({columns})")
-            insert_rows(con, f"mart.{table.name}", table.rows(con))
-        describe(con, (*marts, *computed), macros)
-        con.commit()
-    except BaseException:
-        con.rollback()
-        raise
+            _build_core(con, build[0], snapshot_id, formulas=formulas, sources=sources)
+            _build_marts(con, marts, has_before=has_before)
+            for macro in macros:
+                con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
+            for table in computed:
+                columns = ", ".join(f"{name} {COLUMNS[name].type}" for name in table.columns)
+                con.execute(f"create table mart.{table.name} ({columns})")
+                insert_rows(con, f"mart.{table.name}", table.rows(con))
+            describe(con, (*marts, *computed), macros)
     finally:
         con.execute(f"use {build[0]}")
         con.execute("detach published")
+
+
+def _build_core(
+    con: duckdb.DuckDBPyConnection,
+    build: str,
+    snapshot_id: int | None,
+    *,
+    formulas: Callable[[duckdb.DuckDBPyConnection], None],
+    sources: Iterable[SourceRow],
+) -> None:
+    """Copy the log and make what follows from it directly: references, intervals, units, rates."""
+    _copy_log(con, build, snapshot_id)
+    insert_rows(con, "core.source", list(sources))
+    _load_reference(con)
+    formulas(con)
+    _refuse_unknown_sources(con)
+    create_macros(con)
+    _read_labels(con)
+    _keep(con)
+    con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
+    con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
+    con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
+    con.execute(f"create view core.usd_rate as {sql('usd_rate.sql')}")
+    con.execute(f"create view core.current_price as {sql('current_price.sql')}")
+
+
+def _build_marts(con: duckdb.DuckDBPyConnection, marts: Sequence[Model], *, has_before: bool) -> None:
+    con.execute("create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR)")
+    con.execute("create table meta.settled (name VARCHAR, first_day DATE)")
+    is_before_alike = has_before and settled.is_alike(con, marts)
+    for model in marts:
+        _keep(con)
+        if model.is_table:
+            settled.create(con, model, is_before_alike=is_before_alike)
+        else:
+            con.execute(f"create view mart.{model.name} as {model.sql}")
+        con.execute("insert into meta.model values (?, ?, ?, ?)", [model.name, model.row, model.is_table, model.sql])
 
 
 def _keep(con: duckdb.DuckDBPyConnection) -> None:

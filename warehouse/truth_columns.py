@@ -23,7 +23,20 @@ TRUTH = (
         "The worst case in words: both offers, prices and documents; NULL: none differs",
         "",
     ),
-    ("other_offer_id", "BIGINT", "Offer that the worst one was compared with; NULL where it was with none", ""),
+    (
+        "terms",
+        "UBIGINT",
+        "Number that prices of one chip on the same terms have in common, whatever their sizes; it says nothing else",
+        "",
+    ),
+    ("ratio", "DOUBLE", "Price of offer_id over that of other_offer_id, or over the median of its like", "ratio"),
+    ("began_at", "TIMESTAMP", "From when the price of offer_id holds, or both of a pair do", "UTC"),
+    (
+        "other_offer_id",
+        "BIGINT",
+        "Offer that the other, or the worst, was compared with; NULL where it was with none",
+        "",
+    ),
     ("newest_differing_at", "TIMESTAMP", "When the newest of what differs was first seen; NULL: none differs", "UTC"),
     ("checked_at", "TIMESTAMP", "When the check was made: when the file was built", "UTC"),
 )

@@ -1,12 +1,12 @@
 """The bytes of a result file as runs, whose fields are read with errors that name file, run, field and value."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from extract import strict
 from extract.benchmarks.result import BenchmarkRefused
 from warehouse.errors import LayoutChanged
 
@@ -173,22 +173,22 @@ def json_runs(text: str, source: str) -> list[Run]:
 def _values(text: str, source: str) -> list[Any]:
     try:
         whole = loads(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         # One object a line is JSON Lines; a broken object over several lines is not, and its own error is the clearer.
         if len(lines) < 2 or not all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
             raise _not_json(error, text, source) from error
         try:
             return [loads(line) for line in lines]
-        except (ValueError, RecursionError) as inner:
+        except ValueError as inner:
             raise _not_json(inner, text, source) from inner
     return whole if isinstance(whole, list) else [whole]
 
 
 def loads(text: str) -> Any:
-    """Return a JSON value. Raises ValueError or RecursionError."""
+    """Return a JSON value. Raises ValueError."""
     # Decimal keeps every digit; NaN and Infinity, which JSON has not and SGLang writes, are kept to be judged by field.
-    return json.loads(text, parse_float=_decimal, parse_int=_decimal, parse_constant=Decimal, object_pairs_hook=_unique)
+    return strict.loads(text, numbers=_decimal, constants=Decimal)
 
 
 def _decimal(text: str) -> Decimal:
@@ -198,13 +198,6 @@ def _decimal(text: str) -> Decimal:
         raise InvalidOperation
     except InvalidOperation:  # an exponent beyond what Decimal has
         raise ValueError(f"a number that cannot be read: {text[:40]}") from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return found
 
 
 def _not_json(error: Exception, text: str, source: str) -> LayoutChanged:

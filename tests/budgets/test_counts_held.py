@@ -9,10 +9,10 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
+from counted import Counted
 from looks import Row, day, look, row
 from price_list_files import P5, Line, offer_csv
 from standin import aws
@@ -92,27 +92,6 @@ def test_the_excerpt_is_parsed_row_by_row(made: bytes) -> None:
     rows = parse(document(excerpt.cut([made], url="https://x/index.csv").body)).rows
 
     assert rows.height == WANTED
-
-
-class Counted:
-    """A connection that counts statements, and the rows that Python gets back."""
-
-    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
-        self.con = con
-        self.counts = Counter[str]()
-
-    def execute(self, *given: Any, **named: Any) -> "Counted":
-        self.counts["statements"] += 1
-        self.con.execute(*given, **named)
-        return self
-
-    def fetchall(self) -> list[Any]:
-        rows = self.con.fetchall()
-        self.counts["rows"] += len(rows)
-        return rows
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.con, name)
 
 
 def market(n_prices: int, moved: Iterable[int] = ()) -> list[Row]:

@@ -70,11 +70,15 @@ def test_killed_at_system_calls(bench: Bench, job: str) -> None:
     if not shutil.which("strace"):
         pytest.fail("strace is not installed: system calls cannot be killed at")
     with bench.copy(job) as root:
-        n_calls = bench.well(bench.zygote.do(job, root, traced=True)).calls
-    assert n_calls > 10
-    step = max(1, n_calls // CALLED[job])
-    numbers = range(1, n_calls + 1, step)
+        most = bench.well(bench.zygote.do(job, root, traced=True)).calls
+    calls = [(name, number) for name, n in sorted(most.items()) for number in range(1, n + 1)]
+    assert len(calls) > 10
     killed = []
-    bench.each(numbers, lambda number: killed.append(bench.kill(job, f"system calls of {job}", call=number).status))
+
+    def kill(call: tuple[str, int]) -> None:
+        name, number = call
+        killed.append(bench.kill(job, f"system calls of {job}", call_name=name, call=number).status)
+
+    bench.each(calls[:: max(1, len(calls) // CALLED[job])], kill)
     # How many calls there are varies by a few.
     assert killed.count(KILLED) >= 0.9 * len(killed)

@@ -7,11 +7,13 @@ A killed child so costs what it did, and not a second of imports. One request an
 import contextlib
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -19,6 +21,8 @@ from typing import IO, Any
 HERE = Path(__file__).resolve()
 TRACED = "write,pwrite64,writev,pwritev,rename,renameat,renameat2,link,linkat,unlink,unlinkat,fsync,fdatasync,ftruncate"
 """System calls that change files: a kill at any of them leaves another state behind."""
+WRITES = "write,pwrite64,fsync,ftruncate"
+"""Those that a full or failing disk refuses."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +31,8 @@ class Order:
 
     `job`: a name of crash.jobs.JOBS, done on the folder `root`, by `again` where it is the next try. It is killed
     after `after_s` seconds of processor time, at the named `point`, at the change of files of number `change`, or at
-    the system call of number `call`; with `error` that call and all later writes fail with it instead.
+    a system call, the `call`th of `call_name` in a thread; with `error` all writes from a thread's `call`th of their
+    name on fail with it instead.
     `file_bytes`: no file may grow larger. `user`: the child's user. `traced`: count the system calls.
     """
 
@@ -38,6 +43,7 @@ class Order:
     point: str | None = None
     change: int | None = None
     call: int | None = None
+    call_name: str = TRACED
     error: str | None = None
     file_bytes: int | None = None
     user: int | None = None
@@ -46,7 +52,10 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """How a child ended: its status (-9: killed), seconds, those of a processor, memory, words, changes and calls."""
+    """How a child ended: its status (-9: killed), seconds, those of a processor, memory, words and changes.
+
+    `calls`: how many system calls of each name the thread made that made the most of them.
+    """
 
     status: int
     seconds: float
@@ -54,7 +63,7 @@ class Ended:
     memory_mb: float
     printed: str
     changes: int
-    calls: int
+    calls: dict[str, int]
 
 
 class Zygote:
@@ -116,7 +125,6 @@ def _done(order: Order) -> Ended:
         printed.seek(0)
         counted.seek(0)
         calls.seek(0)
-        n_calls = sum(1 for line in calls.read().splitlines() if b"(" in line and b"resumed" not in line)
         return Ended(
             status=os.waitstatus_to_exitcode(status),
             seconds=seconds,
@@ -124,7 +132,7 @@ def _done(order: Order) -> Ended:
             memory_mb=usage.ru_maxrss / 1024,
             printed=printed.read().decode(errors="replace"),
             changes=int(counted.read().split()[-1:][0] if counted.seek(0, 2) and not counted.seek(0) else 0),
-            calls=n_calls,
+            calls=_most(calls.read().decode(errors="replace")),
         )
 
 
@@ -143,14 +151,20 @@ def _awaited(child: int, after_s: float | None) -> tuple[int, resource.struct_ru
     return status, usage
 
 
+def _most(told: str) -> dict[str, int]:
+    """Return how often a thread called each name at most, of lines like `1234 write(3</a/file>, ...`."""
+    counted = Counter(re.findall(r"^(\d+) +(\w+)\(", told, flags=re.MULTILINE))
+    return {name: max(n for (_, other), n in counted.items() if other == name) for _, name in counted}
+
+
 def _traced(order: Order, child: int, calls: IO[bytes]) -> "subprocess.Popen[bytes] | None":
     """Attach strace where system calls are counted, killed at or failed, and wait until it is there."""
     if order.call is None and not order.traced:
         return None
     what = ["-e", f"trace={TRACED}"]
-    if order.call is not None:
+    if order.call is not None:  # strace counts by thread and name
         told = f"error={order.error}:when={order.call}+" if order.error else f"signal=KILL:when={order.call}"
-        what += ["-e", f"inject={TRACED if not order.error else 'write,pwrite64,fsync,ftruncate'}:{told}"]
+        what += ["-e", f"inject={order.call_name if not order.error else WRITES}:{told}"]
     tracer = subprocess.Popen(
         ["strace", "-f", "-y", *what, "-o", f"/proc/self/fd/{calls.fileno()}", "-p", str(child)],
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[calls.fileno()],

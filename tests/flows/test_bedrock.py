@@ -212,6 +212,17 @@ def test_what_is_no_price_list_as_json_is_refused(body: bytes, tmp_path: Path) -
         read(file)
 
 
+@pytest.mark.parametrize("name", ["USD", "regionCode", "NOVAIN", "offerCode"])
+def test_a_name_that_stands_twice_is_refused(name: str, tmp_path: Path) -> None:
+    """One of the two prices, regions, products or services would be believed, and nobody could tell which."""
+    file = tmp_path / "index.json"
+    body = write(file).read_text()
+    file.write_text(re.sub(rf'"{name}": ("[^"]*"|\{{)', rf'"{name}": "another", \g<0>', body, count=1))
+
+    with pytest.raises(ChipledgerError, match="key twice"):
+        read(file)
+
+
 def test_some_hosted_prices_have_to_be_given(tmp_path: Path) -> None:
     words = ("makeorbuy", "--own", "h200 on_demand", "--model", "llama-3-70b")
     result = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *words])

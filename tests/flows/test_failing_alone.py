@@ -1,10 +1,22 @@
 """A fault of one source's own code costs its scope, and nothing else."""
 
+import errno
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from few_marts import LEAST_MARTS
-from toy_source import installed
+from toy_source import Toy, installed
+
+from extract.base import Context
+from flows import steps
+from flows.settings import Settings
+from warehouse.disk import DiskFault
+from warehouse.documents import Look
+from warehouse.errors import SettingsError
 
 
 @pytest.mark.usefixtures("few_marts", "no_comments")
@@ -22,3 +34,59 @@ def test_a_fault_of_a_source_s_own_code_costs_its_scope_alone(monkeypatch: pytes
     told = str(summary.failed[0].error)
     assert "TypeError" in told
     assert "JSON" not in told
+
+
+def test_scopes_that_cannot_be_listed_cost_their_source_alone(tmp_path: Path) -> None:
+    """A fault in listing fails the source as a whole, told by its kind; the others are planned."""
+    good = Toy(tmp_path, world={"a": {}}).source()
+    bad = replace(good, name="bad", scopes=lambda ctx: tuple(ctx.settings["regions"]))
+
+    with steps.open_run(Settings(data_dir=tmp_path)) as run:
+        assert run.plan([bad, good]) == [(good, "a")]
+        run.load()
+        (failed,) = run.summary.failed
+
+    assert (failed.source, failed.scope) == ("bad", steps.WHOLE_SOURCE)
+    assert "KeyError" in str(failed.error)
+
+
+def test_a_wrong_setting_still_ends_the_command(tmp_path: Path) -> None:
+    """It is a person's to mend, and told in its own words."""
+
+    def listed(ctx: Context) -> tuple[str, ...]:
+        raise SettingsError("not a list of regions", field="regions")
+
+    with steps.open_run(Settings(data_dir=tmp_path)) as run, pytest.raises(SettingsError, match="not a list"):
+        run.plan([replace(Toy(tmp_path).source(), scopes=listed)])
+
+
+def test_a_fault_within_an_archive_costs_its_scope_alone(tmp_path: Path) -> None:
+    """What it gave before is kept, and the next scope is read."""
+    toy = Toy(tmp_path, world={"a": {"p5.48xlarge": "10"}, "b": {"p5.48xlarge": "10"}})
+
+    def archive(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+        yield toy.fetch(ctx, scope)
+        if scope == "a":
+            raise ZeroDivisionError(scope)
+
+    with steps.open_run(toy.settings(), clock=toy.clock) as run:
+        run.backfill(replace(toy.source(), backfill=archive), ("a", "b"), since=None, until=None)
+        lines = run.landing.journal.read_text().splitlines()
+
+    assert [(line["kind"], line["scope"]) for line in map(json.loads, lines)] == [
+        ("look", "a"), ("failure", "a"), ("look", "b"),
+    ]  # fmt: skip
+    assert "ZeroDivisionError" in lines[1]
+
+
+def test_a_fault_in_landing_is_not_the_source_s(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A full disk while a look of an archive is landed is told as one, not as a fault of the source."""
+    toy = Toy(tmp_path, world={"a": {}})
+
+    def full(run: steps.Run, fetched: steps.Fetched) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    source = replace(toy.source(), backfill=lambda ctx, scope, since, until: iter((toy.fetch(ctx, scope),)))
+    with pytest.raises(DiskFault), steps.open_run(toy.settings(), clock=toy.clock) as run:
+        monkeypatch.setattr(steps.Run, "land", full)
+        run.backfill_scope(source, "a", since=None, until=None)

@@ -13,8 +13,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
+from counted import Counted
 from kept_data import toy_at
 
 from flows import replay, steps
@@ -25,27 +25,6 @@ YEAR = Path(__file__).parents[2] / "bench/simulated_year.py"
 DAYS = 30
 EARLY = 3
 """The first days differ: a history gate waits, tables are made."""
-
-
-@dataclass
-class Counted:
-    """A connection that counts what is asked of it, and the rows that Python gets back."""
-
-    con: duckdb.DuckDBPyConnection
-    counts: Counter[str]
-
-    def execute(self, *given: Any, **named: Any) -> "Counted":
-        self.counts["statements"] += 1
-        self.con.execute(*given, **named)
-        return self
-
-    def fetchall(self) -> list[Any]:
-        rows = self.con.fetchall()
-        self.counts["rows"] += len(rows)
-        return rows
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.con, name)
 
 
 @dataclass

@@ -140,7 +140,7 @@ def _imported(body: bytes) -> Collection[Row]:
 
 
 def _benchmarks(shared: Path) -> Iterator[Subject]:
-    from fuzz.benchmark_words import WORDS
+    from benchmark_words import WORDS
 
     folder = shared / "data" / "benchmark_samples"
     for name, words in WORDS.items():

@@ -16,13 +16,14 @@ from click.testing import CliRunner
 
 from extract.benchmarks import content
 from extract.neoclouds import answers
-from flows import backup_files, given_file
+from flows import audit as auditing
+from flows import backup_files, given_file, make_or_buy
 from flows.cli import main
 from flows.settings import Settings
 from flows.steps import open_run
 from flows.tabular import inside
 from reports.weekly_calendar import Week
-from warehouse import landing, packs
+from warehouse import claims, landing, packs
 from warehouse.documents import Document, Look
 from warehouse.errors import ChipledgerError, LayoutChanged, SettingsError
 from warehouse.landing import Landing
@@ -168,6 +169,25 @@ def test_a_file_that_is_named_has_an_end(tmp_path: Path, name: str) -> None:
     assert refused.value.hint
     (tmp_path / "good").write_bytes(b"x" * 10)
     assert given_file.read(tmp_path / "good", most=10) == b"x" * 10
+
+
+def test_a_table_that_is_named_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured is what is read: a file that is exchanged meanwhile has no say. Line ends are any."""
+    claims_csv, hosted_csv = tmp_path / "claims.csv", tmp_path / "hosted.csv"
+    claims_csv.write_text(claims.TABLE.read_text(encoding="utf-8"))
+    columns = ",".join(make_or_buy.Hosted.__dataclass_fields__)
+    hosted_csv.write_bytes(f"{columns}\r\na,b,1,2,,2026-11-21,https://x.test\r\n".encode())
+    read = given_file.read
+
+    def read_then_gone(file: Path, *, most: int) -> bytes:
+        body = read(file, most=most)
+        file.unlink()
+        return body
+
+    monkeypatch.setattr(given_file, "read", read_then_gone)
+
+    assert auditing.told(claims_csv, None) == list(claims.shipped())
+    assert [one.url for one in make_or_buy.read_hosted(hosted_csv)] == ["https://x.test"]
 
 
 @pytest.mark.parametrize("name", ["a\nb.csv", "a\x1b[2J.csv", "a\udc80.csv", "x" * 201 + ".csv", "\u202ecsv.exe"])

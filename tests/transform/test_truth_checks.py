@@ -8,101 +8,25 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
-from looks import ParsedLook, Row, day, look, row
-from purchase import SOURCES, said, spot
+from looks import ParsedLook, day, row
+from purchase import said, spot
+from truth_file import (
+    MONTH_HOURS,
+    NOW,
+    RATE,
+    TWELVE,
+    Outcome,
+    at,
+    cloud,
+    days_of,
+    of,
+    outcomes,
+    plan,
+    published,
+    reserved,
+)
 
-from transform.models import MARTS, Mart, create_formulas
-from warehouse import db, publish
 from warehouse.events import naive
-from warehouse.load import load
-
-NEEDED = {
-    "price_history", "price_move", "price_change", "accelerator_hour_price", "focus_sku_price",
-}  # fmt: skip
-BASE = tuple(mart for mart in MARTS if mart.name in NEEDED)
-TRUTH = tuple(mart for mart in MARTS if mart.name.startswith("truth_"))
-CLOUDS = [
-    ("cloud", "Cloud", "A cloud's page", "live", 201, 72, "https://x.test"),
-    ("cloud_api", "Cloud", "A cloud's answers", "live", 202, 72, "https://x.test"),
-    ("reseller", "Reseller", "A reseller", "live", 203, 72, "https://x.test"),
-    ("market", "Market", "A market", "live", 204, 24, "https://x.test"),
-    ("ecb_rates", "ECB", "Rates", "live", 95, 240, "https://x.test"),
-]
-SXM = "NVIDIA H100 SXM5 80GB"
-NOW = 40.0
-
-Outcome = dict[str, object]
-
-
-def cloud(machine: str | None, price: str, count: int = 8, **others: object) -> Row:
-    """Return one machine of a cloud with so many H100."""
-    return row(
-        machine, price, accelerator_count=str(count),
-        **({"service_provider_name": "Cloud", "accelerator_label": SXM, "region_id": "north"} | others),
-    )  # fmt: skip
-
-
-def reserved(price: str, term: int = 8760, payment: str = "No Upfront", upfront: str = "0", **others: object) -> Row:
-    """Return a Reserved price of p5.48xlarge."""
-    return row(
-        "p5.48xlarge", price, purchase_option="reserved", commitment_term_hours=term, purchase_payment_model=payment,
-        **({"offering_class": "standard", "upfront_price": upfront} | others),
-    )  # fmt: skip
-
-
-def plan(price: str, **others: object) -> Row:
-    """Return the EC2 Instance Savings Plan of p5.48xlarge."""
-    return row(
-        "p5.48xlarge", price, purchase_option="savings_plan", commitment_discount_type="EC2Instance",
-        **({"commitment_term_hours": 8760, "purchase_payment_model": "No Upfront"} | others),
-    )  # fmt: skip
-
-
-def at(moment: float, *rows: Row, source: str = "cloud", scope: str = "all", **others: object) -> ParsedLook:
-    """Return a trusted complete look."""
-    return look(moment, *rows, source=source, scope=scope, trusted=True, **others)
-
-
-def published(folder: Path, looks: Sequence[ParsedLook], *, spoil: str = "", urls: Sequence[str] = ()) -> Path:
-    """Publish looks with the truth checks; `spoil` is SQL that harms the log before it is published."""
-    marts: tuple[Mart, ...] = (*BASE, *TRUTH)
-    with db.writer(folder) as con:
-        for number, each in enumerate(looks):
-            con.execute(
-                "insert into core.document by name select ? as document_sha256, ? as url",
-                [each.document_sha256, urls[number] if urls else "https://x.test/"],
-            )
-            load(con, [each], recorded_at=each.observed_at)
-        if spoil:
-            con.execute(spoil)
-        return publish.publish(
-            con, folder, marts=marts, formulas=create_formulas, sources=[*SOURCES, *CLOUDS], built_at=day(NOW + 0.1),
-            version="test",
-        )  # fmt: skip
-
-
-def outcomes(file: Path, check: str) -> list[Outcome]:
-    """Return what a check found, a row a subject."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        found = con.execute("from mart.truth_check where check_name = ? order by subject", [check])
-        names = [column[0] for column in found.description]
-        return [dict(zip(names, values, strict=True)) for values in found.fetchall()]
-
-
-def of(con_rows: list[Outcome]) -> str:
-    """Return the worst result of several subjects."""
-    results = {str(each["result"]) for each in con_rows}
-    return next(result for result in ("differs", "holds", "not_checked") if result in results)
-
-
-def days_of(*rows: Row, days: Sequence[float] = (37, 38, 39, 40), **others: object) -> list[ParsedLook]:
-    """Return the same look on several days."""
-    return [at(each, *rows, **others) for each in days]
-
-
-RATE = {"pricing_currency": "USD", "rate_date": day(NOW - 2).date(), "units_per_eur": Decimal("1.25")}
-TWELVE = [cloud(f"m{n}", str(20 + n)) for n in range(12)]
-MONTH_HOURS = 730
 
 Case = tuple[str, list[ParsedLook], list[ParsedLook]]
 
@@ -327,62 +251,22 @@ def test_every_check_has_a_case(nothing: Path) -> None:
     assert rules - tested == {"two_doors", "refused_rows_add_up", "accepted_rows_add_up", "events_are_changes"}
 
 
-API, BULK = "GetProducts", "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/1/us-east-1/index.csv"
+def test_every_pair_that_is_judged_is_shown(ill: Path) -> None:
+    """The pairs of each check and subject are those that were compared, and of the worst one stands its ratio."""
+    with duckdb.connect(str(ill), read_only=True) as con:
+        pairs = (
+            "from mart.truth_order union all by name from mart.truth_unit union all by name from mart.truth_elsewhere"
+        )
+        shown = con.execute(f"select check_name, subject, count(*) from ({pairs}) group by all order by all").fetchall()
+        judged = con.execute("select check_name, subject, n_compared from mart.truth_ratio order by all").fetchall()
+        (n_worst,) = con.execute(
+            f"select count(distinct (check_name, subject)) from ({pairs}) as p semi join mart.truth_check as c "
+            "on p.check_name = c.check_name and p.subject = c.subject and p.ratio = c.checked_value"
+        ).fetchall()[0]
 
-
-def test_both_doors_of_aws_say_the_same(tmp_path: Path) -> None:
-    """What changed just when the door did is told by the doors, and not by AWS; one door is no second reading."""
-    prices = {"same": ("55.04", "55.04", API), "other": ("55.04", "56", API), "one": ("55.04", "56", BULK)}
-    looks, urls = [], []
-    for scope, (before, after, first) in prices.items():
-        for moment, price, url in ((38, before, first), (39, before, first), (40, after, BULK)):
-            looks.append(at(moment, row("p5.48xlarge", price, region_id=scope), source="aws_price_list", scope=scope))
-            urls.append(url)
-    found = outcomes(published(tmp_path, looks, urls=urls), "two_doors")
-
-    assert [(each["subject"], each["result"], each["n_compared"]) for each in found] == [
-        ("aws_price_list other", "differs", 1), ("aws_price_list same", "holds", 1),
-    ]  # fmt: skip
-
-
-SPOILT = {
-    "refused_rows_add_up": "update core.scope_run set n_refused = n_refused + 1",
-    "accepted_rows_add_up": "update core.scope_run set n_rows = n_rows + 1",
-    "events_are_changes": "insert into core.price_event by name select * replace (valid_from + interval 1 hour as "
-    "valid_from, recorded_at + interval 1 hour as recorded_at) from core.price_event",
-}
-
-
-def test_the_books_are_audited(tmp_path: Path) -> None:
-    """A log that does not add up is told, in figures."""
-    looks = [at(39, *TWELVE), at(40, *TWELVE[1:], cloud("new", "19"), cloud("bad", "0"))]
-    file = published(tmp_path / "well", looks)
-    assert {check: of(outcomes(file, check)) for check in SPOILT} == dict.fromkeys(SPOILT, "holds")
-
-    spoilt = published(tmp_path / "ill", looks, spoil=";".join(SPOILT.values()))
-
-    for check in SPOILT:
-        (worst,) = outcomes(spoilt, check)
-        assert worst["result"] == "differs", check
-        assert worst["example"]
-
-
-def test_a_market_may_come_and_go(tmp_path: Path) -> None:
-    """A source that is believed for a day only is a market: its offers are not held to stay."""
-    looks = [at(38, *TWELVE, source="market"), at(39, *TWELVE[6:], source="market"), at(40, *TWELVE, source="market")]
-    file = published(tmp_path, looks)
-
-    assert of(outcomes(file, "came_back")) == "not_checked"
-    assert of(outcomes(file, "still_seen")) == "not_checked"
-
-
-def test_a_chip_without_a_range_is_not_checked(tmp_path: Path) -> None:
-    """Unknown is counted and never holds: an older chip, and a price without a rate."""
-    looks = [at(40, cloud("a", "3", accelerator_label="Tesla M2050"), cloud("b", "20", pricing_currency="EUR"))]
-    found = outcomes(published(tmp_path, looks), "plausible_price")
-
-    assert {each["result"] for each in found} == {"not_checked"}
-    assert {each["subject"] for each in found} >= {"H100"}
+    assert len({name for name, *_ in judged}) == 11
+    assert shown == judged
+    assert n_worst == len(judged)
 
 
 def test_differing_withholds_no_price(ill: Path) -> None:

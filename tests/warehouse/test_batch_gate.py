@@ -5,6 +5,8 @@ from decimal import Decimal
 import pytest
 from looks import Row, day, history, look, memory, refused, row
 
+from warehouse import batch
+from warehouse.gates import row_gate
 from warehouse.load import LookResult, load
 from warehouse.quarantine import listed
 
@@ -118,6 +120,23 @@ def test_contradictory_rows_leave_their_offer_unknown() -> None:
         )
         assert {"98.32", "55.04"} == {each.value for each in listed(con)}
         assert {("p5.48xlarge", 0, None, 0, "98.32"), ("g6.xlarge", 0, 1, 0, "0.8048")} < set(history(con))
+
+
+def test_the_row_gate_refuses_each_look_its_own_rows() -> None:
+    """Looks that pass together, some of them empty, come out as each does by itself."""
+    looks = [
+        look(0), look(1, *rows(LISTED)), look(2), look(3, row("p5.48xlarge", "x"), *rows(LISTED), row("g6.xlarge", "")),
+        look(4, row("p5.48xlarge", "-1")), look(5, *rows(LISTED)),
+        look(6, row("p5.48xlarge", "1"), row("p4d.24xlarge", "y")),
+        look(7),
+    ]  # fmt: skip
+    together = batch._row_gates(looks)
+
+    for one, (accepted, refusals) in zip(looks, together, strict=True):
+        alone, alone_refused = row_gate(one.rows)
+        assert refusals == alone_refused
+        assert accepted.equals(alone)
+    assert [[each.row for each in refusals] for _, refusals in together] == [[], [], [], [0, 11], [0], [], [1], []]
 
 
 def test_of_exact_duplicates_one_is_kept() -> None:

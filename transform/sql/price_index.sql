@@ -20,8 +20,7 @@ cell as (
         *,
         row_number() over (order by service_provider_name, accelerator_name, purchase_option) as cell_id,
         dense_rank() over (order by accelerator_name, purchase_option) as basket_id,
-        dense_rank() over (order by purchase_option) as option_id,
-        count(*) over (partition by accelerator_name, purchase_option) > 1 as is_shared_basket
+        dense_rank() over (order by purchase_option) as option_id
     from (
         select distinct
             service_provider_name,
@@ -31,33 +30,11 @@ cell as (
     ) as named
 ),
 
-rate as (
-    select
-        d.pricing_currency,
-        d.index_date,
-        ln(r.usd_per_currency_unit) as rate_log
-    from (
-        select
-            pricing_currency,
-            unnest(range(min(index_date)::TIMESTAMP, max(held_to_date) + interval 1 day, interval 1 day))::DATE
-                as index_date
-        from item
-        where pricing_currency <> 'USD'
-        group by pricing_currency
-    ) as d
-    asof inner join core.usd_rate as r
-        on d.pricing_currency = r.pricing_currency and d.index_date >= r.rate_date
-    where d.index_date - r.rate_date <= 10
-),
-
 placed as (
     select
         c.cell_id,
-        i.pricing_currency,
-        ln(i.price_per_accelerator_hour) as price_log,
         i.index_date,
         i.held_to_date,
-        i.carried_from_date,
         i.is_link_start,
         i.is_link_end,
         i.is_cut,
@@ -95,65 +72,12 @@ gone as (
     group by cell_id, held_to_date
 ),
 
--- What was there, day by day: as many rows as offers have days, so of few columns, and never all at once.
-day as not materialized (
-    select
-        cell_id,
-        pricing_currency,
-        price_log,
-        carried_from_date,
-        case when is_link_start then index_date end as begins_on,
-        unnest(range(index_date::TIMESTAMP, held_to_date + interval 1 day, interval 1 day))::DATE as index_date
-    from placed
-),
-
-told as not materialized (
-    select
-        cell_id,
-        index_date,
-        price_log as usd_log,
-        0 as rate_move,
-        coalesce(index_date >= carried_from_date, false) as is_carried,
-        coalesce(index_date = begins_on, false) as is_new
-    from day
-    where pricing_currency = 'USD'
-    union all
-    select
-        d.cell_id,
-        d.index_date,
-        d.price_log + r.rate_log as usd_log,
-        r.rate_log - b.rate_log as rate_move,
-        coalesce(d.index_date >= d.carried_from_date, false) as is_carried,
-        coalesce(d.index_date = d.begins_on, false) as is_new
-    from day as d
-    left join rate as r on d.pricing_currency = r.pricing_currency and d.index_date = r.index_date
-    left join rate as b on d.pricing_currency = b.pricing_currency and d.index_date - 1 = b.index_date
-    where d.pricing_currency <> 'USD'
-),
-
-counted as (
-    select
-        cell_id,
-        index_date,
-        count(*) as n_items,
-        count(*) filter (where is_carried) as n_carried,
-        count(usd_log) as n_usd,
-        median(usd_log) as median_log,
-        min(usd_log) as lowest_log,
-        max(usd_log) as highest_log,
-        sum(usd_log::DECIMAL(18, 15)) as sum_log,
-        sum(exp(usd_log)::DECIMAL(18, 10)) as sum_usd,
-        avg(rate_move::DECIMAL(18, 15)) filter (where not is_new) as currency_log
-    from told
-    group by cell_id, index_date
-),
-
 of_provider as materialized (
     select
-        n.*,
+        n.* exclude (n.service_provider_name, n.accelerator_name, n.purchase_option),
+        c.cell_id,
         c.basket_id,
         c.option_id,
-        c.is_shared_basket,
         coalesce(m.n_new, 0) as n_new,
         coalesce(m.n_moved, 0) as n_moved,
         coalesce(m.n_cut, 0) as n_cut,
@@ -164,31 +88,16 @@ of_provider as materialized (
         coalesce(g.n_gone, 0) as n_gone,
         a.service_provider_name is not null as is_administered,
         case when not is_administered then drift_log end as free_log
-    from counted as n
-    inner join cell as c on n.cell_id = c.cell_id
-    left join moved as m on n.cell_id = m.cell_id and n.index_date = m.index_date
-    left join gone as g on n.cell_id = g.cell_id and n.index_date = g.index_date
+    from mart.price_level as n
+    inner join cell as c
+        on
+            n.service_provider_name = c.service_provider_name
+            and n.accelerator_name = c.accelerator_name
+            and n.purchase_option = c.purchase_option
+    left join moved as m on c.cell_id = m.cell_id and n.index_date = m.index_date
+    left join gone as g on c.cell_id = g.cell_id and n.index_date = g.index_date
     left join mart.administered_spot as a
         on c.service_provider_name = a.service_provider_name and c.purchase_option = 'spot'
-),
-
--- Of a chip that one provider alone has, the middle is that provider's.
-basket_median as (
-    select
-        c.basket_id,
-        t.index_date,
-        median(t.usd_log) as median_log
-    from told as t
-    inner join cell as c on t.cell_id = c.cell_id
-    where c.is_shared_basket
-    group by c.basket_id, t.index_date
-    union all
-    select
-        basket_id,
-        index_date,
-        median_log
-    from of_provider
-    where not is_shared_basket
 ),
 
 of_chip as materialized (
@@ -209,12 +118,31 @@ of_chip as materialized (
         sum(n_cut) as n_cut,
         sum(n_doubtful) as n_doubtful,
         sum(n_usd) as n_usd,
+        any_value(median_log) as median_log,
         min(lowest_log) as lowest_log,
         max(highest_log) as highest_log,
         sum(sum_log) as sum_log,
         sum(sum_usd) as sum_usd
     from of_provider
     group by basket_id, option_id, index_date
+),
+
+basket as (
+    select distinct
+        accelerator_name,
+        purchase_option,
+        basket_id
+    from cell
+),
+
+basket_median as (
+    select
+        b.basket_id,
+        n.index_date,
+        n.median_log
+    from mart.price_level as n
+    inner join basket as b on n.accelerator_name = b.accelerator_name and n.purchase_option = b.purchase_option
+    where n.service_provider_name is null
 ),
 
 of_all as (
@@ -276,16 +204,17 @@ series as materialized (
         1 as rung,
         cell_id as series_id,
         (drift_log is not null)::BIGINT as n_series,
-        * exclude (cell_id, basket_id, option_id, is_shared_basket)
+        * exclude (cell_id, basket_id, option_id)
     from of_provider
     union all by name
     select
         2 as rung,
         c.basket_id as series_id,
-        m.median_log,
-        c.* exclude (c.basket_id, c.option_id)
+        -- of a chip that one provider alone had on that day, the middle is that provider's
+        case when m.index_date is null then c.median_log else m.median_log end as median_log,
+        c.* exclude (c.basket_id, c.option_id, c.median_log)
     from of_chip as c
-    inner join basket_median as m on c.basket_id = m.basket_id and c.index_date = m.index_date
+    left join basket_median as m on c.basket_id = m.basket_id and c.index_date = m.index_date
     union all by name
     select
         3 as rung,

@@ -72,8 +72,6 @@ select
     count(*) as n_compared,
     count(*) filter (where l.n_refused <> coalesce(q.n_rows, 0)) as n_differing,
     sum(abs(l.n_refused - coalesce(q.n_rows, 0)))::DOUBLE as checked_value,
-    null::DOUBLE as limit_low,
-    null::DOUBLE as limit_high,
     case
         when count(*) filter (where l.n_refused <> coalesce(q.n_rows, 0)) > 0
             then arg_max(
@@ -82,22 +80,18 @@ select
                 abs(l.n_refused - coalesce(q.n_rows, 0))
             )
     end as example,
-    null::BIGINT as offer_id,
-    null::BIGINT as other_offer_id,
     max(l.observed_at) filter (where l.n_refused <> coalesce(q.n_rows, 0)) as newest_differing_at
 from look as l
 left join refused as q
     on l.run_id = q.run_id and l.source = q.source and l.scope = q.scope and l.observed_at = q.observed_at
 group by l.source
-union all
+union all by name
 select
     'accepted_rows_add_up' as check_name,
     l.source as subject,
     sum(l.n_rows)::BIGINT as n_compared,
     sum(abs(l.n_rows - coalesce(h.n_prices, 0)))::BIGINT as n_differing,
     arg_max((l.n_rows - coalesce(h.n_prices, 0)) / l.n_rows, abs(l.n_rows - coalesce(h.n_prices, 0))) as checked_value,
-    null as limit_low,
-    null as limit_high,
     case
         when sum(abs(l.n_rows - coalesce(h.n_prices, 0))) > 0
             then arg_max(
@@ -106,28 +100,22 @@ select
                 abs(l.n_rows - coalesce(h.n_prices, 0))
             )
     end as example,
-    null as offer_id,
-    null as other_offer_id,
     max(l.observed_at) filter (where l.n_rows <> coalesce(h.n_prices, 0)) as newest_differing_at
 from look as l
 left join held as h on l.source = h.source and l.scope = h.scope
 where l.nth = 1 and l.complete and l.status = 'ok' and l.n_rows > 0
 group by l.source
-union all
+union all by name
 select
     'events_are_changes' as check_name,
     e.source as subject,
     e.n_events as n_compared,
     abs(e.n_prices - coalesce(b.n_begun, 0)) as n_differing,
     (e.n_prices - coalesce(b.n_begun, 0))::DOUBLE as checked_value,
-    null as limit_low,
-    null as limit_high,
     case
         when e.n_prices <> coalesce(b.n_begun, 0)
             then e.n_prices || ' events with a price, ' || coalesce(b.n_begun, 0) || ' intervals that begin'
     end as example,
-    null as offer_id,
-    null as other_offer_id,
     case when e.n_prices <> coalesce(b.n_begun, 0) then m.built_at end as newest_differing_at
 from event as e
 left join begun as b on e.source = b.source

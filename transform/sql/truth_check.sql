@@ -2,18 +2,18 @@
 -- check that found nothing to compare stands here too, as not checked, with the reason.
 with found as (
     from mart.truth_second
-    union all
+    union all by name
     from mart.truth_continuity
-    union all
-    from mart.truth_unit
-    union all
+    union all by name
+    from mart.truth_factor
+    union all by name
     from mart.truth_twice
-    union all
-    from mart.truth_order
-    union all
+    union all by name
     from mart.truth_account
-    union all
+    union all by name
     from mart.truth_range
+    union all by name
+    from mart.truth_ratio
 ),
 
 judged as materialized (

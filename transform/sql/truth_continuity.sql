@@ -162,69 +162,53 @@ select
     s.n_offers as n_compared,
     coalesce(b.n_back, 0) as n_differing,
     coalesce(b.n_back, 0) / s.n_offers as checked_value,
-    null::DOUBLE as limit_low,
-    null::DOUBLE as limit_high,
     c.words || ' was gone for less than a day until ' || strftime(b.newest_at, '%Y-%m-%d %H:%M') || ' UTC' as example,
-    null::BIGINT as offer_id,
-    null::BIGINT as other_offer_id,
     b.newest_at as newest_differing_at
 from seen as s
 left join back as b on s.source = b.source and s.scope = b.scope
 left join called as c on b.offer_id = c.offer_id
-union all
+union all by name
 select
     'still_seen' as check_name,
     s.source || ' ' || s.scope as subject,
     s.n_before as n_compared,
     s.n_gone as n_differing,
     1 - s.n_gone / s.n_before as checked_value,
-    null as limit_low,
-    null as limit_high,
     c.words || ' is not in the look of ' || strftime(s.last_at, '%Y-%m-%d %H:%M') || ' UTC' as example,
-    null as offer_id,
-    null as other_offer_id,
     case when s.n_gone > 0 then s.last_at end as newest_differing_at
 from seen as s
 left join called as c on s.offer_id = c.offer_id
 where s.n_before > 0
-union all
+union all by name
 select
     'daily_looks' as check_name,
     p.source as subject,
     count(*) as n_compared,
     count(*) filter (where p.hours > r.limit_high) as n_differing,
     max(p.hours) as checked_value,
-    null as limit_low,
-    null as limit_high,
     case
         when max(p.hours) > r.limit_high
             then
                 'scope ' || arg_max(p.scope, (p.hours, p.scope)) || ': ' || round(max(p.hours), 1) || ' hours until '
                 || strftime(arg_max(p.ended_at, (p.hours, p.scope)), '%Y-%m-%d %H:%M') || ' UTC'
     end as example,
-    null as offer_id,
-    null as other_offer_id,
     max(p.ended_at) filter (where p.hours > r.limit_high) as newest_differing_at
 from pause as p
 inner join mart.truth_rule as r on r.check_name = 'daily_looks'
 group by p.source, r.limit_high
-union all
+union all by name
 select
     'rows_of_a_look' as check_name,
     s.source || ' ' || s.scope as subject,
     s.n_looks as n_compared,
     (not s.n_last / s.n_usual between r.limit_low and r.limit_high)::BIGINT as n_differing,
     s.n_last / s.n_usual as checked_value,
-    null as limit_low,
-    null as limit_high,
     case
         when not s.n_last / s.n_usual between r.limit_low and r.limit_high
             then
                 s.n_last || ' prices in the look of ' || strftime(s.last_at, '%Y-%m-%d %H:%M') || ' UTC, '
                 || s.n_usual || ' as a rule'
     end as example,
-    null as offer_id,
-    null as other_offer_id,
     case when not s.n_last / s.n_usual between r.limit_low and r.limit_high then s.last_at end as newest_differing_at
 from shape as s
 inner join mart.truth_rule as r on r.check_name = 'rows_of_a_look'

@@ -21,9 +21,7 @@ select
     arg_max(price, (greatest(price / limit_high, limit_low / price), offer_id)) as checked_value,
     limit_low,
     limit_high,
-    null::VARCHAR as example,
     arg_max(offer_id, (greatest(price / limit_high, limit_low / price), offer_id)) as offer_id,
-    null::BIGINT as other_offer_id,
     max(valid_from) filter (where not price between limit_low and limit_high) as newest_differing_at
 from priced
 group by subject, limit_low, limit_high

@@ -1,5 +1,5 @@
 -- One price, told by two: the same offer by two sources; a provider's prices per chip by two sources under whatever
--- names; AWS through both doors; and what a reseller asks for a machine whose host has a list of its own.
+-- names; AWS through both doors.
 -- Sources are set beside each other where each confirmed its prices within a week of the other. Spot prices and
 -- statistics of markets move by the hour, and are no second reading of anything.
 with told as materialized (
@@ -141,10 +141,10 @@ key as (
         least(
             count(distinct price) filter (where is_close), count(distinct other_price) filter (where is_close)
         ) as n_close,
-        arg_min(
-            { 'offer_id': offer_id, 'other': other_offer_id },
-            (abs(ln(price / other_price)), offer_id, other_offer_id)
-        ) filter (where not is_matched) as worst,
+        arg_min(offer_id, (abs(ln(price / other_price)), offer_id, other_offer_id)) filter (where not is_matched)
+            as offer_id,
+        arg_min(other_offer_id, (abs(ln(price / other_price)), offer_id, other_offer_id)) filter (where not is_matched)
+            as other_offer_id,
         max(began_at) filter (where not is_matched) as began_at
     from matched
     group by subject, terms
@@ -179,98 +179,54 @@ moved as (
     group by d.scope, d.observed_at, d.n_rows
 ),
 
-host as (
+same_offer as (
     select
-        p.offer_id,
-        l.offer_id as other_offer_id,
-        p.service_provider_name || ': ' || p.host_provider_name as subject,
-        p.price_per_accelerator_hour_usd / l.price_per_accelerator_hour_usd as ratio,
-        greatest(p.valid_from, l.valid_from) as began_at
-    from mart.truth_price as p
-    inner join mart.truth_price as l
-        on
-            regexp_replace(lower(p.host_provider_name), '[ -]ai$|[^a-z0-9]', '', 'g')
-            = regexp_replace(lower(l.service_provider_name), '[ -]ai$|[^a-z0-9]', '', 'g')
-            and p.service_provider_name <> l.service_provider_name
-            and p.accelerator_name = l.accelerator_name
-            and p.purchase_option = l.purchase_option
-            and p.form_factor is not distinct from l.form_factor
-            and p.commitment_term_hours is not distinct from l.commitment_term_hours
-            and l.last_observed_at between p.last_observed_at - interval 7 days and p.last_observed_at + interval 7 days
-    where p.host_provider_name is not null and l.statistic = 'price'
-    qualify row_number() over (partition by p.offer_id order by abs(ln(ratio)), l.offer_id) = 1
+        'two_sources' as check_name,
+        subject,
+        count(*) as n_compared,
+        count(*) filter (where is_off) as n_differing,
+        arg_max(ratio, (badness, offer_id)) as checked_value,
+        arg_max(
+            source || ' (document ' || document_sha256[:12] || '): ' || unit_price::DOUBLE || '; ' || other_source
+            || ' (document ' || other_document_sha256[:12] || '): ' || other_unit_price::DOUBLE,
+            (badness, offer_id)
+        ) filter (where is_off) as example,
+        arg_max(offer_id, (badness, offer_id)) as offer_id,
+        max(began_at) filter (where is_off) as newest_differing_at
+    from measured
+    group by subject
 ),
 
-resold as (
+same_chip as (
     select
-        p.*,
-        not p.ratio between r.limit_low and r.limit_high as is_off,
-        greatest(p.ratio / r.limit_high, r.limit_low / p.ratio) as badness
-    from host as p
-    inner join mart.truth_rule as r on r.check_name = 'resold'
+        'another_reading' as check_name,
+        subject,
+        sum(n_compared)::BIGINT as n_compared,
+        sum(n_compared - n_close)::BIGINT as n_differing,
+        sum(n_close) / sum(n_compared) as checked_value,
+        arg_max(offer_id, (n_compared - n_close, offer_id)) filter (where offer_id is not null) as offer_id,
+        arg_max(other_offer_id, (n_compared - n_close, offer_id)) filter (where offer_id is not null) as other_offer_id,
+        max(began_at) filter (where n_close < n_compared) as newest_differing_at
+    from key
+    group by subject
+),
+
+same_list as (
+    select
+        'two_doors' as check_name,
+        'aws_price_list ' || scope as subject,
+        sum(n_rows)::BIGINT as n_compared,
+        sum(n_moved)::BIGINT as n_differing,
+        max(n_moved / n_rows) as checked_value,
+        max(offer_id) as offer_id,
+        max(began_at) as newest_differing_at
+    from moved
+    where n_rows > 0
+    group by scope
 )
 
-select
-    'two_sources' as check_name,
-    subject,
-    count(*) as n_compared,
-    count(*) filter (where is_off) as n_differing,
-    arg_max(ratio, (badness, offer_id)) as checked_value,
-    null::DOUBLE as limit_low,
-    null::DOUBLE as limit_high,
-    arg_max(
-        source || ' (document ' || document_sha256[:12] || '): ' || unit_price::DOUBLE || '; ' || other_source
-        || ' (document ' || other_document_sha256[:12] || '): ' || other_unit_price::DOUBLE,
-        (badness, offer_id)
-    ) filter (where is_off) as example,
-    arg_max(offer_id, (badness, offer_id)) as offer_id,
-    null::BIGINT as other_offer_id,
-    max(began_at) filter (where is_off) as newest_differing_at
-from measured
-group by subject
-union all
-select
-    'another_reading' as check_name,
-    subject,
-    sum(n_compared)::BIGINT as n_compared,
-    sum(n_compared - n_close)::BIGINT as n_differing,
-    sum(n_close) / sum(n_compared) as checked_value,
-    null as limit_low,
-    null as limit_high,
-    null as example,
-    arg_max(worst.offer_id, (n_compared - n_close, worst.offer_id)) filter (where worst is not null) as offer_id,
-    arg_max(worst.other, (n_compared - n_close, worst.offer_id)) filter (where worst is not null) as other_offer_id,
-    max(began_at) filter (where n_close < n_compared) as newest_differing_at
-from key
-group by subject
-union all
-select
-    'two_doors' as check_name,
-    'aws_price_list ' || scope as subject,
-    sum(n_rows)::BIGINT as n_compared,
-    sum(n_moved)::BIGINT as n_differing,
-    max(n_moved / n_rows) as checked_value,
-    null as limit_low,
-    null as limit_high,
-    null as example,
-    max(offer_id) as offer_id,
-    null as other_offer_id,
-    max(began_at) as newest_differing_at
-from moved
-where n_rows > 0
-group by scope
-union all
-select
-    'resold' as check_name,
-    subject,
-    count(*) as n_compared,
-    count(*) filter (where is_off) as n_differing,
-    arg_max(ratio, (badness, offer_id, other_offer_id)) as checked_value,
-    null::DOUBLE as limit_low,
-    null::DOUBLE as limit_high,
-    null::VARCHAR as example,
-    arg_max(offer_id, (badness, offer_id, other_offer_id)) as offer_id,
-    arg_max(other_offer_id, (badness, offer_id, other_offer_id)) as other_offer_id,
-    max(began_at) filter (where is_off) as newest_differing_at
-from resold
-group by subject
+from same_offer
+union all by name
+from same_chip
+union all by name
+from same_list

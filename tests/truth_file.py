@@ -1,0 +1,101 @@
+"""Looks of made-up clouds, published with the truth checks, and what these say."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+from looks import ParsedLook, Row, day, look, row
+from purchase import SOURCES
+
+from transform.models import MARTS, Mart, create_formulas
+from warehouse import db, publish
+from warehouse.load import load
+
+NEEDED = {
+    "price_history", "price_move", "price_change", "accelerator_hour_price", "focus_sku_price",
+}  # fmt: skip
+BASE = tuple(mart for mart in MARTS if mart.name in NEEDED)
+TRUTH = tuple(mart for mart in MARTS if mart.name.startswith("truth_"))
+CLOUDS = [
+    ("cloud", "Cloud", "A cloud's page", "live", 201, 72, "https://x.test"),
+    ("cloud_api", "Cloud", "A cloud's answers", "live", 202, 72, "https://x.test"),
+    ("reseller", "Reseller", "A reseller", "live", 203, 72, "https://x.test"),
+    ("market", "Market", "A market", "live", 204, 24, "https://x.test"),
+    ("ecb_rates", "ECB", "Rates", "live", 95, 240, "https://x.test"),
+]
+SXM = "NVIDIA H100 SXM5 80GB"
+NOW = 40.0
+
+Outcome = dict[str, object]
+
+
+def cloud(machine: str | None, price: str, count: int = 8, **others: object) -> Row:
+    """Return one machine of a cloud with so many H100."""
+    return row(
+        machine, price, accelerator_count=str(count),
+        **({"service_provider_name": "Cloud", "accelerator_label": SXM, "region_id": "north"} | others),
+    )  # fmt: skip
+
+
+def reserved(price: str, term: int = 8760, payment: str = "No Upfront", upfront: str = "0", **others: object) -> Row:
+    """Return a Reserved price of p5.48xlarge."""
+    return row(
+        "p5.48xlarge", price, purchase_option="reserved", commitment_term_hours=term, purchase_payment_model=payment,
+        **({"offering_class": "standard", "upfront_price": upfront} | others),
+    )  # fmt: skip
+
+
+def plan(price: str, **others: object) -> Row:
+    """Return the EC2 Instance Savings Plan of p5.48xlarge."""
+    return row(
+        "p5.48xlarge", price, purchase_option="savings_plan", commitment_discount_type="EC2Instance",
+        **({"commitment_term_hours": 8760, "purchase_payment_model": "No Upfront"} | others),
+    )  # fmt: skip
+
+
+def at(moment: float, *rows: Row, source: str = "cloud", scope: str = "all", **others: object) -> ParsedLook:
+    """Return a trusted complete look."""
+    return look(moment, *rows, source=source, scope=scope, trusted=True, **others)
+
+
+def published(folder: Path, looks: Sequence[ParsedLook], *, spoil: str = "", urls: Sequence[str] = ()) -> Path:
+    """Publish looks with the truth checks; `spoil` is SQL that harms the log before it is published."""
+    marts: tuple[Mart, ...] = (*BASE, *TRUTH)
+    with db.writer(folder) as con:
+        for number, each in enumerate(looks):
+            con.execute(
+                "insert into core.document by name select ? as document_sha256, ? as url",
+                [each.document_sha256, urls[number] if urls else "https://x.test/"],
+            )
+            load(con, [each], recorded_at=each.observed_at)
+        if spoil:
+            con.execute(spoil)
+        return publish.publish(
+            con, folder, marts=marts, formulas=create_formulas, sources=[*SOURCES, *CLOUDS], built_at=day(NOW + 0.1),
+            version="test",
+        )  # fmt: skip
+
+
+def outcomes(file: Path, check: str) -> list[Outcome]:
+    """Return what a check found, a row a subject."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        found = con.execute("from mart.truth_check where check_name = ? order by subject", [check])
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, values, strict=True)) for values in found.fetchall()]
+
+
+def of(con_rows: list[Outcome]) -> str:
+    """Return the worst result of several subjects."""
+    results = {str(each["result"]) for each in con_rows}
+    return next(result for result in ("differs", "holds", "not_checked") if result in results)
+
+
+def days_of(*rows: Row, days: Sequence[float] = (37, 38, 39, 40), **others: object) -> list[ParsedLook]:
+    """Return the same look on several days."""
+    return [at(each, *rows, **others) for each in days]
+
+
+RATE = {"pricing_currency": "USD", "rate_date": day(NOW - 2).date(), "units_per_eur": Decimal("1.25")}
+TWELVE = [cloud(f"m{n}", str(20 + n)) for n in range(12)]
+MONTH_HOURS = 730

@@ -1,0 +1,56 @@
+-- Prices per chip of one chip on the same terms, of which one is another times a factor that is a unit's: hours of a
+-- working day, a day or a month, or minutes of an hour.
+with amount as materialized (
+    select
+        terms,
+        service_provider_name,
+        (price_per_accelerator_hour * 1e6)::BIGINT as micros,
+        min(offer_id) as offer_id,
+        max(valid_from) as began_at
+    from mart.truth_terms
+    where purchase_option <> 'spot'
+    group by all
+),
+
+f as (select unnest([8, 24, 60, 730]) as factor),
+
+multiple as (
+    select
+        a.service_provider_name as subject,
+        count(*) as n_differing,
+        arg_min(a.offer_id, (a.micros, a.offer_id)) as offer_id,
+        arg_min(b.offer_id, (a.micros, a.offer_id)) as other_offer_id,
+        max(greatest(a.began_at, b.began_at)) as newest_differing_at
+    from amount as a
+    cross join f
+    inner join amount as b on a.terms = b.terms and a.micros * f.factor = b.micros
+    group by a.service_provider_name
+),
+
+several as (
+    select
+        service_provider_name as subject,
+        sum(n)::BIGINT as n_compared
+    from (
+        select
+            terms,
+            service_provider_name,
+            count(*) as n
+        from amount
+        group by all
+        having n > 1
+    ) as t
+    group by service_provider_name
+)
+
+select
+    'unit_factor' as check_name,
+    s.subject,
+    s.n_compared,
+    coalesce(m.n_differing, 0) as n_differing,
+    coalesce(m.n_differing, 0)::DOUBLE as checked_value,
+    m.offer_id,
+    m.other_offer_id,
+    m.newest_differing_at
+from several as s
+left join multiple as m on s.subject = m.subject
