@@ -39,8 +39,8 @@ from soak import MINUTE_S, SILENT_S, Tail, quantile  # noqa: E402
 
 QUESTIONS = (1, 5, 7, 20)
 """Numbers of questions in docs/querying.md that each reader asks each round."""
-ALONE_SHARE = 0.2
-"""How long one writer writes alone, as a share of the minutes."""
+ALONE_SHARE, ALONE_LEAST = 0.2, 0.5
+"""How long one writer writes alone: this share of the minutes, but so many minutes at least."""
 PUBLISHER = "publisher-0"
 COLUMNS = (
     "minute", "looks", "rows", "round_p50_s", "round_max_s", "tried_again", "publications", "publish_p50_s", "reads",
@@ -181,12 +181,20 @@ def left_by(name: str, heard: Heard) -> dict[str, int]:
 
 
 def rate(heard: Heard, begin: float, end: float) -> dict[str, float]:
-    """Return looks and rows that were committed in a minute of a phase, seconds and rounds of it."""
+    """Return looks and rows that were written in a minute of a phase, seconds and rounds of it.
+
+    Of a round that lasted beyond the phase its share within counts, as a phase may be no more than a few rounds.
+    """
+    looks = rows = 0.0
+    for _, line in heard.lines:
+        seconds = max(line.get("seconds", 0.0), 0.001)
+        share = max(min(line["at"], end) - max(line["at"] - seconds, begin), 0.0) / seconds
+        looks += share * len(line.get("looks", []))
+        rows += share * sum(look[4] for look in line.get("looks", []))
     within, minutes = heard.between(begin, end), (end - begin) / 60
     return {
-        "seconds": round(end - begin, 1), "looks_a_minute": round(len(within.looks) / minutes, 1),
-        "rows_a_minute": round(sum(look[4] for look in within.looks) / minutes, 1),
-        "round_p50_s": quantile(within.values("seconds"), 0.5) or 0.0,
+        "seconds": round(end - begin, 1), "looks_a_minute": round(looks / minutes, 1),
+        "rows_a_minute": round(rows / minutes, 1), "round_p50_s": quantile(within.values("seconds"), 0.5) or 0.0,
         "round_p99_s": quantile(within.values("seconds"), 0.99) or 0.0,
     }  # fmt: skip
 
@@ -239,7 +247,7 @@ def load_it(load: Load, *, minutes: float, readers: int, kill: bool) -> dict[str
             running.begin(writers[0], PUBLISHER, *(f"reader-{number}" for number in range(readers)))
             running.wait_for(*writers[:1], what="seconds")
             running.wait_for(*(f"reader-{number}" for number in range(readers)), what="file_ms")
-            phases["alone"] = _phase(running, lines, minutes * ALONE_SHARE)
+            phases["alone"] = _phase(running, lines, max(minutes * ALONE_SHARE, ALONE_LEAST))
             running.begin(*writers[1:])
             running.wait_for(*writers, what="seconds")
             phases["together"] = _phase(running, lines, minutes, victim=writers[-1] if kill else None)

@@ -258,14 +258,14 @@ def test_a_kill_that_left_nothing_shows_nothing(shared: ModuleType) -> None:
 
 
 def test_rates_are_of_their_phase(shared: ModuleType) -> None:
-    """Looks and rows of a minute, by when they were told as committed; several writers against one."""
+    """Looks and rows of a minute, half of a round that lasted into the next phase; several writers against one."""
     at = (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=number) for number in range(9))
     lines = [
         ("writer-0", {"at": second, "seconds": 1.0, "looks": [["s", "a", str(next(at)), "ok", 10]]})
-        for second in (0.0, 29.0, 30.0, 31.0, 40.0, 59.0, 60.0)
+        for second in (0.0, 29.0, 30.0, 30.5, 31.0, 40.0, 59.0, 60.0)
     ]
 
     found = shared.summary(shared.Heard(lines), {"alone": (0.0, 30.0), "together": (30.0, 60.0)}, GOOD, [], set())
 
-    assert (found["alone_looks_a_minute"], found["together_looks_a_minute"]) == (4.0, 8.0)
-    assert (found["alone_rows_a_minute"], found["looks_together_by_alone"]) == (40.0, 2.0)
+    assert (found["alone_looks_a_minute"], found["together_looks_a_minute"]) == (5.0, 9.0)
+    assert (found["alone_rows_a_minute"], found["looks_together_by_alone"]) == (50.0, 1.8)
