@@ -110,7 +110,8 @@ def run_step(step: str, where: Place, folder: Path, given: Told) -> Told:
 def watched(command: list[str], folder: Path, *, limit_s: float, most_mb: float) -> Told:
     """Run a command that writes `told.json` into a folder, and end it above a time or memory; say what became of it.
 
-    `spilled_mb` is the most that lay in DuckDB's temporary folders at once.
+    `spilled_mb` is the most that lay in DuckDB's temporary folders at once; `memory_mb` that of the process, unless the
+    step told its own.
     """
     answer, began, spilled, ended, peak = folder / "told.json", time.monotonic(), 0.0, "", 0.0
     answer.unlink(missing_ok=True)
@@ -130,7 +131,7 @@ def watched(command: list[str], folder: Path, *, limit_s: float, most_mb: float)
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-    told: Told = {"ended": ended, "process_s": time.monotonic() - began, "spilled_mb": spilled, "peak_mb": peak}
+    told: Told = {"ended": ended, "process_s": time.monotonic() - began, "spilled_mb": spilled, "memory_mb": peak}
     if process.returncode and not ended:
         last = (folder / "step.log").read_text(errors="replace").strip().splitlines()[-1:]
         told["ended"] = (
