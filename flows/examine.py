@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import duckdb
 
-from flows import examine_aws, examine_files, examine_net, examine_ways, fleet
+from flows import examine_aws, examine_files, examine_net, examine_shared, examine_ways, fleet
 from flows.examine_row import Row, ok, warn
 from flows.settings import Settings
 
@@ -26,6 +26,7 @@ def all_checks(
     rows = [
         ok("versions", f"Python {sys.version.split()[0]}, DuckDB {duckdb.__version__}"),
         *examine_files.checks(settings, clock()),
+        *examine_shared.checks(settings, clock(), offline=offline),
         *fleet.doctor(settings),
         *examine_ways.alerts(settings, environ),
         *examine_ways.heartbeat(settings),

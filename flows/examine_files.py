@@ -13,6 +13,7 @@ import duckdb
 from flows import truth
 from flows.examine_row import Row, fail, ok, warn, words
 from flows.settings import Settings
+from flows.warehouse_settings import landing_place, place_of
 from warehouse import db
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.landing import Landing
@@ -38,14 +39,15 @@ group by h.source
 
 
 def checks(settings: Settings, now: datetime) -> list[Row]:
-    """Return what the data directory is like; none of it is changed."""
-    folder = settings.data_dir
+    """Return what the data directory is like; none of it is changed. Of a shared warehouse there is more to look at."""
+    folder, landing = settings.data_dir, landing_place(settings)
+    of_file: list[Row] = []
+    if not place_of(settings).is_shared:
+        of_file = [published(folder / "prices.duckdb", now), *_writer(folder, landing), *_landing(landing)]
     return [
         _data_dir(folder),
         _space(folder),
-        _published(folder / "prices.duckdb", now),
-        *_writer(folder),
-        *_landing(folder / "landing"),
+        *of_file,
         *_freshness(settings, now),
         *truth.doctor(folder / "prices.duckdb"),
     ]
@@ -70,7 +72,7 @@ def _space(path: Path) -> Row:
     return warn("disk", found, "Make room before it is below 1 GB") if free < SCARCE_BYTES else ok("disk", found)
 
 
-def _published(file: Path, now: datetime) -> Row:
+def published(file: Path, now: datetime) -> Row:
     """Read every block of the file: DuckDB checks the sum of each."""
     if not file.exists():
         return warn("published file", "none yet", "`chipledger run` makes it")
@@ -91,27 +93,38 @@ def _published(file: Path, now: datetime) -> Row:
     return ok("published file", found)
 
 
-def _writer(folder: Path) -> list[Row]:
+def _writer(folder: Path, landing: Path | str) -> list[Row]:
     """Say whether the writer's file opens, and whether its shape is this version's."""
     file = folder / db.FILE_NAME
     if not file.exists():
         return []
-    newest = {step.name for step in db.MIGRATIONS.iterdir() if step.name.endswith(".sql")}
     try:
         # Under the writer's lock, for the moment that this takes: a file that is open elsewhere cannot be looked at.
         with db.locked(folder), _opened(file) as con:
-            done = {name for (name,) in con.execute("select name from meta.migration").fetchall()}
-            position = con.execute("select coalesce(max(position), 0) from core.journal_position").fetchone()
+            row, is_current = shape("writer's file", con)
+            if not is_current:
+                return [row]
+            asked = con.execute("select coalesce(max(position), 0) from core.journal_position where part = ''")
+            position = asked.fetchone()
     except WriterBusy as error:
         return [warn("writer's file", f"not looked at: {error}", "Ask again when the run is over")]
     except duckdb.Error as error:
         return [fail("writer's file", _first_line(error), "`chipledger rebuild` makes it anew from landing/")]
+    if not isinstance(landing, Path):
+        return [row]
+    return [row, *_unloaded(landing, int(position[0]) if position else 0)]
+
+
+def shape(check: str, con: duckdb.DuckDBPyConnection) -> tuple[Row, bool]:
+    """Say which shape a log has, and whether it is this version's."""
+    newest = {step.name for step in db.MIGRATIONS.iterdir() if step.name.endswith(".sql")}
+    done = {name for (name,) in con.execute("select name from meta.migration").fetchall()}
     if done - newest:
-        return [fail("writer's file", "made by a newer chipledger", "Update chipledger, or use another data directory")]
+        return fail(check, "made by a newer chipledger", "Update chipledger, or use another data directory"), False
     found = f"shape {max(done, default='none').removesuffix('.sql')}"
     if newest - done:
-        return [ok("writer's file", f"{found}: the next run brings it to {max(newest).removesuffix('.sql')}")]
-    return [ok("writer's file", found), *_unloaded(folder / "landing", int(position[0]) if position else 0)]
+        return ok(check, f"{found}: the next run brings it to {max(newest).removesuffix('.sql')}"), False
+    return ok(check, found), True
 
 
 def _unloaded(landing: Path, position: int) -> list[Row]:
@@ -125,9 +138,9 @@ def _unloaded(landing: Path, position: int) -> list[Row]:
     return []
 
 
-def _landing(path: Path) -> list[Row]:
+def _landing(path: Path | str) -> list[Row]:
     """Say whether every line of the journal can be read, and whether a sample of its documents is what it was."""
-    if not (path / "journal.jsonl").exists():
+    if not isinstance(path, Path) or not (path / "journal.jsonl").exists():
         return []
     landing, documents, n_entries = Landing(path), dict[str, None](), 0
     try:
@@ -138,15 +151,19 @@ def _landing(path: Path) -> list[Row]:
                 documents[document["sha256"]] = None
     except ChipledgerError as error:
         return [fail("landing", str(error), "`chipledger restore` a backup")]
-    hashes = list(documents)
+    n_read, faults = read_back(landing, list(documents))
+    if faults:
+        found = f"{len(faults)} of {n_read} documents looked at: {faults[0]}"
+        return [fail("landing", found, "`chipledger restore` a backup: prices must lead back to their documents")]
+    found = f"{n_entries:,} lines, {len(documents):,} documents, {n_read} of them read back by their hashes"
+    return [ok("landing", found)]
+
+
+def read_back(landing: Landing, hashes: list[str]) -> tuple[int, list[str]]:
+    """Read a sample of documents, oldest first: the newest, and as many of all others; return how many, and faults."""
     older = hashes[: -SAMPLE // 2]
     sample = hashes[-SAMPLE // 2 :] + random.Random(len(hashes)).sample(older, min(len(older), SAMPLE // 2))  # noqa: S311
-    damaged = [fault for fault in (_fault(landing, sha256) for sha256 in sample) if fault]
-    if damaged:
-        found = f"{len(damaged)} of {len(sample)} documents looked at: {damaged[0]}"
-        return [fail("landing", found, "`chipledger restore` a backup: prices must lead back to their documents")]
-    found = f"{n_entries:,} lines, {len(hashes):,} documents, {len(sample)} of them read back by their hashes"
-    return [ok("landing", found)]
+    return len(sample), [fault for fault in (_fault(landing, sha256) for sha256 in sample) if fault]
 
 
 def _fault(landing: Landing, sha256: str) -> str:

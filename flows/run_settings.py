@@ -37,3 +37,14 @@ class RunSettings(BaseModel):
 def of(settings: Settings) -> RunSettings:
     """Return the table, or its defaults. Raises SettingsError."""
     return settings_table.checked(RunSettings, settings.run, name="run")
+
+
+def in_threads(settings: Settings) -> list[str]:
+    """Return what a run without Prefect says where the settings want more than threads: one note, or none."""
+    wanted = of(settings).fan_out
+    if wanted == "threads":
+        return []
+    return [
+        f'this command collects in its own threads, though run.fan_out is "{wanted}": the daily flow does that '
+        "(`python flows/daily.py`, or the deployment that `chipledger deploy` makes)"
+    ]

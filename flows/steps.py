@@ -20,7 +20,7 @@ import duckdb
 
 from extract import SOURCES, observations, source_named
 from extract.base import Context, Source, failing_alone, past_looks
-from flows import ask, given_file, hidden, pages, replay, retention
+from flows import ask, given_file, hidden, pages, replay, retention, run_settings
 from flows.settings import Settings
 from flows.source_table import source_rows
 from flows.summary import Summary
@@ -390,5 +390,6 @@ def run(
 ) -> Summary:
     """Do the whole daily job once: collect, load, publish, report."""
     with open_run(settings, clock=clock, progress=progress) as one:
+        one.summary.notes += run_settings.in_threads(settings)
         one.fetch_all(one.plan(one.sources(source_names, offline=offline), scopes))
         return one.finish()

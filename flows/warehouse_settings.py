@@ -56,11 +56,15 @@ def place_of(settings: Settings) -> place.Place:
 
 def landing_of(settings: Settings, *, part: str = "") -> Landing:
     """Return the landing folder or bucket of settings; `part` is the part of the journal that this process writes."""
-    chosen = of(settings)
-    where: Path | str = chosen.landing or settings.data_dir / "landing"
-    if isinstance(where, str) and not where.startswith(place.S3):
-        where = Path(where).expanduser()
-    return Landing(where, part=part, endpoint=chosen.s3_endpoint)
+    return Landing(landing_place(settings), part=part, endpoint=of(settings).s3_endpoint)
+
+
+def landing_place(settings: Settings) -> Path | str:
+    """Return where documents and journal lie: a folder's path, or the address of a bucket."""
+    where = of(settings).landing
+    if where.startswith(place.S3):
+        return where
+    return Path(where).expanduser() if where else settings.data_dir / "landing"
 
 
 def refuse_shared(settings: Settings, command: str, *, hint: str) -> None:

@@ -120,15 +120,18 @@ def of(con: duckdb.DuckDBPyConnection) -> Lake | None:
 
 
 @contextmanager
-def connected(place: Place) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Connect to a lake, which is made where it does not exist; its shape is as it is. Raises ChipledgerError."""
+def connected(place: Place, *, make: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Connect to a lake, which is made where it does not exist; its shape is as it is. Raises ChipledgerError.
+
+    With `make=False` nothing is made: where there is no lake that is an error too.
+    """
     con = duckdb.connect()
     lake = Lake(place, con)
     try:
         _load_extensions(con, place)
         _set(con, place)
         lake.renew()
-        _attach(lake)
+        _attach(lake, make=make)
         con.execute(f"use {NAME}")
         _OPEN[con] = lake
         yield con
@@ -213,11 +216,11 @@ def _set(con: duckdb.DuckDBPyConnection, place: Place) -> None:
         con.execute(f"set {name} = {value}")
 
 
-def _attach(lake: Lake) -> None:
+def _attach(lake: Lake, *, make: bool) -> None:
     try:
         _attach_as(lake, "create_if_not_exists false")
     except duckdb.Error as error:
-        if "does not exist" not in str(error):
+        if not make or "does not exist" not in str(error):
             raise _unopened(lake.place, error) from error
         # It does not exist yet: one process makes it, and the others wait.
         with lake.lock("migrate"):

@@ -85,9 +85,9 @@ def current(place: Place) -> Path:
     Where the publications cannot be reached, the file that is there answers, and a warning tells of which day it is.
     Raises ChipledgerError where there is none.
     """
-    file, here = place.data_dir / FILE_NAME, _noted(place.data_dir)
+    file, here = place.data_dir / FILE_NAME, noted(place.data_dir)
     try:
-        newest = _as_publication(_read_words(place, NEWEST))
+        newest = pointed(place)
         if newest is None:
             raise ChipledgerError(
                 "nothing is published there yet", source=f"{place.data_path}{FOLDER}", hint="`chipledger run` publishes"
@@ -247,7 +247,13 @@ def _as_publication(text: str | None) -> Publication | None:
     return None
 
 
-def _noted(data_dir: Path) -> Publication | None:
+def pointed(place: Place) -> Publication | None:
+    """Return the publication that the pointer beside the files names; None where there is none. Raises DiskFault."""
+    return _as_publication(_read_words(place, NEWEST))
+
+
+def noted(data_dir: Path) -> Publication | None:
+    """Return which publication the file of a reader's data directory is; None where nothing says so."""
     file = data_dir / HERE
     return _as_publication(file.read_text(encoding="utf-8")) if file.exists() else None
 

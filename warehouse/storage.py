@@ -202,6 +202,18 @@ class Bucket:
             for each in page.get("CommonPrefixes", ()):
                 yield each["Prefix"].removeprefix(self.key(below)).rstrip("/")
 
+    def refuse_unreadable(self) -> None:
+        """Raise DiskFault where what lies here cannot be listed."""
+        next(self.names("", most=1), None)
+
+    def refuse_unwritable(self) -> None:
+        """Raise DiskFault where nothing can be written here; no object is made, as an upload is begun and given up."""
+        name = "doctor"
+        with self._faults(name):
+            what = {"Bucket": self.bucket, "Key": self.key(name)}
+            begun = self.client.create_multipart_upload(**what)
+            self.client.abort_multipart_upload(**what, UploadId=begun["UploadId"])
+
     def remove_parts(self) -> None:
         """Do nothing: an object is there whole or not at all, so that a killed writer leaves none to remove."""
 

@@ -127,7 +127,7 @@ def test_the_writers_file_has_a_shape(folder: Path) -> None:
         newest = con.execute("delete from meta.migration where name > '0004' returning name").fetchall()
         assert newest
     row = looked(folder)["writer's file"]
-    assert (row["result"], str(row["found"]).endswith("the next run brings it to 0005_form_factor")) == ("ok", True)
+    assert (row["result"], str(row["found"]).endswith("the next run brings it to 0006_journal_parts")) == ("ok", True)
     with duckdb.connect(str(folder / "build.duckdb")) as con:
         con.execute("insert into meta.migration values ('9999_more.sql', now()::TIMESTAMP)")
     assert looked(folder)["writer's file"]["result"] == "fail"
