@@ -367,3 +367,13 @@ def test_on_a_shared_warehouse_whoever_collects_loads(toy: Toy, tmp_path: Path) 
     alone.run(0)
     with steps.open_run(alone.settings(), clock=toy.clock) as one:
         assert found == one.con.execute(EVENTS).fetchall()
+
+
+@pytest.mark.parametrize(("how", "n_notes"), [("threads", 0), ("dask", 1), ("workers", 1)])
+def test_a_run_without_prefect_says_that_it_collects_in_threads(toy: Toy, how: str, n_notes: int) -> None:
+    """One note, which names what does as the setting says."""
+    toy.at, toy.world = 0, {"a": None}
+    summary = steps.run(replace(toy.settings(), run={"fan_out": how}), clock=toy.clock)
+    told = [note for note in summary.notes if "collects in its own threads" in note]
+    assert len(told) == n_notes
+    assert all(how in note and "flows/daily.py" in note for note in told)

@@ -80,6 +80,7 @@ def writer(toy: Toy, place: Place, locks: FileLocks, told: Connection) -> None:
         signal.pause()
 
 
+@pytest.mark.parametrize("place", ["folder", pytest.param("bucket", marks=pytest.mark.prove)], indirect=True)
 def test_a_killed_writers_looks_are_loaded_by_the_next_once(
     toy: Toy, place: Place, con: duckdb.DuckDBPyConnection, locks: Callable[[], FileLocks]
 ) -> None:
@@ -166,6 +167,7 @@ def decide(toy: Toy, at: float, gate: str) -> None:
         run.decide(held.quarantine_id, "accept")
 
 
+@pytest.mark.prove
 def test_a_rebuild_from_several_parts_gives_the_same_log(tmp_path: Path) -> None:
     """Prices that move, jump and end, a scope that fails, a row and a look accepted: every table is equal."""
     with toy_at(tmp_path / "data") as toy:

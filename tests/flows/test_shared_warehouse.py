@@ -21,7 +21,7 @@ from flows.settings import Settings
 from flows.warehouse_settings import landing_of, place_of
 from warehouse import db, lake, maintenance, publication
 from warehouse.errors import ChipledgerError
-from warehouse.place import Place
+from warehouse.place import Place, place
 
 PRICES = "select unit_price::double as price from core.current_price order by 1"
 
@@ -45,6 +45,12 @@ def toy(tmp_path: Path) -> Iterator[Toy]:
         yield made
 
 
+@pytest.fixture
+def sqlite_place(tmp_path: Path) -> Place:
+    """Return a new place of a lake whose catalogue is a file: it costs less than a server, which the proofs have."""
+    return place(tmp_path / "shared", url=f"ducklake:sqlite:{tmp_path}/catalogue.sqlite")
+
+
 def on(where: Place, data_dir: Path, landing: Path | str, **others: str) -> dict[str, Any]:
     """Return the settings' words for a shared warehouse."""
     table = {"url": where.url, "data_path": where.data_path, "schema": where.schema, "landing": str(landing)} | others
@@ -66,10 +72,13 @@ def prices(file: Path) -> list[float]:
 
 
 def test_readers_elsewhere_have_the_newest_and_the_past(
-    toy: Toy, lake_place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    toy: Toy, sqlite_place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so."""
-    words = on(lake_place, tmp_path / "writer", tmp_path / "landing")
+    """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so.
+
+    A published file that was changed is taken by nobody.
+    """
+    words = on(sqlite_place, tmp_path / "writer", tmp_path / "landing")
     writer = replace(toy.settings(), **words)
     reader = replace(writer, data_dir=tmp_path / "reader")
     with pytest.raises(ChipledgerError, match="nothing is published there yet"):
@@ -90,26 +99,38 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     file, found = publication.as_of(place_of(reader), between)
     assert (prices(file), found) == ([1.0], told[0])
 
-    (Path(lake_place.data_path) / "published").rename(tmp_path / "gone")
+    file = Path(sqlite_place.data_path) / "published" / told[1].name
+    file.chmod(0o644)
+    file.write_bytes(file.read_bytes()[:-1] + b"!")
+    with pytest.raises(ChipledgerError, match="not what was published") as caught:
+        replace(writer, data_dir=tmp_path / "third").published()
+    assert file.name in caught.value.source
+    assert not (tmp_path / "third/prices.duckdb").exists()
+
+    (Path(sqlite_place.data_path) / "published").rename(tmp_path / "gone")
     with caplog.at_level(logging.WARNING):
         assert prices(reader.published()) == [1.5]
     assert f"answered from the copy of {told[1].published_at:%Y-%m-%d %H:%M} UTC" in caplog.text
 
 
-def test_a_published_file_that_was_changed_is_not_taken(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
-    """The reader's own stays, and an error names the file."""
-    writer = replace(toy.settings(), **on(lake_place, tmp_path / "writer", tmp_path / "landing"))
-    run(toy, writer, 1, a={"x": "1"})
-    (file,) = (Path(lake_place.data_path) / "published").glob("*.duckdb")
-    file.chmod(0o644)
-    file.write_bytes(file.read_bytes()[:-1] + b"!")
+def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -> None:
+    """Log, landed documents and published file are equal, as migrating compares them; what holds something stays."""
+    kept_data.look(toy, 1, a={"x": "1", "y": "3"})
+    shared = replace(toy.settings(), **on(sqlite_place, tmp_path / "shared", tmp_path / "landing"))
 
-    with pytest.raises(ChipledgerError, match="not what was published") as caught:
-        replace(writer, data_dir=tmp_path / "reader").published()
-    assert file.name in caught.value.source
-    assert not (tmp_path / "reader/prices.duckdb").exists()
+    there = migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+
+    assert there.landed is not None
+    assert (there.landed.n_lines, there.landed.missing) == (1, ())
+    assert there.log["core.price_event"].n_rows == 2
+    assert prices(shared.published()) == [1.0, 3.0]
+    with pytest.raises(ChipledgerError, match="holds something already"):
+        migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+    with pytest.raises(ChipledgerError, match="the target is the source"):
+        migrate.migrate(shared, shared, clock=toy.clock)
 
 
+@pytest.mark.prove
 def test_there_and_back(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
     """File to lake to file: every table of the log and of the published file is equal, and so is what was landed."""
     kept_data.look(toy, 1, a={"x": "1", "y": "3"})
@@ -208,10 +229,10 @@ def test_all_of_it_in_a_bucket(
 
 
 @pytest.mark.parametrize("command", [["backup", "x"], ["rebuild"], ["compact"], ["restore", "."]])
-def test_what_works_on_one_file_says_so(lake_place: Place, tmp_path: Path, command: list[str]) -> None:
+def test_what_works_on_one_file_says_so(sqlite_place: Place, tmp_path: Path, command: list[str]) -> None:
     """Each names the setting, and another way."""
     environ = {
-        "CHIPLEDGER_WAREHOUSE__URL": lake_place.url, "CHIPLEDGER_WAREHOUSE__DATA_PATH": lake_place.data_path,
+        "CHIPLEDGER_WAREHOUSE__URL": sqlite_place.url, "CHIPLEDGER_WAREHOUSE__DATA_PATH": sqlite_place.data_path,
         "CHIPLEDGER_DATA_DIR": str(tmp_path),
     }  # fmt: skip
     done = CliRunner().invoke(main, [*command, "--json"], env=environ)

@@ -44,6 +44,7 @@ def sqlite_place(tmp_path: Path) -> Place:
     return place(tmp_path / "data", url=f"ducklake:sqlite:{tmp_path}/catalog.sqlite")
 
 
+@pytest.mark.prove
 def test_a_lake_holds_what_a_file_holds(tmp_path: Path, lake_place: Place, sqlite_place: Place) -> None:
     """Every table of core is equal, whichever catalogue; so are the refused rows, the jump that waits among them."""
     in_file = filled(place(tmp_path / "file"))
@@ -53,27 +54,27 @@ def test_a_lake_holds_what_a_file_holds(tmp_path: Path, lake_place: Place, sqlit
     assert (in_file["core.offer"].n_rows, in_file["core.quarantine"].n_rows) == (14, 1)
 
 
-def test_opening_makes_no_snapshot(lake_place: Place) -> None:
+def test_opening_makes_no_snapshot(sqlite_place: Place) -> None:
     """Nor do macros and facts that stand there already; a lake that a newer version made is left alone."""
-    with db.open_log(lake_place) as con:
+    with db.open_log(sqlite_place) as con:
         first = lake.snapshot(con)
-    with db.open_log(lake_place) as con:
+    with db.open_log(sqlite_place) as con:
         assert lake.snapshot(con) == first
         n_types = con.execute("select count(*) > 50, count(*) = count(distinct instance_type) from core.instance_type")
         assert n_types.fetchone() == (True, True)
         con.execute("insert into meta.migration values ('9999_later.sql', now()::timestamp)")
-    with pytest.raises(ChipledgerError, match="newer chipledger"), db.open_log(lake_place):
+    with pytest.raises(ChipledgerError, match="newer chipledger"), db.open_log(sqlite_place):
         pass
 
 
-def test_other_facts_are_written_anew(lake_place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_facts_are_written_anew(sqlite_place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version whose table of instance types differs brings its own, once."""
-    with db.open_log(lake_place) as con:
+    with db.open_log(sqlite_place) as con:
         (before,) = con.execute("select count(*) from core.instance_type").fetchall()
     rows = db.instance_types.read_table()[:7]
     monkeypatch.setattr(db.instance_types, "read_table", lambda: rows)
     for _ in range(2):
-        with db.open_log(lake_place) as con:
+        with db.open_log(sqlite_place) as con:
             assert con.execute("select count(*) from core.instance_type").fetchall() == [(7,)] != [before]
             assert con.execute("select count(*) from meta.made").fetchall() == [(2,)]
 
@@ -97,11 +98,11 @@ def broken(*_given: object, **_named: object) -> None:
 
 
 def test_a_commit_that_meets_another_is_done_again(
-    lake_place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    sqlite_place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Whole, with its reason in the log; and where it never succeeds the error says that nothing was committed."""
     monkeypatch.setattr("warehouse.lake.time.sleep", lambda seconds: None)
-    with db.open_log(lake_place) as con:
+    with db.open_log(sqlite_place) as con:
         con.execute("create table core.tried (x INTEGER)")
 
         def meets(n_times: int) -> Callable[[], None]:

@@ -3,15 +3,21 @@
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import lake_writer
 import psycopg
 import pytest
+from looks import day, look, row
 
 from warehouse import content, db, lake
 from warehouse.errors import ChipledgerError, WriterBusy
+from warehouse.load import load
 from warehouse.locks import FileLocks, Locks, PostgresLocks
 from warehouse.place import Place, place
 
@@ -92,7 +98,41 @@ def side_by_side(tmp_path: Path, where: Place, *, n_writers: int, n_rounds: int,
     assert found["core.offer"].n_rows == n_writers * lake_writer.N_OFFERS + len(lake_writer.SHARED)
 
 
-def test_two_writers_at_once(tmp_path: Path, lake_place: Place) -> None:
+def test_two_writers_at_once(tmp_path: Path, lake_place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two sessions that load at the same time make what one writer of a file makes, a jump that waits among it."""
+    connect: Any = duckdb.connect
+
+    def unsigned(*given: Any, config: Any = None, **named: Any) -> Any:
+        # Reading 70 MB of extensions to check their signatures takes longer than the test.
+        return connect(*given, config={"allow_unsigned_extensions": True, **(config or {})}, **named)
+
+    monkeypatch.setattr("warehouse.lake.duckdb.connect", unsigned)
+    both = threading.Barrier(2, timeout=60)
+
+    def write(number: int) -> None:
+        with db.open_log(lake_place) as con:
+            both.wait()
+            lake_writer.one_round(con, number, 0)
+
+    def jump(con: duckdb.DuckDBPyConnection) -> dict[str, content.TableHash]:
+        load(con, [look(5, row("type-0-1", "40"), scope="scope-0", document="a jump")], recorded_at=day(6))
+        return content.tables(con, ("core",))
+
+    with db.open_log(lake_place) as con:
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(write, range(2)))
+        found = jump(con)
+    with db.open_log(place(tmp_path / "file")) as con:
+        for number in range(2):
+            lake_writer.one_round(con, number, 0)
+        expected = jump(con)
+    assert content.differing(found, expected) == []
+    assert found["core.offer"].n_rows == 2 * lake_writer.N_OFFERS + len(lake_writer.SHARED)
+    assert found["core.quarantine"].n_rows == 1
+
+
+@pytest.mark.prove
+def test_two_processes_at_once(tmp_path: Path, lake_place: Place) -> None:
     """What one writer would have made of it."""
     side_by_side(tmp_path, lake_place, n_writers=2, n_rounds=2, kill=False)
 

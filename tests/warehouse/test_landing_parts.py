@@ -53,6 +53,7 @@ def test_a_part_whose_name_leads_elsewhere_is_refused(place: Place, part: str) -
             read()
 
 
+@pytest.mark.parametrize("place", ["folder", pytest.param("bucket", marks=pytest.mark.prove)], indirect=True)
 def test_many_processes_land_the_same_bodies_in_their_own_parts(place: Place) -> None:
     """Four at once, the same bodies at the same time: every look is in its part, every body there once and whole."""
     parts = ["w1", "w2", "w3", "w4"]
