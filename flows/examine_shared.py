@@ -44,9 +44,9 @@ def _rows(settings: Settings, place: Place, now: datetime) -> Iterator[Row]:
         return
     try:
         with lake.connected(place, make=False) as con:
-            version = con.execute("select extension_version from duckdb_extensions() where extension_name = 'ducklake'")
-            told = version.fetchone()
-            yield ok("catalogue", f"answers; DuckLake {told[0] if told else 'of an unknown version'}")
+            asked = con.execute("select extension_version from duckdb_extensions() where extension_name = 'ducklake'")
+            version = asked.fetchone()
+            yield ok("catalogue", f"answers; DuckLake {version[0] if version else 'of an unknown version'}")
             row, is_current = shape("log", con)
             yield row
             if not is_current:

@@ -106,6 +106,13 @@ def test_two_writers_at_once(tmp_path: Path, lake_place: Place, monkeypatch: pyt
         # Reading 70 MB of extensions to check their signatures takes longer than the test.
         return connect(*given, config={"allow_unsigned_extensions": True, **(config or {})}, **named)
 
+    def slow(locks: PostgresLocks) -> None:
+        # Before each commit of shared rows, so that the other surely comes meanwhile.
+        time.sleep(0.2)
+        check(locks)
+
+    check = PostgresLocks.check
+    monkeypatch.setattr(PostgresLocks, "check", slow)
     monkeypatch.setattr("warehouse.lake.duckdb.connect", unsigned)
     both = threading.Barrier(2, timeout=60)
 
