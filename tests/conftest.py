@@ -87,7 +87,9 @@ def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return libpq's words for the superuser of a PostgreSQL of this run's own, without a database."""
     programs = own_postgres.programs()
-    assert programs, "no PostgreSQL: apt-get install postgresql"
+    if not programs:
+        message = "no PostgreSQL: apt-get install postgresql"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
     with own_postgres.running(programs, log=tmp_path_factory.mktemp("postgres") / "log") as server:
         yield f"host={server.environment['PGHOST']} port={server.port} user=postgres"
 

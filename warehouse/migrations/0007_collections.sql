@@ -1,5 +1,5 @@
--- What became of each scope that another process than the run's own collected, and how long that took: the longest begin
--- first. On a shared warehouse also which groups of scopes were begun or taken back, so that each is begun once.
+-- What became of each scope that another process than the run's own collected, and how long that took: the longest
+-- begin first. On a shared warehouse also which groups of scopes were begun or taken back, so that each is begun once.
 
 create table meta.collection (
     run_id VARCHAR,
