@@ -98,7 +98,7 @@ class Handed:
 
     def give(self, number: int, collected: Collected) -> None:
         """Keep the bodies of what was collected, then say so to the run; a run that is gone takes nothing."""
-        looks = [self._look_told(look) for look in collected.looks]
+        looks = [self.landing.told(look) for look in collected.looks]
         error = collected.error
         told = {
             "source": collected.source, "scope": collected.scope, "seconds": collected.seconds, "looks": looks,
@@ -120,26 +120,6 @@ class Handed:
                 return
             lock.seek(0)
             yield lock
-
-    def _look_told(self, look: Look) -> dict[str, Any]:
-        documents = [
-            {
-                "sha256": self.landing.keep(document),
-                "url": document.url,
-                "parameters": dict(document.parameters),
-                "fetched_at": stamp(document.fetched_at),
-                "status": document.status,
-                "content_type": document.content_type,
-                "version_key": document.version_key,
-                "published_at": stamp(document.published_at) if document.published_at else None,
-                "whole": [document.whole.size, document.whole.sha256] if document.whole else None,
-            }
-            for document in look.documents
-        ]
-        return {
-            "source": look.source, "scope": look.scope, "observed_at": stamp(look.observed_at),
-            "complete": look.complete, "archived": look.archived, "notes": look.notes, "documents": documents,
-        }  # fmt: skip
 
     def _collected(self, told: Mapping[str, Any]) -> Collected:
         return Collected(

@@ -119,34 +119,34 @@ class Landing:
 
     def record_look(self, look: Look, *, run_id: str, recorded_at: datetime) -> None:
         """Keep the documents of a look and write the look to the journal."""
-        documents = []
-        for document in look.documents:
-            documents.append(
-                {
-                    "sha256": self.keep(document),
-                    "url": document.url,
-                    "parameters": dict(document.parameters),
-                    "fetched_at": stamp(document.fetched_at),
-                    "status": document.status,
-                    "content_type": document.content_type,
-                    "version_key": document.version_key,
-                    "published_at": stamp(document.published_at) if document.published_at else None,
-                    "size": len(document.body),
-                    "whole": [document.whole.size, document.whole.sha256] if document.whole else None,
-                }
-            )
-        self._append(
-            "look",
-            recorded_at,
-            run_id=run_id,
-            source=look.source,
-            scope=look.scope,
-            observed_at=stamp(look.observed_at),
-            complete=look.complete,
-            archived=look.archived,
-            documents=documents,
-            notes=list(look.notes),
-        )
+        self._append("look", recorded_at, run_id=run_id, **self.told(look))
+
+    def told(self, look: Look) -> dict[str, Any]:
+        """Keep the documents of a look, and return what the journal says of it, in values that JSON has."""
+        documents = [
+            {
+                "sha256": self.keep(document),
+                "url": document.url,
+                "parameters": dict(document.parameters),
+                "fetched_at": stamp(document.fetched_at),
+                "status": document.status,
+                "content_type": document.content_type,
+                "version_key": document.version_key,
+                "published_at": stamp(document.published_at) if document.published_at else None,
+                "size": len(document.body),
+                "whole": [document.whole.size, document.whole.sha256] if document.whole else None,
+            }
+            for document in look.documents
+        ]
+        return {
+            "source": look.source,
+            "scope": look.scope,
+            "observed_at": stamp(look.observed_at),
+            "complete": look.complete,
+            "archived": look.archived,
+            "documents": documents,
+            "notes": list(look.notes),
+        }
 
     def record_failure(
         self, *, source: str, scope: str, observed_at: datetime, error: str, run_id: str, recorded_at: datetime
