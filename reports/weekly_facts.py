@@ -35,7 +35,7 @@ REMADE = (
     "provider_price",
 )  # fmt: skip
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
-INDEX = ("price_index_item", "administered_spot", "price_index")
+INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
 """Made again only from what was known then: of what is known now, the file's own stands."""
 NEEDED = {"token": "token_cost", "drift": "price_index"}
 """The marts of the file itself without which a part of the page is left out."""
@@ -208,6 +208,8 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
     con.execute(
         "create table meta.build as select ?::TIMESTAMP as built_at, version from published.meta.build", [as_of]
     )
+    # Nothing is taken over from a file before.
+    con.execute("create table meta.settled as from published.meta.settled limit 0")
     for table, seen_at in LOG.items():
         moment = "recorded_at" if known_then else seen_at
         # An end of an offer that is exactly at the moment belongs to what follows.

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 
-@dataclass
+@dataclass(eq=False)
 class Counted:
     """A connection to DuckDB and its counts, `statements` and `rows`."""
 
