@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crash.shapes import made_older, migrations
+
 if TYPE_CHECKING:
     from toy_source import Toy
 
@@ -323,8 +325,6 @@ def old_shape(number: int) -> Callable[[Path], None]:
     """Return what gives a folder's log the shape that it had after so many migrations."""
 
     def make(root: Path) -> None:
-        from crash.shapes import made_older
-
         made_older(root / "data/build.duckdb", number)
 
     return make
@@ -349,7 +349,7 @@ JOBS = {
         Job(name="archive", act=archive, again=archive, prepare=archive_before),
         *(
             Job(name=f"migrate from {number}", act=build, again=build, prepare=old_shape(number))
-            for number in range(1, 5)
+            for number in range(1, len(migrations()))
         ),
     )
 }

@@ -46,5 +46,7 @@ def made_older(log: Path, number: int) -> None:
                 ).fetchall()
             } - set(theirs)  # fmt: skip
             for name in left:
-                assert con.execute(f"select count({name}) from new.core.{table}").fetchone() == (0,), (table, name)
+                # What a migration fills in is nothing, or an empty text.
+                held = con.execute(f"select count(nullif({name}::VARCHAR, '')) from new.core.{table}").fetchone()
+                assert held == (0,), (table, name)
     old.replace(log)
