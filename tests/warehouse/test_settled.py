@@ -5,6 +5,7 @@ import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -144,10 +145,8 @@ def spoil(file: Path, sql: str) -> None:
         con.execute(sql)
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a data directory of nine days, published on the ninth; copy it."""
-    folder = tmp_path_factory.mktemp("published")
+def nine_days(folder: Path) -> Path:
+    """Make a data directory of nine days, published on the ninth, and return it."""
     with undescribed(), db.writer(folder) as con:
         for at in range(9):
             told(con, look(at + 0.25, row("p5.48xlarge", "10")), learnt=at + 0.25)
@@ -155,11 +154,21 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def a_day_later(
-    published: Path, tmp_path: Path, between: str = "", *, price: str = "10", learnt: float = 9.25
-) -> list[int]:
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory, warehouse: Any) -> Path | None:
+    """Return such a directory to copy; None where its log would be a lake, and would not be copied with it."""
+    return None if warehouse else nine_days(tmp_path_factory.mktemp("published"))
+
+
+@pytest.fixture
+def published(once: Path | None, tmp_path: Path) -> Path:
+    """Return such a directory of the test's own."""
+    folder = tmp_path / "data"
+    return nine_days(folder) if once is None else Path(shutil.copytree(once, folder))
+
+
+def a_day_later(folder: Path, between: str = "", *, price: str = "10", learnt: float = 9.25) -> list[int]:
     """Spoil the levels of a published file, and publish the day after; return the n_items of price_level by day."""
-    folder = Path(shutil.copytree(published, tmp_path / "data"))
     file = folder / publish.FILE_NAME
     spoil(file, f"update mart.price_level set n_items = 77; {between}")
     with db.writer(folder) as con:
@@ -169,13 +178,13 @@ def a_day_later(
         return [n for (n,) in con.execute("select n_items from mart.price_level order by index_date").fetchall()]
 
 
-def test_only_days_that_may_differ_are_made_again(published: Path, tmp_path: Path) -> None:
+def test_only_days_that_may_differ_are_made_again(published: Path) -> None:
     """The day of the file before is carried on to the next; the ones before it are not looked at."""
-    assert a_day_later(published, tmp_path) == [77] * 9 + [1]
+    assert a_day_later(published) == [77] * 9 + [1]
 
 
-def test_a_price_learnt_late_makes_its_days_again(published: Path, tmp_path: Path) -> None:
-    assert a_day_later(published, tmp_path, price="11", learnt=5.5) == [77] * 5 + [1] * 5
+def test_a_price_learnt_late_makes_its_days_again(published: Path) -> None:
+    assert a_day_later(published, price="11", learnt=5.5) == [77] * 5 + [1] * 5
 
 
 @pytest.mark.parametrize(
@@ -187,10 +196,8 @@ def test_a_price_learnt_late_makes_its_days_again(published: Path, tmp_path: Pat
         pytest.param("drop table meta.model", marks=pytest.mark.prove),
     ],
 )
-def test_nothing_is_taken_over_from_another_version_or_other_marts(
-    published: Path, tmp_path: Path, between: str
-) -> None:
-    assert a_day_later(published, tmp_path, between) == [1] * 10
+def test_nothing_is_taken_over_from_another_version_or_other_marts(published: Path, between: str) -> None:
+    assert a_day_later(published, between) == [1] * 10
 
 
 def test_a_file_before_that_cannot_be_read_is_no_fault(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
