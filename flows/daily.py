@@ -113,20 +113,12 @@ def fetch_all(one: steps.Run, planned: list[tuple[str, str]]) -> None:
     """Fetch scopes side by side, each in a task, and land what comes in this thread; one that fails fails alone."""
     fetch = fetch_task(one)
     pool: ThreadPoolTaskRunner[Any] = ThreadPoolTaskRunner(max_workers=one.settings.workers)
+
+    def land(each: Collected) -> None:
+        one.land(steps.Fetched(source=each.source, scope=each.scope, looks=each.looks, error=each.error))
+
     with pool:
-        futures: dict[PrefectFuture[tuple[Look, ...]], tuple[str, str]] = {
-            pool.submit(fetch, {"source": source, "scope": scope}): (source, scope) for source, scope in planned
-        }
-        for done in as_completed(list(futures)):
-            source, scope = futures[done]
-            try:
-                fetched = steps.Fetched(source=source, scope=scope, looks=done.result())
-            except SourceError as error:
-                fetched = steps.Fetched(source=source, scope=scope, error=error)
-            except TimeoutError:
-                late = Unavailable(f"gave no whole answer within {FETCH_TIMEOUT_S} seconds", source=source)
-                fetched = steps.Fetched(source=source, scope=scope, error=late)
-            one.land(fetched)
+        settle({submitted(pool, fetch, scope): scope for scope in planned}, land)
 
 
 def fetch_task(one: steps.Run) -> Task[[str, str], tuple[Look, ...]]:
@@ -178,19 +170,18 @@ def collect_all(one: steps.Run, planned: "Sequence[tuple[Source, str]]") -> None
         futures: dict[PrefectFuture[Any], Scope] = {submitted(own, fetch, scope): scope for scope in here}
         if how.fan_out == "dask":
             with dask_cluster(one.settings, how) as cluster:
-                for scope in fan_out.longest_first(away, seconds):
+                for scope in away:
                     known = {scope: fan_out.known_to(one, *scope)}
                     collect_it = collect_task(one.settings.data_dir, one.summary.run_id, known)
                     futures[submitted(cluster, collect_it, scope)] = scope
                 settle(futures, take)
-            fan_out.remember(one.con, one.summary.run_id, done, one.clock())
         else:
             for scope in share(one, fan_out.groups(away, seconds, how.processes), take):
                 one.progress(f"{' '.join(scope)}: no worker began it, so the run does")
                 futures[submitted(own, fetch, scope)] = scope
             settle(futures, take)
-            if one.lake is None:  # on a shared warehouse whoever collected has told
-                fan_out.remember(one.con, one.summary.run_id, done, one.clock())
+    if how.fan_out == "dask" or one.lake is None:  # workers on a shared warehouse have told it themselves
+        fan_out.remember(one.con, one.summary.run_id, done, one.clock())
 
 
 def submitted(pool: Any, work: Task[[str, str], Any], scope: Scope) -> "PrefectFuture[Any]":

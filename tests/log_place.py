@@ -74,6 +74,19 @@ _LAKES: list[Lakes] = []
 
 
 @contextmanager
+def unsigned_extensions() -> Iterator[None]:
+    """Leave the signatures of extensions unread: reading 70 MB of them takes longer than most tests."""
+    connect: Any = duckdb.connect
+
+    def unsigned(*given: Any, config: Any = None, **named: Any) -> Any:
+        return connect(*given, config={"allow_unsigned_extensions": True, **(config or {})}, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warehouse.lake.duckdb.connect", unsigned)
+        yield
+
+
+@contextmanager
 def lakes(folder: Path) -> Iterator[Lakes]:
     """Let every log that tests open be a DuckLake, for as long as this lasts."""
     programs = own_postgres.programs()
@@ -82,13 +95,7 @@ def lakes(folder: Path) -> Iterator[Lakes]:
         server = held.enter_context(own_postgres.running(programs, log=folder / "postgres.log"))
         words = f"host={server.environment['PGHOST']} port={server.port} user=postgres"
         patch = held.enter_context(pytest.MonkeyPatch.context())
-        connect: Any = duckdb.connect
-
-        def unsigned(*given: Any, config: Any = None, **named: Any) -> Any:
-            # Reading 70 MB of extensions to check their signatures takes longer than most tests.
-            return connect(*given, config={"allow_unsigned_extensions": True, **(config or {})}, **named)
-
-        patch.setattr("warehouse.lake.duckdb.connect", unsigned)
+        held.enter_context(unsigned_extensions())
         made = Lakes(words, folder)
         held.callback(made.close)
         patch.setattr("warehouse.db.open_build", made.open_build)

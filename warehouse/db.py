@@ -107,7 +107,8 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
         con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
         _apply(con, _steps(con))
         create_macros(con)
-        load_instance_types(con)
+        with lake.transaction(con):
+            load_instance_types(con)
     elif not _is_current(con):
         from warehouse import publication
 
@@ -120,8 +121,7 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
             if _made(con) != _to_make():
                 with lake.transaction(con):
                     create_macros(con)
-                    con.execute("delete from core.instance_type")
-                    insert_rows(con, "core.instance_type", instance_types.read_table())
+                    load_instance_types(con)
                     con.execute("insert into meta.made values (?, ?)", [_to_make(), _now()])
 
 
@@ -186,12 +186,9 @@ def _macros() -> list[str]:
 
 
 def load_instance_types(con: duckdb.DuckDBPyConnection) -> None:
-    """Make core.instance_type equal to the dated table in the package."""
-    rows = instance_types.read_table()
-    con.begin()
+    """Make core.instance_type equal to the dated table in the package; the caller holds a transaction."""
     con.execute("delete from core.instance_type")
-    insert_rows(con, "core.instance_type", rows)
-    con.commit()
+    insert_rows(con, "core.instance_type", instance_types.read_table())
 
 
 def insert_rows(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[object]]) -> None:

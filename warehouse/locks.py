@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,7 +24,7 @@ KEEPALIVE = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keep
 """The server ends the session of a machine that vanished after a minute; by itself it would wait for two hours."""
 
 
-class Locks:
+class Locks(ABC):
     """The locks of one process on one warehouse; what is taken and given back is in the hands of a subclass."""
 
     def __init__(self, where: str) -> None:
@@ -60,9 +61,11 @@ class Locks:
             if is_held:
                 self._give(name)
 
+    @abstractmethod
     def check(self) -> None:
         """Raise WriterBusy where locks that this process took are no longer its own."""
 
+    @abstractmethod
     def close(self) -> None:
         """Give everything back."""
 
@@ -84,11 +87,11 @@ class Locks:
             del self._owners[name]
             self._release(name)
 
-    def _seize(self, name: str) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def _seize(self, name: str) -> bool: ...
 
-    def _release(self, name: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _release(self, name: str) -> None: ...
 
 
 class PostgresLocks(Locks):
@@ -163,6 +166,9 @@ class FileLocks(Locks):
 
     def _release(self, name: str) -> None:
         self._files.pop(name).close()
+
+    def check(self) -> None:
+        """Do nothing: a process loses the lock of a file only when it ends."""
 
     def close(self) -> None:
         for file in self._files.values():

@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 from few_marts import published_with
+from log_place import unsigned_extensions
 
 from flows import steps
 from warehouse import db, publication
@@ -42,14 +43,8 @@ def loaded(name: str) -> ModuleType:
 
 @pytest.fixture(scope="module", autouse=True)
 def unsigned() -> Iterator[None]:
-    """Leave the signatures of extensions unread, which takes longer than the tests."""
-    connect: Any = duckdb.connect
-
-    def narrow(*given: Any, config: Any = None, **named: Any) -> Any:
-        return connect(*given, config={"allow_unsigned_extensions": True, **(config or {})}, **named)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warehouse.lake.duckdb.connect", narrow)
+    """Leave the signatures of extensions unread."""
+    with unsigned_extensions():
         yield
 
 

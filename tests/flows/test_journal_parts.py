@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -133,8 +134,8 @@ def test_looks_at_one_scope_in_several_parts_are_loaded_by_time(
         land(toy, landing, at, "a", {"p5.48xlarge": str(10 + at)})
     replay.catch_up(con, landings[1])
 
-    prices = con.execute("select unit_price::VARCHAR from core.price_event order by valid_from").fetchall()
-    assert [float(price) for (price,) in prices] == [10, 11, 12]
+    prices = con.execute("select unit_price from core.price_event order by valid_from").fetchall()
+    assert [price for (price,) in prices] == [Decimal(10), Decimal(11), Decimal(12)]
     assert set(positions(con)) == {"", "w1", "w2"}
 
 

@@ -13,6 +13,7 @@ import kept_data
 import landing_places
 import pytest
 from click.testing import CliRunner
+from log_place import unsigned_extensions
 from toy_source import Toy
 
 from flows import migrate, steps
@@ -28,14 +29,8 @@ PRICES = "select unit_price::double as price from core.current_price order by 1"
 
 @pytest.fixture(autouse=True, scope="module")
 def unsigned() -> Iterator[None]:
-    """Leave the signatures of extensions unread, which takes longer than the tests."""
-    connect: Any = duckdb.connect
-
-    def narrow(*given: Any, config: Any = None, **named: Any) -> Any:
-        return connect(*given, config={"allow_unsigned_extensions": True, **(config or {})}, **named)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warehouse.lake.duckdb.connect", narrow)
+    """Leave the signatures of extensions unread."""
+    with unsigned_extensions():
         yield
 
 
