@@ -31,6 +31,8 @@ FIRST_MONTH = (2022, 1)
 FILE_NAMES = ("{year:04}-{month:02}.tsv.zst", "{year:04}/{month:02}.tsv.zst")
 BLOCK_BYTES = 1 << 22
 PROGRESS_STEP_BYTES = 512 << 20
+EXCERPT_LIMIT_BYTES = 256 << 20
+"""For the lines that are kept of a month, of all regions: some ten times as much as there are."""
 MAX_MONTHS_KEPT = 60
 """Months whose excerpts are remembered, compressed: about 2 MB each."""
 NOT_FOUND = 404
@@ -137,7 +139,7 @@ def cut(blocks: Iterator[bytes], *, url: str, progress: Context) -> Month:
     """Return the lines of accelerators on Linux, by region; raise LayoutChanged where it is no such file or damaged."""
     import pyarrow as pa
 
-    whole, size, told = hashlib.sha256(), 0, 0
+    whole, size, kept_size, told = hashlib.sha256(), 0, 0, 0
     packers: dict[bytes, Any] = {}
     packed: dict[bytes, list[bytes]] = {}
     rest = b""
@@ -147,9 +149,14 @@ def cut(blocks: Iterator[bytes], *, url: str, progress: Context) -> Month:
             whole.update(block)
             size += len(block)
             lines, _, rest = (rest + block).rpartition(b"\n")
+            if len(rest) > BLOCK_BYTES:
+                raise _refusal(f"a line of more than {BLOCK_BYTES} bytes", url)
             for prefix, kept in _lines_by_region(lines + b"\n" if lines else b"", url).items():
                 packer = packers.setdefault(prefix, zlib.compressobj(6))
                 packed.setdefault(prefix, []).append(packer.compress(b"".join(kept)))
+                kept_size += sum(map(len, kept))
+            if kept_size > EXCERPT_LIMIT_BYTES:
+                raise _refusal(f"the lines of accelerators exceed {EXCERPT_LIMIT_BYTES} bytes", url)
             if size - told >= PROGRESS_STEP_BYTES:
                 told = size
                 progress.progress(f"{NAME}: {size >> 20} MB of {url} read")

@@ -132,6 +132,19 @@ def test_what_was_landed_is_not_read_again(folder: Path) -> None:
     assert again.documents == (first,)
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("use1-az6" * 200, "a line of more than 1000 bytes"), (FEBRUARY * 200, "accelerators exceed 2000 bytes")],
+)
+def test_what_swells_is_refused(text: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a line without end nor prices without end are held in memory."""
+    monkeypatch.setattr(archive, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(archive, "EXCERPT_LIMIT_BYTES", 2000)
+    web = NoWeb({"https://example.org/2024-01.tsv.zst": packed(text)})
+    with pytest.raises(LayoutChanged, match=reason):
+        looks(context("https://example.org", web), "us-east-1", last="2024-01-31")
+
+
 def test_holes_are_named(folder: Path) -> None:
     """A month that is not there, and a month without the region: looks without documents, and a note."""
     december, january, _ = looks(context(folder.as_uri()), "sa-east-1", first="2023-12-01")
