@@ -4,8 +4,9 @@ What: https://github.com/dstackai/gpuhunt (MPL-2.0), an optional extra: `uv sync
 providers: cloudrift and daytona without a key, seeweb with SEEWEB_API_TOKEN. Terms: those of each provider.
 Setting: `enabled`. Written against gpuhunt 0.1.34 in November 2026.
 
-1. Off unless a deployment says otherwise: gpuhunt asks with a client of its own, which names itself as nobody, minds no
-   robots.txt and makes no pauses.
+1. Off unless a deployment says otherwise: gpuhunt minds no robots.txt and makes no pauses. Its client (requests) waits
+   for as long as a byte comes now and then, takes bodies of any size, and follows redirects anywhere, with the key. So
+   its providers are given another one for it: our own web, with its limits of time, size and redirects.
 2. gpuhunt gives objects and no documents. The document that lands is what it gave, as JSON, with its version and its
    warnings: the provider's own bytes are not kept, and amounts have been binary fractions on their way. Every row is
    marked "via gpuhunt <version>" in `conditions`, and one of another version is another offer.
@@ -20,7 +21,8 @@ Setting: `enabled`. Written against gpuhunt 0.1.34 in November 2026.
 6. It renames chips (RTX-PRO-6000 to RTXPRO6000). The provider's own name is the label where gpuhunt hands it on,
    followed by the memory of one chip.
 7. It knows no currencies. Seeweb bills in euros, and its figures come as they are.
-8. Daytona's prices are sums that gpuhunt makes for a sandbox of its own choice (1x-H100-8cpu-100gb-256gb), and its
+8. gpuhunt looks for digits in Seeweb's amounts, so that -1.5 would be 1.5: an answer with a negative number is refused.
+9. Daytona's prices are sums that gpuhunt makes for a sandbox of its own choice (1x-H100-8cpu-100gb-256gb), and its
    region, earth, is gpuhunt's: none. CloudRift's regions are its data centres.
 """
 
@@ -33,22 +35,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from importlib import import_module, metadata
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from extract import strict
 from extract.base import Context, Parsed, Source
 from extract.neoclouds.answers import Digits, Fields, content, refusal
 from extract.neoclouds.offers import Row, offer, once, parsed, plain
 from warehouse.documents import Document, Look
-from warehouse.errors import CredentialsMissing, LayoutChanged, SourceError, Unavailable
+from warehouse.errors import CredentialsMissing, LayoutChanged, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from extract.web import Response, Web
 
 NAME = "gpuhunt"
 URL = "https://github.com/dstackai/gpuhunt"
-OFF_BECAUSE = (
-    "it asks providers with gpuhunt's own client, which does not say who asks and minds no robots.txt; "
-    "it needs the extra gpuhunt (`uv sync --extra gpuhunt`)"
-)
+OFF_BECAUSE = "gpuhunt minds no robots.txt; it needs the extra gpuhunt (`uv sync --extra gpuhunt`)"
 INSTALL = "Install it with `uv sync --extra gpuhunt`"
 SEEWEB_KEY = "SEEWEB_API_TOKEN"
 PLACELESS = ("earth", "")
@@ -90,7 +97,7 @@ def fetch(ctx: Context, scope: str) -> Look:
     _installed()
     provider = _provider(scope)
     with _warnings(f"gpuhunt.providers.{scope}") as warnings:
-        items = _offers(scope, provider)
+        items = _offers(scope, provider, ctx.web)
     now = ctx.now()
     given = {
         "gpuhunt": metadata.version("gpuhunt"), "provider": scope, "warnings": sorted(set(warnings)), "items": items,
@@ -126,28 +133,72 @@ def _provider(scope: str) -> Any:
     return getattr(made, "from_env", made)()
 
 
-def _offers(scope: str, provider: Any) -> list[dict[str, Any]]:
-    """Return what a provider of gpuhunt gives; each way in which it fails is an error of ours."""
-    import requests
+class _Requests:
+    """What gpuhunt's providers use of requests, over our own web; whatever else they might, it has not."""
 
+    def __init__(self, web: "Web") -> None:
+        self._web = web
+
+    def get(self, url: str, *, headers: "Mapping[str, str] | None" = None, timeout: float = 0) -> "_Answer":
+        return _Answer(self._web.get(url, headers=headers or {}))
+
+    def request(self, method: str, url: str, *, json: object, timeout: float = 0) -> "_Answer":
+        if method != "POST":
+            raise ValueError(f"gpuhunt asks with {method}")
+        return _Answer(self._web.post(url, json=json))
+
+
+class _Answer:
+    """A good answer; for any other one our web raises."""
+
+    ok = True
+
+    def __init__(self, answer: "Response") -> None:
+        self._answer = answer
+
+    def raise_for_status(self) -> None:
+        """Do nothing."""
+
+    def json(self) -> Any:
+        return strict.loads(self._answer.body, numbers=partial(_number, float), whole=partial(_number, int))
+
+
+def _number(kind: type[int] | type[float], text: str) -> int | float:
+    if text.startswith("-"):
+        raise ValueError(f"a negative number: {text:.20}")
+    return kind(text)
+
+
+_turn = Lock()
+
+
+@contextmanager
+def _asking_through(web: "Web", scope: str) -> Iterator[None]:
+    """Let a provider of gpuhunt ask through our web; one at a time."""
+    module: Any = import_module(f"gpuhunt.providers.{scope}")
+    with _turn:
+        real, module.requests = module.requests, _Requests(web)
+        try:
+            yield
+        finally:
+            module.requests = real
+
+
+def _offers(scope: str, provider: Any, web: "Web") -> list[dict[str, Any]]:
+    """Return what a provider of gpuhunt gives; each way in which it fails is an error of ours."""
     try:
-        return [asdict(item) for item in provider.get()]
-    except requests.HTTPError as error:
-        status = error.response.status_code if error.response is not None else 0
-        message = f"{ASKED[scope].provider} answered HTTP {status}"
-        if status in (401, 403):
-            hint = f"Check {ASKED[scope].key}" if ASKED[scope].key else ""
-            raise CredentialsMissing(message, source=NAME, field="status", value=status, hint=hint) from error
-        kind = Unavailable if status == 429 or status >= 500 else SourceError
-        raise kind(message, source=NAME, field="status", value=status, hint="Try again later") from error
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        # requests' own JSONDecodeError is a ValueError too.
+        with _asking_through(web, scope):
+            return [asdict(item) for item in provider.get()]
+    except SourceError as error:
+        if error.field == "status" and error.value in (401, 403):
+            message = f"{ASKED[scope].provider} answered HTTP {error.value}"
+            hint = f"Check {ASKED[scope].key}" if ASKED[scope].key else "It may want a key now"
+            raise CredentialsMissing(message, source=NAME, field="status", value=error.value, hint=hint) from error
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
         hint = "The answer is another than this release of gpuhunt reads; look for a newer one"
         message = f"gpuhunt could not read the answer: {error!r}"
         raise LayoutChanged(message, source=NAME, field="items", value=scope, hint=hint) from error
-    except requests.RequestException as error:
-        message = f"{ASKED[scope].provider} could not be reached: {error}"
-        raise Unavailable(message, source=NAME, field="url", value=scope, hint="Try again later") from error
 
 
 class _Heard(logging.Handler):

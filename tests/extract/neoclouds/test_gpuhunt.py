@@ -1,13 +1,10 @@
-"""gpuhunt itself, against a site on this machine: what it gives is marked as its own, and its silence is an error.
-
-Figures are those of gpuhunt's own tests (MPL-2.0): Daytona's rates of 2026-09-23, Seeweb's plans; CloudRift's are made
-up.
-"""
+"""gpuhunt itself, against a site on this machine: what it gives is marked as its own, and its silence is an error."""
 
 import importlib.util
 import json
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
 from importlib import metadata
@@ -16,10 +13,13 @@ from typing import Any
 import gpuhunt.providers.daytona
 import gpuhunt.providers.seeweb
 import pytest
+import requests
+from gpuhunt_answers import CLOUDRIFT, DAYTONA, PATHS, SEEWEB
 from neoclouds.case import rows
-from web_site import Site
+from web_site import Site, open_site, send
 
 from extract.base import Context
+from extract.http import HttpWeb, Retries
 from extract.neoclouds import SOURCES, gpuhunt_
 from extract.neoclouds.gpuhunt_ import ASKED, READ_HERE, SOURCE
 from flows import steps
@@ -30,43 +30,8 @@ from warehouse.errors import CredentialsMissing, LayoutChanged, SourceError, Una
 from warehouse.gates import row_gate
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
-CONTEXT = Context(web=None, settings={}, now=lambda: NOW)  # type: ignore[arg-type]
+CONTEXT = Context(web=HttpWeb(retries=Retries(attempts=1)), settings={}, now=lambda: NOW)
 VERSION = metadata.version("gpuhunt")
-
-DAYTONA = {
-    "currency": "USD",
-    "gpus": [
-        {"type": "H100", "onDemandPricePerHour": 3.95, "spotPricePerHour": 2.27},
-        {"type": "RTX-PRO-6000", "onDemandPricePerHour": 3.03, "spotPricePerHour": 1.74},
-    ],
-    "resources": {
-        "onDemand": {"vcpuPerHour": 0.0504, "memoryGiBPerHour": 0.0162, "diskGiBPerHour": 0.000108},
-        "spot": {"vcpuPerHour": 0.03, "memoryGiBPerHour": 0.0093, "diskGiBPerHour": 0.000062},
-    },
-}
-SEEWEB = {
-    "plans": [
-        {
-            "name": "ECS2GPU3", "cpu": "32", "ram": "245760", "disk": "2000", "gpu": "2", "gpu_label": "A100 80GB",
-            "hourly_price": 1.98, "available": True, "available_regions": [{"location": "it-fr2"}],
-        },
-    ],
-}  # fmt: skip
-CLOUDRIFT = {
-    "data": {
-        "instance_types": [
-            {
-                "brand_short": "RTX 4090",
-                "variants": [
-                    {
-                        "name": "rtx49-8c-nr.2", "cost_per_hour": 78, "cpu_count": 16, "dram": 100 << 30,
-                        "disk": 500 << 30, "gpu_count": 2, "vram": 24 << 30, "nodes_per_dc": {"us-east-nc-nr-1": 3},
-                    },
-                ],
-            },
-        ],
-    },
-}  # fmt: skip
 
 
 def answer(content: object, status: int = 200) -> Callable[[BaseHTTPRequestHandler], None]:
@@ -79,11 +44,6 @@ def answer(content: object, status: int = 200) -> Callable[[BaseHTTPRequestHandl
         handler.wfile.write(body)
 
     return give
-
-
-PATHS = {
-    "daytona": "/gpu-pricing", "seeweb": "/plans", "cloudrift": "/api/v1/instance-types/list",
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -225,7 +185,7 @@ def test_each_failure_is_an_error_of_ours(content: object, status: int, error: t
     with pytest.raises(SourceError) as raised:
         look("seeweb")
     assert type(raised.value) is error
-    assert raised.value.source == "gpuhunt"
+    assert raised.value.source == ("gpuhunt" if error in (CredentialsMissing, LayoutChanged) else f"{site.url}/plans")
     assert "sw-example-0001" not in str(raised.value)
 
 
@@ -233,7 +193,34 @@ def test_a_site_that_is_not_there_is_unavailable(site: Site):
     """Trying again may help."""
     site.server.shutdown()
     site.server.server_close()
-    with pytest.raises(Unavailable, match="could not be reached"):
+    with pytest.raises(Unavailable, match="no answer"):
+        look("seeweb")
+
+
+def test_it_asks_through_our_own_web(site: Site):
+    """Whose bounds hold for it: here that of size; it says who asks, and gpuhunt's own client is back in its place."""
+    look("seeweb")
+    assert site.asked[-1].headers["User-Agent"].startswith("chipledger/")
+    small = HttpWeb(get_limit_bytes=100, retries=Retries(attempts=1))
+    with pytest.raises(SourceError, match="exceeds 100 bytes"):
+        SOURCE.fetch(replace(CONTEXT, web=small), "seeweb")
+    assert gpuhunt.providers.seeweb.requests is requests
+
+
+def test_a_key_goes_to_nobody_else(site: Site):
+    """A redirect to another host is an error, and that host is not asked."""
+    with open_site() as other:
+        site.answers["/plans"] = [send(status=302, Location=f"{other.url}/plans")]
+        other.answers["/plans"] = [answer(SEEWEB)]
+        with pytest.raises(SourceError, match="redirected elsewhere"):
+            look("seeweb")
+        assert other.asked == []
+
+
+def test_a_negative_amount_is_not_read_without_its_sign(site: Site):
+    """gpuhunt looks for the digits in it."""
+    site.answers["/plans"] = [answer({"plans": [SEEWEB["plans"][0] | {"hourly_price": -1.5}]})]
+    with pytest.raises(LayoutChanged, match=r"negative number: -1\.5"):
         look("seeweb")
 
 
