@@ -1,14 +1,19 @@
 """Versions of a table out of a git repository, oldest first, by git itself: the program, never a shell.
 
 The clone has all commits and folders and no files (https://git-scm.com/docs/partial-clone); the bytes of a version are
-fetched when they are read. Only the protocol of the repository's own address is let through.
+fetched when they are read. Only the protocol of the repository's own address is let through, redirects are not followed
+and nobody is asked for a password. git holds much of an answer in memory and waits for ever: each command has a time,
+after which all programs that it started are ended, and each of these has limits of memory and of the size of a file.
 """
 
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +31,24 @@ FOLDER = "skypilot-catalog.git"
 BRANCH = "refs/remotes/origin/HEAD"
 CLONE_S, READ_S = 3600, 300
 """Seconds that a clone and any other command of git may take."""
+SILENT_S = 120
+"""Seconds after which a server that sends nothing is given up."""
+CLONE_BYTES, READ_BYTES = 8 << 30, 64 << 20
+"""Size of the largest file that these may write; what a command prints is one."""
+MEMORY_BYTES = 2 << 30
+"""For each program of git: dozens of times what a clone takes."""
+LAST_BYTES = 4096
+"""Of what git complains of, in whose last line it says why it gave up."""
+BOUNDED = """
+import os, resource, sys
+for kind, most in ((resource.RLIMIT_DATA, sys.argv[1]), (resource.RLIMIT_FSIZE, sys.argv[2])):
+    try:
+        resource.setrlimit(kind, (int(most), int(most)))
+    except (OSError, ValueError):  # a system without it, or with a lower limit
+        pass
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""Becomes git, within limits of memory and file size: set before it starts, and not in a copy of this process."""
 OF_A_REPOSITORY = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX",
@@ -74,7 +97,7 @@ class History:
             if (clone / "HEAD").exists() or (clone / ".git").exists():
                 _same_origin(clone, address)
                 ctx.progress(f"{NAME}: asking {address} for what is new")
-                _git("fetch", "--quiet", "--no-tags", "origin", at=clone, url=address, seconds=CLONE_S)
+                _git("fetch", "--quiet", "--no-tags", "origin", at=clone, url=address, is_clone=True)
             else:
                 ctx.progress(f"{NAME}: cloning {address} without its files, which takes some minutes")
                 _clone(clone, address)
@@ -137,7 +160,7 @@ def _clone(clone: Path, address: str) -> None:
         made = Path(beside) / FOLDER
         _git(
             "clone", "--quiet", "--filter=blob:none", "--no-checkout", "--sparse", "--single-branch", "--no-tags",
-            "--", address, str(made), at=clone.parent, url=address, seconds=CLONE_S,
+            "--", address, str(made), at=clone.parent, url=address, is_clone=True,
         )  # fmt: skip
         made.rename(clone)
 
@@ -149,27 +172,48 @@ def _same_origin(clone: Path, address: str) -> None:
         raise SettingsError("a clone of another repository", source=NAME, field="url", value=origin, hint=hint)
 
 
-def _git(*words: str, at: Path, url: str, seconds: int = READ_S) -> bytes:
-    """Return what a command of git prints; raise SourceError where there is no git, Unavailable where it fails."""
+def _git(*words: str, at: Path, url: str, is_clone: bool = False) -> bytes:
+    """Return what a command of git prints; raise Unavailable where it fails, SourceError for no git or too much."""
     program = shutil.which("git")
     if program is None:
         hint = "Install git (https://git-scm.com/downloads); only this source needs it"
         raise SourceError("git is not installed", source=NAME, field="git", value="not on PATH", hint=hint)
     environment = {name: value for name, value in os.environ.items() if name not in OF_A_REPOSITORY}
-    environment |= {"GIT_ALLOW_PROTOCOL": urlsplit(url).scheme, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    options = ("-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "maintenance.auto=false")
-    try:
-        done = subprocess.run(  # noqa: S603 - a list of words, no shell; the address is checked and stands after --
-            [program, *options, *words], cwd=at, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=seconds, check=True,
+    environment |= {
+        "GIT_ALLOW_PROTOCOL": urlsplit(url).scheme, "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "LC_ALL": "C",
+    }  # fmt: skip
+    settings = (
+        "core.hooksPath=/dev/null", "gc.auto=0", "maintenance.auto=false", "credential.helper=",
+        "http.followRedirects=false", "http.lowSpeedLimit=1", f"http.lowSpeedTime={SILENT_S}",
+    )  # fmt: skip
+    options = [word for setting in settings for word in ("-c", setting)]
+    seconds, most = (CLONE_S, CLONE_BYTES) if is_clone else (READ_S, READ_BYTES)
+    bounded = (sys.executable, "-I", "-S", "-c", BOUNDED, str(MEMORY_BYTES), str(most))
+    with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as complaints:
+        git = subprocess.Popen(  # noqa: S603 - a list of words, no shell; the address is checked and stands after --
+            [*bounded, program, *options, *words], cwd=at, env=environment, stdin=subprocess.DEVNULL, stdout=told,
+            stderr=complaints, start_new_session=True,
         )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise Unavailable(
-            f"git took more than {seconds} s", source=NAME, field="git", value=words[0], hint="Try again later"
-        ) from error
-    except subprocess.CalledProcessError as error:
-        lines = error.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit status {error.returncode}"]
-        raise Unavailable(
-            f"git {words[0]} failed: {lines[-1]}", source=NAME, field="git", value=url, hint="Try again later"
-        ) from error
-    return done.stdout
+        try:
+            status = git.wait(seconds)
+        except subprocess.TimeoutExpired as error:
+            raise Unavailable(
+                f"git took more than {seconds} s", source=NAME, field="git", value=words[0], hint="Try again later"
+            ) from error
+        finally:
+            # With it the programs that it started, which would go on to fetch.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(git.pid, signal.SIGKILL)
+            git.wait()
+        if told.seek(0, os.SEEK_END) >= most:
+            hint = "It is another repository than expected, or a table that swells"
+            message = f"git {words[0]} tells more than {most} bytes"
+            raise SourceError(message, source=NAME, field="size", value=most, hint=hint)
+        if status:
+            complaints.seek(max(0, complaints.seek(0, os.SEEK_END) - LAST_BYTES))
+            lines = complaints.read().decode("utf-8", "replace").strip().splitlines() or [f"exit status {status}"]
+            raise Unavailable(
+                f"git {words[0]} failed: {lines[-1]}", source=NAME, field="git", value=url, hint="Try again later"
+            )
+        told.seek(0)
+        return told.read()

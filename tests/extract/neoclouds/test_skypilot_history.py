@@ -1,6 +1,5 @@
 """The history of SkyPilot's catalogues, out of a real git repository that is made here: true dates, nothing twice."""
 
-import os
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from git_repository import HEADER, Repository, table
 
 from extract.base import Context
 from extract.neoclouds.skypilot_catalog import SOURCE, history
@@ -19,44 +19,12 @@ from warehouse.documents import Document, Look
 from warehouse.errors import SettingsError, SourceError, Unavailable
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
-HEADER = "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Price,Region,GpuInfo,SpotPrice\n"
 VERSIONS = (
     ("2026-04-02T03:00:00+02:00", "69b86f0"), ("2026-04-06T07:00:00+00:00", "ba0a209"),
     ("2026-04-20T14:00:00+00:00", "5738017"), ("2026-05-07T00:00:00+00:00", "5bdbfd4"),
     ("2026-05-07T03:00:00+00:00", "4c06102"),
 )  # fmt: skip
 """Days and names of five versions of Lambda's table; the fourth has a header only. The hours are made up."""
-
-
-class Repository:
-    """A git repository with tables of prices, each version committed at the moment it is given."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir()
-        self.git("init", "--quiet", "--initial-branch=master")
-        for name in ("uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"):
-            self.git("config", name, "true")
-
-    @property
-    def url(self) -> str:
-        return f"file://{self.folder}"
-
-    def git(self, *words: str, at: str = "2026-01-01T00:00:00+00:00") -> None:
-        person = {
-            f"GIT_{who}_{what}": "nobody@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-        }
-        environment = os.environ | person | {"GIT_COMMITTER_DATE": at, "GIT_AUTHOR_DATE": "2020-01-01T00:00:00+00:00"}
-        subprocess.run(["git", "-C", self.folder, *words], env=environment, check=True, capture_output=True)
-
-    def commit(self, at: str, **tables: bytes | str) -> None:
-        """Commit tables by folder, such as v8_lambda, at a moment."""
-        for name, table in tables.items():
-            path = self.folder.joinpath("catalogs", *name.split("_"), "vms.csv")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(table.encode() if isinstance(table, str) else table)
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--message", "tables", at=at)
 
 
 @pytest.fixture(autouse=True)
@@ -81,10 +49,6 @@ def lambdas(repository: Repository, shared: Path) -> Repository:
         table = (shared / "data/neocloud_samples/lambda" / f"skypilot_lambda_vms_{name}.csv").read_bytes()
         repository.commit(at, v8_lambda=table)
     return repository
-
-
-def table(price: object) -> str:
-    return f"{HEADER}gpu_1x_a10,A10,1.0,30.0,200.0,{price},us-east-1,,\n"
 
 
 def context(url: str, landed: dict[str, Document] | None = None, said: list[str] | None = None) -> Context:
@@ -299,7 +263,7 @@ def test_what_is_not_there_is_named(repository: Repository, tmp_path: Path):
 )  # fmt: skip
 def test_only_some_addresses_reach_git(url: str, monkeypatch: pytest.MonkeyPatch):
     """git can be made to run programs by an address; it never sees such a one."""
-    monkeypatch.setattr(subprocess, "run", lambda *words, **others: pytest.fail(f"{words}"))
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **others: pytest.fail(f"{words}"))
     with pytest.raises(SettingsError) as raised:
         looks(context(url))
     assert raised.value.field == "url"
