@@ -17,6 +17,7 @@ def main(kind: str, file: Path) -> None:
     found: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as folder, lab() as running:
         good = {each.name: ask(running, each, None, Path(folder)) for each in subjects()}
+        assert all(outcome.rows and not outcome.error for outcome in good.values())
         for fault in (each for each in FAULTS if each.kind == kind):
             for subject in subjects():
                 about = {"kind": kind, "fault": fault.name, "subject": subject.name}

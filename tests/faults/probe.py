@@ -4,18 +4,14 @@ import contextlib
 import os
 import re
 import socket
-import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
 from botocore.retries.standard import ExponentialBackoff
 from standin import api
 
@@ -23,8 +19,12 @@ import extract.aws_client
 import extract.http
 import extract.polite
 from extract.base import Context
-from faults.subjects import MOMENT, Lab, Subject
-from faults.table import Fault, Way
+from extract.neoclouds.skypilot_catalog import history
+from faults.git_site import Descendants
+from faults.subject import Subject
+from faults.subjects import MOMENT, Lab
+from faults.table import FINAL, HARMLESS, Fault, Way
+from faults.tls import authority, certified
 from faults.wire import FaultServer
 from warehouse.documents import Look
 from warehouse.errors import ChipledgerError
@@ -47,11 +47,18 @@ class Patience:
 
 SHORT = Patience(read=0.3, whole=0.6, attempts=1)
 """For faults that come to nothing but a deadline."""
+GIT_S = 4.0
+"""For git at least: what goes well takes some tenths of a second, in several processes."""
+GIT_BYTES = 128 << 20
+"""What each process of git may have in memory; that of a deployment is many times as much."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of asking: rows where it was read, else the error; seconds, and growth of the peak memory in MiB."""
+    """What came of asking: rows where it was read, else the error; seconds, and growth of the peak memory in MiB.
+
+    `holes` are what an archive says of versions that it cannot give, `left` the programs that still ran afterwards.
+    """
 
     subject: str
     fault: str
@@ -62,12 +69,18 @@ class Outcome:
     mib: float
     struck: int
     lost: int = 0
+    door: str = "http"
+    holes: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """Return the class of the error, "ok" where all was read, "gate" where the row gate refused some."""
+        """Return the class of the error, "ok" where all was read, else who said what is lost: an archive, or the gate.
+
+        An archive tells of a version that cannot be read as a hole, and goes on.
+        """
         if self.error is None:
-            return "ok" if not self.lost else "gate"
+            return "ok" if not self.lost else "hole" if self.holes else "gate"
         return type(self.error).__name__
 
     def wrong_rows(self, good: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -99,7 +112,8 @@ def quick(patch: pytest.MonkeyPatch, patience: Patience) -> Iterator[None]:
     for name, value in {
         "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
         "AWS_ACCESS_KEY_ID": api.ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": api.SECRET_KEY,
-        "AWS_EC2_METADATA_DISABLED": "true", "NO_PROXY": "*",
+        "AWS_EC2_METADATA_DISABLED": "true", "NO_PROXY": "*", "RES_OPTIONS": "timeout:1 attempts:1",
+        "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
     }.items():  # fmt: skip
         patch.setenv(name, value)
     patch.delenv("DIGITALOCEAN_TOKEN", raising=False)
@@ -119,6 +133,9 @@ def quick(patch: pytest.MonkeyPatch, patience: Patience) -> Iterator[None]:
     patch.setattr(extract.aws_client, "READ_TIMEOUT_S", patience.read)
     patch.setattr(extract.aws_client, "WHOLE_TIMEOUT_S", patience.whole)
     patch.setattr(extract.aws_client, "QUERY_TIMEOUT_S", 2.0)
+    for name in ("CLONE_S", "READ_S"):
+        patch.setattr(history, name, max(patience.whole, GIT_S))
+    patch.setattr(history, "MEMORY_BYTES", GIT_BYTES)
     resolve = socket.getaddrinfo
 
     def resolved(host: Any, *given: Any, **named: Any) -> Any:
@@ -130,53 +147,29 @@ def quick(patch: pytest.MonkeyPatch, patience: Patience) -> Iterator[None]:
     yield
 
 
-# --- TLS
-
-
-@cache
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
-@cache
-def certified(way: Way) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    if way == "tls wrong name":
-        made = authority().issue_cert("elsewhere.example")
-    elif way == "tls expired":
-        made = authority().issue_cert(
-            "127.0.0.1",
-            not_after=datetime.now(UTC) - timedelta(days=1),
-            not_before=datetime.now(UTC) - timedelta(days=9),
-        )
-    elif way == "tls self-signed":
-        made = trustme.CA().issue_cert("127.0.0.1")
-    else:
-        made = authority().issue_cert("127.0.0.1")
-    made.configure_cert(context)
-    return context
-
-
 @contextmanager
 def address(lab: Lab, subject: Subject, way: Way, patch: pytest.MonkeyPatch, folder: Path) -> Iterator[str]:
     """Give the address at which a subject is to ask."""
     server = lab.server(subject)
+    trusted = folder / "authority.pem"
+    if subject.is_secure or way.startswith("tls"):
+        authority().cert_pem.write_to_path(str(trusted))
+        for name in ("SSL_CERT_FILE", "AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO"):
+            patch.setenv(name, str(trusted))
+    scheme = "https" if subject.is_secure else "http"
     match way:
         case "answer":
             yield server.url()
         case "refused":
             with socket.socket() as taken:  # bound and not listening: nobody else gets the port
                 taken.bind(("127.0.0.1", 0))
-                yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+                yield f"{scheme}://127.0.0.1:{taken.getsockname()[1]}"
         case "dns":
-            yield "http://prices.invalid"
+            yield f"{scheme}://prices.invalid"
         case "tls plain":
-            yield server.url().replace("http:", "https:")
+            with FaultServer(handle=subject.handle) as plain:
+                yield plain.url().replace("http:", "https:")
         case _:
-            trusted = folder / "authority.pem"
-            authority().cert_pem.write_to_path(str(trusted))
-            patch.setenv("SSL_CERT_FILE", str(trusted))
-            patch.setenv("AWS_CA_BUNDLE", str(trusted))
             with FaultServer(handle=subject.handle, tls=certified(way)) as secure:
                 yield secure.url()
 
@@ -185,35 +178,41 @@ def ask(lab: Lab, subject: Subject, fault: Fault | None, folder: Path, n_good: i
     """Ask a subject once, under a fault or none, and read what came."""
     lab.wrong({} if fault is None else {subject.name: fault})
     patience = SHORT if fault is not None and fault.is_slow else Patience()
+    watch = Descendants()
     with pytest.MonkeyPatch.context() as patch, quick(patch, patience):  # noqa: SIM117 - one sets up, one leads
         with address(lab, subject, fault.way if fault else "answer", patch, folder) as base:
             for name, value in subject.environment(base).items():
                 patch.setenv(name, value)
+            subject.prepare(base, folder, patch)
             web: Any = extract.http.HttpWeb()
             if subject.source.polite:
                 web = extract.polite.PoliteWeb(web, spare_loopback=False, pause_s=0.0)
             ctx = Context(web=web, settings=subject.settings(base), now=lambda: MOMENT)
-            before, begun = reset_peak(), time.monotonic()
             error: BaseException | None = None
+            looks: list[Look] = []
             rows = None
-            try:
-                rows = read(subject, subject.source.fetch(ctx, subject.scope))
-            except (KeyboardInterrupt, SystemExit):
-                raise
-            except BaseException as caught:  # noqa: BLE001 - which of them come is what is asked
-                error = caught
-            seconds, grown = time.monotonic() - begun, peak() - before
+            with watch if subject.door == "git" else contextlib.nullcontext():
+                before, begun = reset_peak(), time.monotonic()
+                try:
+                    looks.extend(subject.looks(ctx))
+                    rows = read(subject, looks)
+                except (KeyboardInterrupt, SystemExit):
+                    raise
+                except BaseException as caught:  # noqa: BLE001 - which of them come is what is asked
+                    error = caught
+                seconds, grown = time.monotonic() - begun, peak() - before
     return Outcome(
         subject=subject.name, fault=fault.name if fault else "none", kind=fault.kind if fault else "none", error=error,
-        rows=rows, seconds=seconds, mib=grown / 1024, struck=lab.server(subject).struck,
-        lost=0 if rows is None else max(0, n_good - len(rows)),
+        rows=rows, seconds=seconds, mib=max(grown, watch.most_kib) / 1024, struck=lab.server(subject).struck,
+        lost=0 if rows is None else max(0, n_good - len(rows)), door=subject.door,
+        holes=tuple(note for look in looks if not look.documents for note in look.notes), left=tuple(watch.left()),
     )  # fmt: skip
 
 
-def read(subject: Subject, look: Look) -> list[dict[str, Any]]:
-    """Return all that the documents of a look say: facts, and the rows that the row gate takes."""
+def read(subject: Subject, looks: Iterable[Look]) -> list[dict[str, Any]]:
+    """Return all that the documents of looks say: facts, and the rows that the row gate takes."""
     said: list[dict[str, Any]] = []
-    for document in look.documents:
+    for document in (document for look in looks for document in look.documents):
         parsed = subject.source.parse(document)
         said += row_gate(parsed.rows)[0].to_dicts()
         for name, frame in sorted(parsed.facts.items()):
@@ -221,10 +220,26 @@ def read(subject: Subject, look: Look) -> list[dict[str, Any]]:
     return said
 
 
+def expected(door: str, fault: Fault) -> set[str]:
+    """Return what may come of a fault through a door.
+
+    Archives tell of a version that is there and cannot be read as a hole. git says in words why it gave up, so that
+    each of its failures is passing; what it does read has its own lengths and hashes, whatever frame it comes in.
+    """
+    allowed = {*fault.expected}
+    if "Unavailable" in allowed:
+        allowed.add("BrokenOff")
+    if allowed & {*FINAL}:
+        allowed.add("hole")
+    if door == "git" and allowed != {*HARMLESS}:
+        allowed |= {"Unavailable"} if fault.kind != "framing" else {"Unavailable", *HARMLESS}
+    return allowed
+
+
 def faulty(outcome: Outcome, fault: Fault, good: list[dict[str, Any]]) -> list[str]:
     """Return what is wrong with an outcome, in words."""
     found = []
-    if outcome.name not in fault.expected and not (outcome.name == "BrokenOff" and "Unavailable" in fault.expected):
+    if outcome.name not in expected(outcome.door, fault):
         found.append(f"{outcome.name} in place of {' or '.join(fault.expected)}: {outcome.error!s:.200}")
     if outcome.wrong_rows(good):
         found.append(f"wrong rows: {outcome.wrong_rows(good)[:1]}")
@@ -236,6 +251,8 @@ def faulty(outcome: Outcome, fault: Fault, good: list[dict[str, Any]]) -> list[s
         found.append(f"{outcome.seconds:.1f} s")
     if outcome.mib > LIMIT_MIB:
         found.append(f"{outcome.mib:.0f} MiB")
+    if outcome.left:
+        found.append(f"still running: {outcome.left}")
     if fault.way == "answer" and not outcome.struck:
         found.append("the fault never struck")
     return found

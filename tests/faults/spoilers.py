@@ -1,11 +1,15 @@
 """What goes wrong on the wire, as functions that spoil an answer."""
 
 import functools
+import io
 import json
 import re
 import socket
 import struct
+import zipfile
 from collections.abc import Callable
+
+import pyarrow as pa
 
 from faults.wire import Exchange, Hangup, Spoil, bomb
 
@@ -92,6 +96,30 @@ packed_zeros = functools.cache(bomb)
 
 def gzip_bomb(x: Exchange) -> None:
     x.send(packed_zeros(BOMB_MIB), status=200, Content_Encoding="gzip")
+
+
+def zstd_bomb(x: Exchange) -> None:
+    """Send zeros, a MiB in each of many frames."""
+    x.send(pa.compress(bytes(1 << 20), codec="zstd", asbytes=True) * BOMB_MIB)
+
+
+def zstd_lines(x: Exchange) -> None:
+    """Send the right lines over and over."""
+    lines = pa.CompressedInputStream(pa.BufferReader(x.answer.body), "zstd").read()
+    x.send(pa.compress(lines * ((1 << 20) // len(lines)), codec="zstd", asbytes=True) * BOMB_MIB)
+
+
+@functools.cache
+def zip_zeros(name: str, mebibytes: int) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(name, "w") as member:
+        for _ in range(mebibytes):
+            member.write(bytes(1 << 20))
+    return packed.getvalue()
+
+
+def zip_bomb(x: Exchange) -> None:
+    x.send(zip_zeros("eurofxref-hist.csv", 64))
 
 
 def header_bomb(x: Exchange) -> None:

@@ -12,12 +12,14 @@ import pytest
 from neoclouds.case import cases
 from neoclouds.servers import Site, keys
 from standin import aws
-from standin.exchange import Answer
 
 from extract import source_named
-from extract.base import Context, Source
-from faults.table import Fault, strikes
-from faults.wire import ROBOTS, FaultServer, Handle, Pick, Spoil
+from extract.base import Context
+from faults.other_doors import other_doors
+from faults.subject import Subject, ends, fixed, says
+from faults.table import Fault
+from faults.tls import certified
+from faults.wire import FaultServer, Pick, Spoil
 
 MOMENT = datetime(2026, 11, 20, 6, 0, tzinfo=UTC)
 ECB = b"""<?xml version="1.0" encoding="UTF-8"?>
@@ -47,62 +49,8 @@ RATES = b"""{"metadata": {"last_updated": "2026-11-19T07:14:56Z"}, "instance_typ
 """The rate of p5.48xlarge (https://aws.amazon.com/ec2/capacityblocks/pricing/, as collected on 2026-07-22)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Subject:
-    """One way through a source: what is asked of it, where its server gets answers, and which requests to spoil.
-
-    `body` is the kind of its document, `door` the way of asking: http (whole), stream (bulk files) or boto3. `server`
-    names the server; subjects that share one fail together. `settings` and `environment` lead it to an address.
-    """
-
-    name: str
-    source: Source
-    scope: str
-    body: str
-    door: str = "http"
-    server: str = ""
-    handle: Handle
-    settings: Callable[[str], dict[str, Any]]
-    environment: Callable[[str], dict[str, str]] = lambda base: {}
-    mine: Callable[[str, Mapping[str, str], bytes], bool] = lambda path, headers, body: True
-
-    def reason_against(self, fault: Fault) -> str:
-        """Return why a fault cannot befall it, "" where it can."""
-        if fault.robots and not self.source.polite:
-            return "asks for no robots.txt: a provider's public interface or published file"
-        if fault.bodies and self.body not in fault.bodies:
-            return f"its document is {self.body}, the fault one of {', '.join(fault.bodies)}"
-        if fault.doors and self.door not in fault.doors:
-            return f"asked through {self.door}, the fault is one of {', '.join(fault.doors)}"
-        return ""
-
-    def strikes(self, fault: Fault, path: str, headers: Mapping[str, str], body: bytes) -> bool:
-        return strikes(fault, path) and (fault.robots or self.mine(path, headers, body))
-
-
-NOT_ASKED = {
-    "offline_archive": "reads files of the package; no address is ever asked",
-    "skypilot_catalog": "an archive read by git, a program of its own with time limits; never part of a daily run",
-    "gpuhunt": "asked by the library gpuhunt with a client of its own, whose addresses no setting moves: not tried",
-}
+NOT_ASKED = {"offline_archive": "reads files of the package; no address is ever asked"}
 """Registered sources that no fault of this table can befall, and why."""
-
-
-def fixed(body: bytes, content_type: str) -> Handle:
-    def handle(method: str, path: str, headers: Mapping[str, str], asked: bytes) -> tuple[Answer, Callable[[], None]]:
-        if path == ROBOTS:
-            return Answer(body=b"User-agent: *\nDisallow: /admin\n", content_type="text/plain"), lambda: None
-        return Answer(body=body, content_type=content_type), lambda: None
-
-    return handle
-
-
-def says(word: bytes) -> Callable[[str, Mapping[str, str], bytes], bool]:
-    return lambda path, headers, body: word in body
-
-
-def ends(*endings: str) -> Callable[[str, Mapping[str, str], bytes], bool]:
-    return lambda path, headers, body: path.endswith(endings)
 
 
 @cache
@@ -187,6 +135,7 @@ def subjects() -> tuple[Subject, ...]:
             handle=fixed(ECB, "text/xml"), settings=lambda base: {"url": base + "/eurofxref-daily.xml"},
         ),
         *map(_neocloud, cases()),
+        *other_doors(amazon),
     ]  # fmt: skip
     return tuple(found)
 
@@ -248,5 +197,6 @@ def lab() -> Iterator[Lab]:
         for subject in subjects():
             name = subject.server or subject.name
             if name not in made.servers:
-                made.servers[name] = stack.enter_context(FaultServer(handle=subject.handle))
+                tls = certified("tls good") if subject.is_secure else None
+                made.servers[name] = stack.enter_context(FaultServer(handle=subject.handle, tls=tls))
         yield made

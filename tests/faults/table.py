@@ -34,6 +34,9 @@ from faults.spoilers import (
     status,
     twice,
     utf16,
+    zip_bomb,
+    zstd_bomb,
+    zstd_lines,
 )
 from faults.wire import ROBOTS, Spoil
 
@@ -44,6 +47,8 @@ GATED = ("ok", "gate")
 REFUSED = ("SourceError", "Unavailable", "LayoutChanged", "CredentialsMissing", "BrokenOff")
 PASSING = ("Unavailable", "BrokenOff")
 FINAL = ("SourceError", "LayoutChanged", "CredentialsMissing")
+TEXT = ("json", "xml", "html", "csv", "csv index")
+"""Kinds of document that are not packed, so that what they say can be changed on the wire."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +110,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(name="endless chunks", kind="size", spoil=endless_chunks),
     Fault(name="endless refusal", kind="size", spoil=endless_refusal),
     Fault(name="gzip bomb", kind="size", spoil=gzip_bomb),
+    Fault(name="zstd bomb", kind="size", spoil=zstd_bomb, bodies=("zst",), expected=FINAL, short=True),
+    Fault(name="zstd bomb of prices", kind="size", spoil=zstd_lines, bodies=("zst",), expected=FINAL),
+    Fault(name="zip bomb", kind="size", spoil=zip_bomb, bodies=("zip",), expected=FINAL),
     Fault(name="header bomb", kind="size", spoil=header_bomb),
     Fault(name="header without end", kind="size", spoil=header_line),
     # redirects
@@ -156,7 +164,12 @@ FAULTS: tuple[Fault, ...] = (
     # framing
     Fault(name="head cut off", kind="framing", spoil=cut_head, expected=PASSING, short=True),
     Fault(name="announced too long", kind="framing", spoil=lying(1000)),
-    Fault(name="announced too short", kind="framing", spoil=lying(-20), bodies=("json", "xml", "csv index", "html")),
+    Fault(
+        name="announced too short",
+        kind="framing",
+        spoil=lying(-20),
+        bodies=("json", "xml", "csv index", "html", "zip", "zst", "git"),
+    ),
     Fault(
         name="announced length of 5000 digits",
         kind="framing",
@@ -181,7 +194,9 @@ FAULTS: tuple[Fault, ...] = (
         kind="framing",
         spoil=lambda x: x.send(gzip.compress(x.answer.body)[:-9], Content_Encoding="gzip"),
     ),
-    Fault(name="unknown encoding", kind="framing", spoil=sent("Content_Encoding", "br"), doors=("http", "stream")),
+    Fault(
+        name="unknown encoding", kind="framing", spoil=sent("Content_Encoding", "br"), doors=("http", "stream", "git")
+    ),
     # text
     Fault(
         name="wrong content type", kind="text", spoil=sent("Content_Type", "image/png"), expected=(*HARMLESS, *REFUSED)
@@ -192,7 +207,7 @@ FAULTS: tuple[Fault, ...] = (
         spoil=sent("Content_Type", "text/html; charset=utf-7"),
         expected=(*HARMLESS, *REFUSED),
     ),
-    Fault(name="UTF-16", kind="text", spoil=edited(utf16), expected=(*HARMLESS, *REFUSED)),
+    Fault(name="UTF-16", kind="text", spoil=edited(utf16), expected=(*HARMLESS, *REFUSED), bodies=TEXT),
     Fault(
         name="invalid UTF-8",
         kind="text",
@@ -213,7 +228,7 @@ FAULTS: tuple[Fault, ...] = (
         name="half a document",
         kind="content",
         spoil=edited(lambda body: body[: len(body) // 2]),
-        bodies=("json", "xml", "html", "csv index"),
+        bodies=("json", "xml", "html", "csv index", "zip", "zst", "git"),
         short=True,
     ),
     Fault(name="half a file", kind="content", spoil=edited(lambda body: body[: len(body) // 2]), bodies=("csv",)),
@@ -227,11 +242,23 @@ FAULTS: tuple[Fault, ...] = (
     Fault(name="a list", kind="content", spoil=edited(lambda body: b"[]")),
     Fault(name="an object", kind="content", spoil=edited(lambda body: b"{}")),
     Fault(name="nested 100,000 deep", kind="content", spoil=nested),
-    Fault(name="numbers of 5000 digits", kind="content", spoil=numbers(b"9" * 5000), expected=(*GATED, *REFUSED)),
-    Fault(name="numbers beyond a float", kind="content", spoil=numbers(b"1e999999999"), expected=(*GATED, *REFUSED)),
-    Fault(name="NaN", kind="content", spoil=numbers(b"NaN"), expected=(*GATED, *REFUSED), short=True),
-    Fault(name="Infinity", kind="content", spoil=numbers(b"Infinity"), expected=(*GATED, *REFUSED)),
-    Fault(name="negative numbers", kind="content", spoil=numbers(b"-1.5"), expected=(*GATED, *REFUSED)),
+    Fault(
+        name="numbers of 5000 digits",
+        kind="content",
+        spoil=numbers(b"9" * 5000),
+        expected=(*GATED, *REFUSED),
+        bodies=TEXT,
+    ),
+    Fault(
+        name="numbers beyond a float",
+        kind="content",
+        spoil=numbers(b"1e999999999"),
+        expected=(*GATED, *REFUSED),
+        bodies=TEXT,
+    ),
+    Fault(name="NaN", kind="content", spoil=numbers(b"NaN"), expected=(*GATED, *REFUSED), bodies=TEXT, short=True),
+    Fault(name="Infinity", kind="content", spoil=numbers(b"Infinity"), expected=(*GATED, *REFUSED), bodies=TEXT),
+    Fault(name="negative numbers", kind="content", spoil=numbers(b"-1.5"), expected=(*GATED, *REFUSED), bodies=TEXT),
     Fault(name="one key twice", kind="content", spoil=edited(twice), bodies=("json",)),
     # pages
     Fault(name="the same page for ever", kind="pages", spoil=same_page, expected=(*HARMLESS, *REFUSED)),

@@ -15,8 +15,9 @@ import pytest
 from few_marts import LEAST_MARTS
 
 from extract import SOURCES
-from faults.probe import Patience, quick
-from faults.subjects import MOMENT, Lab, Subject, lab, subjects
+from faults.probe import Patience, address, expected, quick
+from faults.subject import Subject
+from faults.subjects import MOMENT, Lab, lab, subjects
 from faults.table import FAULTS, Fault
 from flows import steps
 from flows.settings import Settings
@@ -25,6 +26,13 @@ from flows.summary import Summary
 LATER = MOMENT + timedelta(days=4)
 RUNS = 16
 PATIENCE = Patience(read=10.0, whole=20.0, attempts=1)
+EVER = (
+    "select p.source, o.offer_id, p.unit_price::varchar, p.valid_from from core.sku_price as p "
+    "join core.offer as o using (offer_id) "
+    "union all select 'ecb_rates', pricing_currency, units_per_eur::varchar, rate_date from core.fx_rate order by all"
+)
+"""All prices that were ever in force, and the rates."""
+FAULTS_OF_AN_ARCHIVE = 12
 FAST = [fault for fault in FAULTS if fault.way == "answer" and not fault.is_slow]
 """Those that come to an end before a deadline does; the others are in the table."""
 PRICES = (
@@ -48,7 +56,7 @@ def doors(number: int) -> list[Subject]:
     Of these the index is harmed: a version of a file that was landed before is not fetched again.
     """
     left_out = ("(index)", "(file)") if number % 2 == 0 else ("(api)", "(file)")
-    return [subject for subject in subjects() if not subject.name.endswith(left_out)]
+    return [subject for subject in subjects() if subject.is_daily and not subject.name.endswith(left_out)]
 
 
 def harms(number: int, asked: list[Subject]) -> dict[str, Fault]:
@@ -130,3 +138,45 @@ def test_what_fails_fails_alone_and_publishes_nothing(tmp_path: Path) -> None:
     print(f"\nwhole runs: {RUNS}, harmed scopes: {sum(len(each['harmed']) for each in told)}, prices changed: 0")  # type: ignore[arg-type, misc]
     if folder_told := os.environ.get("CHIPLEDGER_PROOF_DIR"):
         (Path(folder_told) / "fault-runs.json").write_text(json.dumps(told, indent=1))
+
+
+def past(folder: Path, running: Lab, subject: Subject, fault: Fault | None) -> list[tuple[Any, ...]]:
+    """Backfill from an archive; return all prices that are published then."""
+    running.wrong({} if fault is None else {subject.name: fault})
+    assert subject.days is not None
+    since, until = (day.replace(tzinfo=None) for day in subject.days)
+    with (
+        asking(running, [subject]) as settings,
+        pytest.MonkeyPatch.context() as patch,
+        address(running, subject, "answer", patch, folder) as base,
+    ):
+        subject.prepare(base, folder, patch)
+        with steps.open_run(Settings(data_dir=folder, sources=settings), clock=lambda: LATER) as one:
+            one.backfill(subject.source, [subject.scope], since=since, until=until)
+            one.finish(report=False)
+    return rows(folder, EVER)
+
+
+@pytest.mark.prove
+@pytest.mark.usefixtures("published")
+def test_a_harmed_archive_publishes_nothing_wrong(tmp_path: Path) -> None:
+    """What is published beside what was before is what a good archive says; nothing at all where it failed."""
+    n_runs = n_whole = 0
+    with lab() as running:
+        first = tmp_path / "first"
+        today = [subject for subject in subjects() if subject.name == "ecb_rates"]
+        assert not go(first, running, today, {}, MOMENT).failed
+        before = {*rows(first, EVER)}
+        for subject in (each for each in subjects() if each.days is not None):
+            good = {*past(shutil.copytree(first, tmp_path / "good"), running, subject, None)}
+            assert good > before
+            shutil.rmtree(tmp_path / "good")
+            fitting = [fault for fault in FAST if not subject.reason_against(fault)]
+            for fault in random.Random(subject.name).sample(fitting, FAULTS_OF_AN_ARCHIVE):  # noqa: S311 - no secret
+                after = {*past(shutil.copytree(first, tmp_path / "harmed"), running, subject, fault)}
+                assert running.server(subject).struck, (subject.name, fault.name)
+                assert before <= after <= good, (subject.name, fault.name)
+                assert after == before or {"ok", "gate"} & expected(subject.door, fault), (subject.name, fault.name)
+                n_runs, n_whole = n_runs + 1, n_whole + (after == good)
+                shutil.rmtree(tmp_path / "harmed")
+    print(f"\nharmed backfills: {n_runs}, read whole all the same: {n_whole}, published nothing: {n_runs - n_whole}")
