@@ -28,9 +28,13 @@ BENCHMARKS = {
     "collect": "collect_regions",
     "import": "import_history",
     "published": "published",
+    "backfill": "backfill",
+    "cost": "cost",
+    "neoclouds": "neoclouds",
+    "days": "days",
 }
 """By name: the module whose `results` are measured."""
-NEED_DATA = ("bulk", "import", "published")
+NEED_DATA = ("bulk", "import", "published", "cost")
 """Those that cannot do without the folder of reference data."""
 GROWTH = "growth"
 DEFAULT_OUT = ROOT / "dist" / "bench.json"

@@ -6,6 +6,7 @@ Both files of past prices are imported into a temporary folder and published, wi
 copies of them: a copy is the same run with its rates a little higher or lower, as another submitter might have had, so
 that points have more runs, and frontiers more knots. Copies are made up: no cost in that file means anything. Each mart
 is then made again from what stands in the published file; what is printed is the least of three times, in seconds.
+Nothing beats the copying of the rows as they stand there, which computes none of them.
 """
 
 import argparse
@@ -13,7 +14,8 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -23,6 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 import duckdb  # noqa: E402
 
+from bench.result import Result  # noqa: E402
 from flows import steps  # noqa: E402
 from flows.settings import Settings  # noqa: E402
 from transform.models import MACROS, MARTS  # noqa: E402
@@ -36,6 +39,7 @@ COST_MARTS = (
 )  # fmt: skip
 COST_MACROS = ("serving_cost", "training_run_cost")
 RATES = ("output_rate", "input_rate", "total_rate")
+N_RUNS = 3000
 MADE_UP = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -80,11 +84,47 @@ def timed(con: duckdb.DuckDBPyConnection, sql: str) -> tuple[float, int]:
     return best, rows
 
 
-def report(file: Path, seconds: dict[str, float]) -> Iterator[str]:
-    """Yield the lines of what is printed."""
+@contextmanager
+def attached(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection that reads a published file, and makes tables in memory."""
     with duckdb.connect() as con:
         con.execute(f"attach {quote(str(file))} as published (read_only)")
         con.execute("use published")
+        yield con
+
+
+def asked(name: str, parameters: Iterable[str]) -> str:
+    """Return the SELECT of a macro with the values it is given by default."""
+    return f"select * from mart.{name}({', '.join(parameters)})"
+
+
+def results(folder: Path, shared: Path, *, n_runs: int = N_RUNS) -> list[Result]:
+    """Return what the marts of cost take, beside the copying of their rows."""
+    file, seconds = publish(shared, folder / "cost", n_runs)
+    with attached(file) as con:
+        made = {mart.name: timed(con, mart.sql) for mart in MARTS if mart.is_table}
+        copied = {name: timed(con, f"select * from mart.{name}") for name in made}
+        macros = {
+            macro.name: timed(con, asked(macro.name, macro.parameters.values()))
+            for macro in MACROS if macro.name in COST_MACROS
+        }  # fmt: skip
+    if wrong := [name for name, (_, rows) in copied.items() if made[name][1] != rows]:
+        raise ValueError(f"made again they have other numbers of rows: {', '.join(wrong)}")
+    found = []
+    for what, names in (("marts of cost", COST_MARTS), ("all marts of the cost bench", tuple(made))):
+        took, rows = (sum(made[name][place] for name in names) for place in (0, 1))
+        peers = {"copying their rows": sum(copied[name][0] for name in names)}
+        note = f"{len(names)} marts, {rows:.0f} rows of {n_runs} runs; load {{load:.1f}} s, publish {{publish:.1f}} s"
+        found.append(Result(what, took, "s", None, peers=peers, note=note.format_map(seconds)))
+    return found + [
+        Result(f"macro {name}", took * 1000, "ms", None, note=f"{rows} rows of {n_runs} runs")
+        for name, (took, rows) in macros.items()
+    ]
+
+
+def report(file: Path, seconds: dict[str, float]) -> Iterator[str]:
+    """Yield the lines of what is printed."""
+    with attached(file) as con:
         (runs,) = con.execute("select count(*) from core.throughput").fetchone() or (0,)
         (made_up,) = con.execute(
             "select count(*) from core.throughput where source = 'benchmark:copies'"
@@ -102,7 +142,7 @@ def report(file: Path, seconds: dict[str, float]) -> Iterator[str]:
         yield f"{of_cost:.2f} s in all of the marts of cost (*), {every:.2f} s of all marts"
         for macro in MACROS:
             if macro.name in COST_MACROS:
-                took, rows = timed(con, f"select * from mart.{macro.name}({', '.join(macro.parameters.values())})")
+                took, rows = timed(con, asked(macro.name, macro.parameters.values()))
                 yield f"  {took:7.3f} s {rows:>8} rows  {macro.name}({', '.join(macro.parameters.values())})"
 
 
@@ -110,7 +150,7 @@ def main() -> int:
     """Import, publish, and print the times."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared", help="the folder of reference data")
-    parser.add_argument("--runs", type=int, default=3000, help="measured runs, shipped and made up [3000]")
+    parser.add_argument("--runs", type=int, default=N_RUNS, help=f"measured runs, shipped and made up [{N_RUNS}]")
     args = parser.parse_args()
     if not (args.shared / "data").is_dir():
         print(f"no reference data in {args.shared}: name its folder with --shared", file=sys.stderr)

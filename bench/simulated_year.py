@@ -13,14 +13,13 @@ aws_on_demand_observations.csv): changes of an offer's price in core.sku_price b
 """
 
 import argparse
-import csv
 import json
 import random
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -243,28 +242,34 @@ def run(folder: Path, days: int, *, changing: bool = True, publish_every: int = 
     settings = Settings(data_dir=folder, workers=2)
     done = []
     with Meter(world) as meter:
-        for number in range(days):
-            world.turn(number)
-            meter.start()
-            _forget_peak()
-            started, began = time.process_time(), time.perf_counter()
-            publishes = number % publish_every == 0
-            summary = (steps.run if publishes else collected)(settings, clock=lambda: world.now)
-            day = Day(day=number, n_changed=world.n_changed, n_failed=len(summary.failed), n_events=summary.n_events)
-            day.seconds, day.elapsed = time.process_time() - started, time.perf_counter() - began
-            for step, seconds in meter.taken.items():
-                setattr(day, f"{step}_seconds", seconds)
-            if world.now.weekday() == 0 and number >= 7:
-                started = time.process_time()
-                mail_steps.report(settings, None)
-                day.weekly_seconds = time.process_time() - started
-            day.peak_mb, day.journal_lines_read = _peak_mb(), meter.n_lines
-            _measure(day, folder)
+        for day in each_day(world, meter, settings, days, publish_every=publish_every):
             done.append(day)
-            if number % 30 == 29:
+            if day.day % 30 == 29:
                 print(line(done[-30:]), flush=True)
             yield day
         print("\n".join(_proof(settings, world)), flush=True)
+
+
+def each_day(world: World, meter: Meter, settings: Settings, days: int, *, publish_every: int = 1) -> Iterator[Day]:
+    """Run a number of days of a world; yield what each took."""
+    for number in range(days):
+        world.turn(number)
+        meter.start()
+        _forget_peak()
+        started, began = time.process_time(), time.perf_counter()
+        publishes = number % publish_every == 0
+        summary = (steps.run if publishes else collected)(settings, clock=lambda: world.now)
+        day = Day(day=number, n_changed=world.n_changed, n_failed=len(summary.failed), n_events=summary.n_events)
+        day.seconds, day.elapsed = time.process_time() - started, time.perf_counter() - began
+        for step, seconds in meter.taken.items():
+            setattr(day, f"{step}_seconds", seconds)
+        if world.now.weekday() == 0 and number >= 7:
+            started = time.process_time()
+            mail_steps.report(settings, None)
+            day.weekly_seconds = time.process_time() - started
+        day.peak_mb, day.journal_lines_read = _peak_mb(), meter.n_lines
+        _measure(day, settings.data_dir)
+        yield day
 
 
 def collected(settings: Settings, *, clock: steps.Clock) -> Summary:
@@ -331,50 +336,10 @@ def _peak_mb() -> float:
     return int(peak.split()[1]) / 1000
 
 
-def chart(days: list[Day]) -> bytes:
-    """Return the year as PNG: time of a run, memory, sizes on disk, and what changed."""
-    import altair as alt
-    import vl_convert
-
-    whole = pl.col("publish_seconds") > 0
-    table = pl.DataFrame([asdict(day) for day in days])
-    # The seconds of a day that did not publish are no seconds of a run.
-    table = table.with_columns(pl.when(whole).then(pl.col("seconds")).otherwise(0.0).alias("seconds"))
-    groups: dict[str, tuple[str, ...]] = {
-        "processor seconds of a run": (
-            "seconds",
-            "load_seconds",
-            "publish_seconds",
-            "report_seconds",
-            "weekly_seconds",
-        ),
-        "peak memory, MB": ("peak_mb",),
-        "on disk, MB": ("prices_mb", "build_mb", "reports_mb", "documents_mb", "packs_mb", "journal_mb"),
-        "price events of a run": ("n_events", "n_failed"),
-    }
-    drawn = []
-    for title, names in groups.items():
-        long = table.select("day", *names).unpivot(index="day", variable_name="what")
-        long = long.filter(~pl.col("what").str.ends_with("seconds") | (pl.col("value") > 0))
-        drawn.append(
-            alt.Chart(alt.Data(values=long.to_dicts()))
-            .mark_line(strokeWidth=1.2)
-            .encode(x=alt.X("day:Q", title="day"), y=alt.Y("value:Q", title=title), color=alt.Color("what:N", title=""))
-            .properties(width=760, height=170)
-        )
-    made = alt.vconcat(*drawn).resolve_scale(color="independent").properties(background="white")
-    return bytes(vl_convert.vegalite_to_png(made.to_dict(), scale=1.5))
-
-
-def _write_csv(target: Path, days: list[Day]) -> None:
-    with target.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [each.name for each in fields(Day)])
-        writer.writeheader()
-        writer.writerows({name: round(value, 4) for name, value in asdict(day).items()} for day in days)
-
-
 def main() -> int:
     """Run the year, print each month, and write CSV and chart."""
+    from bench import year_chart
+
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--days", type=int, default=365)
     parser.add_argument("--quiet", action="store_true", help="no price changes and nothing fails")
@@ -391,8 +356,9 @@ def main() -> int:
             done.append(day)
             # Renewed as it goes: a year that is broken off has told of its months.
             if out and (day.day % 30 == 29 or day.day == given.days - 1):
-                _write_csv(out / "year.csv", done)
-                (out / "year.png").write_bytes(chart(done))
+                rows = [asdict(each) for each in done]
+                year_chart.write_csv(out / "year.csv", rows)
+                (out / "year.png").write_bytes(year_chart.chart(rows))
     return 0
 
 
