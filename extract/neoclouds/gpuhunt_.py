@@ -21,7 +21,8 @@ Setting: `enabled`. Written against gpuhunt 0.1.34 in November 2026.
 6. It renames chips (RTX-PRO-6000 to RTXPRO6000). The provider's own name is the label where gpuhunt hands it on,
    followed by the memory of one chip.
 7. It knows no currencies. Seeweb bills in euros, and its figures come as they are.
-8. gpuhunt looks for digits in Seeweb's amounts, so that -1.5 would be 1.5: an answer with a negative number is refused.
+8. gpuhunt takes the first digits it finds in Seeweb's fields, so that -1.5 would be 1.5, and 1,98 and 0.00001 (whose
+   text is 1e-05) would be 1: an answer with a negative number is refused, and one with such a price or count.
 9. Daytona's prices are sums that gpuhunt makes for a sandbox of its own choice (1x-H100-8cpu-100gb-256gb), and its
    region, earth, is gpuhunt's: none. CloudRift's regions are its data centres.
 """
@@ -58,6 +59,9 @@ URL = "https://github.com/dstackai/gpuhunt"
 OFF_BECAUSE = "gpuhunt minds no robots.txt; it needs the extra gpuhunt (`uv sync --extra gpuhunt`)"
 INSTALL = "Install it with `uv sync --extra gpuhunt`"
 SEEWEB_KEY = "SEEWEB_API_TOKEN"
+SEARCHED = ("gpu", "hourly_price")
+"""Fields of Seeweb's plans that a price per chip follows from."""
+PLAIN = re.compile(r"\d+(\.\d+)?", re.ASCII)
 PLACELESS = ("earth", "")
 
 
@@ -160,7 +164,14 @@ class _Answer:
         """Do nothing."""
 
     def json(self) -> Any:
-        return strict.loads(self._answer.body, numbers=partial(_number, float), whole=partial(_number, int))
+        content = strict.loads(self._answer.body, numbers=partial(_number, float), whole=partial(_number, int))
+        plans = content.get("plans") if isinstance(content, dict) else None
+        for plan in plans if isinstance(plans, list) else ():
+            for name in SEARCHED if isinstance(plan, dict) else ():
+                value = plan.get(name)
+                if value is not None and not PLAIN.fullmatch(str(value).strip()):
+                    raise ValueError(f"{name} is no plain number: {value!s:.20}")
+        return content
 
 
 def _number(kind: type[int] | type[float], text: str) -> int | float:

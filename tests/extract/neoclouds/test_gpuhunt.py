@@ -217,10 +217,20 @@ def test_a_key_goes_to_nobody_else(site: Site):
         assert other.asked == []
 
 
-def test_a_negative_amount_is_not_read_without_its_sign(site: Site):
-    """gpuhunt looks for the digits in it."""
-    site.answers["/plans"] = [answer({"plans": [SEEWEB["plans"][0] | {"hourly_price": -1.5}]})]
-    with pytest.raises(LayoutChanged, match=r"negative number: -1\.5"):
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("hourly_price", -1.5, "a negative number"),
+        ("hourly_price", 0.00001, "no plain number: 1e-05"),
+        ("hourly_price", "1,98", "hourly_price is no plain number: 1,98"),
+        ("hourly_price", "-1.5", "no plain number"),
+        ("gpu", "1/2", "gpu is no plain number"),
+    ],
+)
+def test_an_amount_is_not_read_in_part(site: Site, field: str, value: object, told: str):
+    """gpuhunt takes the first digits in it."""
+    site.answers["/plans"] = [answer({"plans": [SEEWEB["plans"][0] | {field: value}]})]
+    with pytest.raises(LayoutChanged, match=told):
         look("seeweb")
 
 
