@@ -356,8 +356,8 @@ def _refuse_row(
 def _stage_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     start_looks(con)
     looks = [
-        [look.source, look.scope, naive(look.observed_at), look.complete and number not in batch.incomplete,
-         look.document_sha256]
+        [number, look.source, look.scope, naive(look.observed_at),
+         look.complete and number not in batch.incomplete, look.document_sha256]
         for number, look in enumerate(batch.looks)
         if not look.error and number not in batch.refused_looks and number not in batch.empty
     ]  # fmt: skip

@@ -59,7 +59,8 @@ def start_looks(con: duckdb.DuckDBPyConnection) -> None:
     """Make `new_look` and `new_refusal`, empty: the looks that count, and what a gate refused of them."""
     con.execute(
         "create or replace temp table new_look "
-        "(source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, complete BOOLEAN, document_sha256 VARCHAR)"
+        "(look_number BIGINT, source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, complete BOOLEAN, "
+        "document_sha256 VARCHAR)"
     )
     con.execute("create or replace temp table new_refusal (offer_id BIGINT, source VARCHAR, observed_at TIMESTAMP)")
 
@@ -67,8 +68,9 @@ def start_looks(con: duckdb.DuckDBPyConnection) -> None:
 def append_events(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> dict[tuple[str, str], int]:
     """Append what `observed_row` and `new_look` say to the log; return the number of events by source and scope.
 
-    `new_look` holds the looks that count (source, scope, observed_at, complete, document_sha256), `new_refusal` what
-    a gate refused of them. `recorded_at` is naive UTC. Raises ChipledgerError where two offers share an id.
+    `new_look` holds the looks that count (look_number, source, scope, observed_at, complete, document_sha256),
+    `new_refusal` what a gate refused of them. `recorded_at` is naive UTC. Raises ChipledgerError where two offers share
+    an id.
     """
     append_offers(con, recorded_at=recorded_at)
     con.execute(

@@ -63,6 +63,16 @@ def test_an_answer_cut_short_is_refused() -> None:
     assert found == [("batch", "", "6 prices where the last complete answer had 10")]
 
 
+def test_past_answers_are_no_measure_of_the_first_live_one() -> None:
+    """Loaded at once, each has its own number of prices; what is asked for today may be less than an archive had."""
+    with memory() as con:
+        load(con, [look(number, *rows(LISTED), archived=True) for number in range(4)], recorded_at=day(9))
+        assert con.execute("select n_rows from core.scope_run").fetchall() == [(len(LISTED),)] * 4
+
+        (result,) = load(con, [look(10, *rows(dict(list(LISTED.items())[:6])))], recorded_at=day(10))
+        assert (result.status, result.error) == ("ok", None)
+
+
 def test_a_part_of_a_scope_may_be_any_size() -> None:
     """An answer that does not claim to be whole, and an archived one, may show one price."""
     one = {"p3.2xlarge": "3.06"}

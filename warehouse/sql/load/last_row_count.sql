@@ -1,4 +1,5 @@
--- Of each look in asked_look: its prices, and those of the last complete look at its scope before it (NULL: none).
+-- Of each look in asked_look: its prices, and those of the last complete live look at its scope before it (NULL: none).
+-- A past look is no measure of a live one: an archive may tell of all its days at once, and of other offers.
 with counted as (
     select
         a.look_number,
@@ -18,7 +19,7 @@ good as (
         observed_at,
         n_rows
     from core.scope_run
-    where complete and status = 'ok'
+    where complete and status = 'ok' and not archived
 )
 
 select
