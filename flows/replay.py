@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import duckdb
@@ -28,6 +28,9 @@ from warehouse.quarantine import find, listed
 from warehouse.shared_rows import append_documents
 
 LOG = logging.getLogger(__name__)
+
+PORTION = 20
+"""Past looks that are parsed and loaded at once: of a region of AWS, some 50 MB."""
 
 TryLock = Callable[[str], AbstractContextManager[bool]]
 """Try for a lock by its name, and tell whether it is held until the end of the `with`; what this process holds already
@@ -68,13 +71,36 @@ def catch_up(
             else:
                 if kind == "look":
                     append_documents(con, [entry.content for entry in entries], recorded_at=naive(recorded_at))
-                looks = [look for entry in entries for look in _parsed(con, landing, entry, notes)]
-                for _, of_source in groupby(sorted(looks, key=lambda look: look.source), key=lambda look: look.source):
-                    results += load(con, of_source, recorded_at=recorded_at)
+                for portion in _portions(entries):
+                    looks = [look for entry in portion for look in _parsed(con, landing, entry, notes)]
+                    for _, of_source in groupby(sorted(looks, key=_source_of), key=_source_of):
+                        results += load(con, of_source, recorded_at=recorded_at)
         for part, (end, recorded_at) in sorted(ends.items()):
             if end > loaded.get(part, 0):
                 transacted(con, partial(_note, con, part, end, recorded_at))
     return results, sorted(set(notes))
+
+
+def _portions(entries: list[Entry]) -> Iterator[list[Entry]]:
+    """Split what was learnt at one moment into what is parsed and loaded at once: past looks a few at a time.
+
+    Of a backfill there may be thousands. By source and in the order of their time, so that they give the same events
+    as all at once. Live looks stay together: the gates hold the scopes of a source beside each other.
+    """
+    live = [entry for entry in entries if not entry.content.get("archived")]
+    if live:
+        yield live
+    past = sorted(
+        (entry for entry in entries if entry.content.get("archived")),
+        key=lambda entry: (entry.content["source"], unstamp(entry.content["observed_at"]), entry.content["scope"]),
+    )
+    for _, of_source in groupby(past, key=lambda entry: entry.content["source"]):
+        while portion := list(islice(of_source, PORTION)):
+            yield portion
+
+
+def _source_of(look: ParsedLook) -> str:
+    return look.source
 
 
 def loaded_positions(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
