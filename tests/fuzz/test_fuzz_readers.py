@@ -8,6 +8,7 @@ says.
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from fuzz import aws_subjects, other_subjects, text_subjects
@@ -18,12 +19,12 @@ from fuzz.verdicts import BAD, CHANGED, FAULT, REFUSED, SAME, WRONG, Known, Subj
 from warehouse.errors import LayoutChanged
 
 SHORT, LONG = 14, 400
+FAMILIES = (aws_subjects, other_subjects, text_subjects)
 
 
 def subjects(shared: Path | None) -> Iterator[Subject]:
-    yield from aws_subjects.subjects(shared)
-    yield from other_subjects.subjects(shared)
-    yield from text_subjects.subjects(shared)
+    for family in FAMILIES:
+        yield from family.subjects(shared)
 
 
 def found(tallies: dict[str, Tally]) -> str:
@@ -46,11 +47,12 @@ def test_every_reader_refuses_or_reads_what_stands_there() -> None:
 
 
 @pytest.mark.prove
-@pytest.mark.timeout(3600)
-def test_every_reader_at_length(shared: Path) -> None:
-    """With the captured documents, and four hundred mutants of each."""
-    tallies = {subject.name: tallied(subject, LONG) for subject in subjects(shared)}
-    publish("fuzz_readers", tallies)
+@pytest.mark.timeout(4 * 3600)
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__.rpartition(".")[2])
+def test_every_reader_at_length(shared: Path, family: ModuleType) -> None:
+    """With the captured documents, and four hundred mutants of each; half an hour in all on a machine of its own."""
+    tallies = {subject.name: tallied(subject, LONG) for subject in family.subjects(shared)}
+    publish(f"fuzz_{family.__name__.rpartition('.')[2]}", tallies)
 
     assert not any(tally.findings for tally in tallies.values()), found(tallies)
 
