@@ -1,14 +1,15 @@
 """A long archive is loaded a few looks at a time, and gives the log that it gives at once."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 from looks import day
-from toy_source import TOY, installed
+from toy_source import TOY, Toy, installed
 
 from extract.base import Context
 from flows import replay, steps
@@ -20,42 +21,87 @@ DAYS = 7
 """Past looks at each of two scopes."""
 
 
-def loaded(
-    data_dir: Path, portion: int, monkeypatch: pytest.MonkeyPatch
-) -> tuple[dict[str, content.TableHash], list[int]]:
-    """Load an archive whose looks were landed newest first, with a live look; return the log and how many at once."""
-    toy = installed(monkeypatch, data_dir)
-    sizes: list[int] = []
+def landed(toy: Toy) -> None:
+    """Land an archive of two scopes, newest first, and a live look at one of them."""
+    with steps.open_run(toy.settings(), clock=toy.clock) as one:
+        for number in reversed(range(DAYS)):
+            for scope, price in (("a", number // 3), ("b", number % 2)):
+                toy.world[scope] = {f"p5.{scope}": str(price + 1), f"g6.{scope}": "0" if number == 4 else "2"}
+                look = replace(toy.fetch(at(lambda number=number: day(number)), scope), archived=True)
+                one.land(steps.Fetched(source=TOY, scope=scope, looks=(look,)))
+        toy.world["a"] = {"p5.a": "4", "g6.a": "2"}
+        one.land(steps.Fetched(source=TOY, scope="a", looks=(toy.fetch(at(toy.clock), "a"),)))
+
+
+def at(clock: Callable[[], datetime]) -> Context:
+    return Context(web=None, settings={}, now=clock)  # type: ignore[arg-type]
+
+
+def log_of(toy: Toy) -> dict[str, content.TableHash]:
+    """Load what is landed, and return what the log holds."""
+    with steps.open_run(toy.settings(), clock=toy.clock) as one:
+        return content.tables(one.con, ["core"])
+
+
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the numbers of looks that are loaded at once."""
+    found: list[int] = []
 
     def counted(
         con: duckdb.DuckDBPyConnection, looks: Iterable[ParsedLook], *, recorded_at: datetime
     ) -> list[LookResult]:
         given = list(looks)
-        sizes.append(len(given))
+        found.append(len(given))
         return load(con, given, recorded_at=recorded_at)
 
     monkeypatch.setattr(replay, "load", counted)
-    monkeypatch.setattr(replay, "PORTION", portion)
+    return found
+
+
+@pytest.fixture
+def whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, content.TableHash]:
+    """Return the log of an archive that is loaded at once."""
+    monkeypatch.setattr(replay, "PORTION", 1000)
+    toy = installed(monkeypatch, tmp_path / "whole")
     toy.at = 30
-    with steps.open_run(toy.settings(), clock=toy.clock) as one:
-        for number in reversed(range(DAYS)):
-            for scope, price in (("a", number // 3), ("b", number % 2)):
-                toy.world[scope] = {f"p5.{scope}": str(price + 1), f"g6.{scope}": "0" if number == 4 else "2"}
-                context = Context(web=None, settings={}, now=lambda number=number: day(number))  # type: ignore[arg-type]
-                look = replace(toy.fetch(context, scope), archived=True)
-                one.land(steps.Fetched(source=TOY, scope=scope, looks=(look,)))
-        toy.world["a"] = {"p5.a": "4", "g6.a": "2"}
-        live = toy.fetch(Context(web=None, settings={}, now=toy.clock), "a")  # type: ignore[arg-type]
-        one.land(steps.Fetched(source=TOY, scope="a", looks=(live,)))
-        one.load()
-        return content.tables(one.con, ["core"]), sizes
+    landed(toy)
+    return log_of(toy)
 
 
-def test_a_long_archive_is_loaded_in_portions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_long_archive_is_loaded_in_portions(
+    whole: dict[str, content.TableHash], sizes: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Every table of the log is the same: events, coverage, and the zeros that were refused."""
-    whole, at_once = loaded(tmp_path / "whole", 1000, monkeypatch)
-    parts, few = loaded(tmp_path / "parts", 3, monkeypatch)
+    toy = installed(monkeypatch, tmp_path / "parts")
+    toy.at = 30
+    landed(toy)
+    monkeypatch.setattr(replay, "PORTION", 3)
 
-    assert (at_once, few) == ([1, 14], [1, 3, 3, 3, 3, 2])
-    assert parts == whole
+    assert log_of(toy) == whole
+    assert sizes == [1, 3, 3, 3, 3, 2]
     assert whole["core.quarantine"].n_rows == 2
+
+
+def test_what_breaks_off_between_portions_goes_on(
+    whole: dict[str, content.TableHash], sizes: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What was loaded is known, the rest is loaded by the next run: the log is the same, and nothing is twice."""
+    toy = installed(monkeypatch, tmp_path / "parts")
+    toy.at = 30
+    landed(toy)
+    monkeypatch.setattr(replay, "PORTION", 3)
+    counted = replay.load
+
+    def broken(*given: Any, **named: Any) -> list[LookResult]:
+        if len(sizes) == 3:
+            raise KeyboardInterrupt
+        return counted(*given, **named)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(replay, "load", broken)
+        log_of(toy)
+    assert sizes == [1, 3, 3]
+
+    assert log_of(toy) == whole
+    assert sizes[3:] == [1, 3, 3, 3, 3, 2]
