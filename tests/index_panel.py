@@ -9,7 +9,7 @@ from itertools import groupby
 import duckdb
 from looks import day, memory
 
-from transform.models import SQL
+from transform.models import MARTS, SQL
 from warehouse.db import create_macros, insert_rows, sql
 from warehouse.schemas import DERIVED_TABLES, columns_of
 
@@ -19,15 +19,17 @@ Panel = Mapping[Offer, Sequence[float | None]]
 """The price of each offer on each day; None: a complete look did not show it."""
 
 
+INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
+
+
 @contextmanager
 def panels(option: str = "on_demand") -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a database in which `load` puts panels of offers of one purchase option."""
+    """Give a database in which `load` puts panels of offers of one purchase option, and makes the marts of them."""
     with memory() as con:
         _tables(con)
         con.execute("create table core.option as select ? as purchase_option", [option])
         con.execute(f"create view mart.price_move as {(SQL / 'price_move.sql').read_text()} limit 0")
         con.execute(f"create view mart.price_change as {(SQL / 'price_change.sql').read_text()} limit 0")
-        _views(con)
         yield con
 
 
@@ -66,6 +68,7 @@ def load(con: duckdb.DuckDBPyConnection, panel: Panel, *, shuffled: int | None =
     )
     days = max(len(prices) for prices in panel.values())
     con.execute("insert into meta.build by name select ?::timestamp as built_at", [day(days - 0.5)])
+    _marts(con)
 
 
 def _spells(prices: Sequence[float | None]) -> Iterator[tuple[int, int, float | None]]:
@@ -99,7 +102,7 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
     con.execute("drop table mart.price_history")
     for name in ("price_history", "price_move", "price_change"):
         con.execute(f"create table mart.{name} as {(SQL / f'{name}.sql').read_text()}")
-    _views(con)
+    _marts(con)
 
 
 def _tables(con: duckdb.DuckDBPyConnection) -> None:
@@ -125,10 +128,13 @@ def _tables(con: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _views(con: duckdb.DuckDBPyConnection) -> None:
-    for name in ("price_index_item", "administered_spot", "price_level", "price_index"):
-        con.execute(f"create view mart.{name} as {(SQL / f'{name}.sql').read_text()}")
-    con.execute(f"create macro mart.drift(since, until) as table {(SQL / 'drift.sql').read_text()}")
+def _marts(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the marts of the index, tables and views as they are published: views alone would be planned many times."""
+    for mart in MARTS:
+        if mart.name in INDEX:
+            kind = "table" if mart.is_table else "view"
+            con.execute(f"create or replace {kind} mart.{mart.name} as {mart.sql}")
+    con.execute(f"create or replace macro mart.drift(since, until) as table {(SQL / 'drift.sql').read_text()}")
 
 
 def date(number: float) -> str:

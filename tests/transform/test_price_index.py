@@ -244,11 +244,11 @@ def test_outliers_of_a_market_are_cut_and_their_return_is_none() -> None:
     }
     prices["m", "H100", 5] = [1.0, 10.0, 1.0]
     with panels() as con:
-        load_panel(con, prices)
         con.execute(
             "create or replace view mart.price_change as select offer_id, valid_from as observed_at, "
             "'market_move' as change_kind, 0.0 as change_ratio from mart.price_history"
         )
+        load_panel(con, prices)
         found = series(con, "index_date, price_index, n_cut", "provider")
     by_hand = 100 * (1.01 * 1.02 * 1.03 * 1.04) ** (1 / 4)
     assert found[1][1:] == (pytest.approx(by_hand), 1)
