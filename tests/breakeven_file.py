@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cost_file import neocloud, run
 from few_marts import FEW_MARTS
-from looks import day, row
+from looks import at_once, day, row
 from purchase import SOURCES, block, seen
 
 from transform.models import MACROS, MARTS, create_formulas
@@ -34,9 +34,10 @@ def publish_breakeven(folder: Path) -> None:
             run(), run(**h200, output_rate=Decimal(300), measured_on=date(2026, 1, 2)),
             run(**h200, output_rate=Decimal(100), input_length=Decimal(4000)),
         ])  # fmt: skip
-        for each in looks:
-            con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
-            load(con, [each], recorded_at=each.observed_at)
+        for moment, together in at_once(looks):
+            for each in together:
+                con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
+            load(con, together, recorded_at=moment)
         publish.publish(
             con, folder, marts=[mart for mart in MARTS if mart.name in NAMES],
             macros=[macro for macro in MACROS if macro.name in MACRO_NAMES], formulas=create_formulas,

@@ -1,11 +1,13 @@
 """The marts that most tests need: all but those of cost, drift and truth, which take as long to make as all others."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+import duckdb
 import pytest
 
-from transform.models import MACROS, MARTS, Mart, MartMacro, made_of
+from transform.models import FORMULAS, MACROS, MARTS, Mart, MartMacro, create_formulas, made_of
 
 LATE = {
     "throughput", "cost_price", "serving_rate", "serving_offer", "token_cost", "training_rate", "training_offer",
@@ -34,6 +36,17 @@ def needed(*asked: str) -> tuple[tuple[Mart, ...], tuple[MartMacro, ...]]:
     )
 
 
+_OF_FORMULA = re.compile(rf"\b(?:{'|'.join(sorted({each.schema for each in FORMULAS}))})\.\w+\(")
+
+
+def formulas_of(made: Iterable[Mart | MartMacro]) -> Callable[[duckdb.DuckDBPyConnection], None]:
+    """Return what makes the formulas: nothing where no SELECT names one, as making them takes as long as few marts.
+
+    A mart that needs one and has none cannot be made.
+    """
+    return create_formulas if any(_OF_FORMULA.search(each.sql) for each in made) else lambda con: None
+
+
 @contextmanager
 def undescribed() -> Iterator[None]:
     """Publish without comments and data dictionary, a third of the work, where no test reads them."""
@@ -49,6 +62,7 @@ def published_with(*asked: str) -> Iterator[None]:
     with undescribed(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("flows.steps.MARTS", marts)
         patch.setattr("flows.steps.MACROS", macros)
+        patch.setattr("flows.steps.create_formulas", formulas_of((*marts, *macros)))
         patch.setattr("flows.steps.audit_tables.TABLES", ())
         patch.setattr("flows.pages.write", lambda settings, file, **_: settings.data_dir / "reports" / "index.html")
         yield

@@ -4,7 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
-from looks import ParsedLook, Row, day, row
+from looks import ParsedLook, Row, at_once, day, row
 from purchase import SOURCES, said, seen, spot
 
 from transform.models import MACROS, MARTS, create_formulas
@@ -85,7 +85,8 @@ def publish_market(folder: Path) -> Path:
                 "'https://x.test/' as url, ?::timestamp as fetched_at, 100 as size_bytes, ?::timestamp as recorded_at",
                 [each.document_sha256, each.source, each.scope, naive(each.observed_at), naive(each.observed_at)],
             )
-            load(con, [each], recorded_at=each.observed_at)
+        for moment, together in at_once(looks()):
+            load(con, together, recorded_at=moment)
         return publish.publish(
             con, folder, marts=MARTS, macros=MACROS, formulas=create_formulas, sources=SOURCES,
             built_at=day(NOW) + timedelta(hours=12), version="test",

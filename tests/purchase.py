@@ -7,10 +7,10 @@ from pathlib import Path
 
 import duckdb
 import polars as pl
-from few_marts import FEW_MACROS, FEW_MARTS, needed, undescribed
-from looks import ParsedLook, Row, day, look, row
+from few_marts import FEW_MACROS, FEW_MARTS, formulas_of, needed, undescribed
+from looks import ParsedLook, Row, at_once, day, look, row
 
-from transform.models import MACROS, MARTS, create_formulas
+from transform.models import MACROS, MARTS
 from warehouse import db, publish
 from warehouse.load import load
 
@@ -41,14 +41,15 @@ def putting(data_dir: Path, *, all_marts: bool = False, asked: tuple[str, ...] =
     with undescribed() if asked else nullcontext(), db.writer(data_dir) as con:
 
         def put(*looks: ParsedLook, at: float) -> Path:
-            for each in looks:
-                con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
-                load(con, [each], recorded_at=each.observed_at)
+            for moment, together in at_once(looks):
+                for each in together:
+                    con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
+                load(con, together, recorded_at=moment)
             return publish.publish(
                 con,
                 data_dir,
                 marts=marts,
-                formulas=create_formulas,
+                formulas=formulas_of((*marts, *macros)),
                 macros=macros,
                 sources=SOURCES,
                 built_at=day(at),

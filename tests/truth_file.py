@@ -5,10 +5,11 @@ from decimal import Decimal
 from pathlib import Path
 
 import duckdb
-from looks import ParsedLook, Row, day, look, row
+from few_marts import formulas_of
+from looks import ParsedLook, Row, at_once, day, look, row
 from purchase import SOURCES
 
-from transform.models import MARTS, Mart, create_formulas
+from transform.models import MARTS, Mart
 from warehouse import db, publish
 from warehouse.load import load
 
@@ -68,11 +69,12 @@ def published(folder: Path, looks: Sequence[ParsedLook], *, spoil: str = "", url
                 "insert into core.document by name select ? as document_sha256, ? as url",
                 [each.document_sha256, urls[number] if urls else "https://x.test/"],
             )
-            load(con, [each], recorded_at=each.observed_at)
+        for moment, together in at_once(looks):
+            load(con, together, recorded_at=moment)
         if spoil:
             con.execute(spoil)
         return publish.publish(
-            con, folder, marts=marts, formulas=create_formulas, sources=[*SOURCES, *CLOUDS], built_at=day(NOW + 0.1),
+            con, folder, marts=marts, formulas=formulas_of(marts), sources=[*SOURCES, *CLOUDS], built_at=day(NOW + 0.1),
             version="test",
         )  # fmt: skip
 

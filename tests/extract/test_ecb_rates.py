@@ -14,14 +14,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from few_marts import LEAST_MARTS
+from few_marts import LEAST_MARTS, undescribed
 from looks import ParsedLook, look, row
 from published import query
 
 from extract.base import Context
 from extract.ecb_rates import ARCHIVE_URL, SOURCE, URL
 from extract.web import Response
-from transform.models import create_formulas
 from warehouse import db, publish
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged, SettingsError
@@ -262,7 +261,7 @@ def published(folder: Path, body: bytes, **prices: tuple[date, dict[str, object]
         ("aws_price_list", "AWS", "Prices", "live", 10, 72, "https://x.test"),
         ("ecb_rates", "ECB", "Rates", "live", 95, 240, "https://x.test"),
     ]
-    with db.writer(folder) as con:
+    with undescribed(), db.writer(folder) as con:
         for each in (rate_look(body), *looks):
             con.execute(
                 "insert into core.document by name select ? as document_sha256, ? as source, ? as scope",
@@ -270,9 +269,7 @@ def published(folder: Path, body: bytes, **prices: tuple[date, dict[str, object]
             )
             load(con, [each], recorded_at=each.observed_at)
         built_at = max(each.observed_at for each in looks) + timedelta(hours=1)
-        return publish.publish(
-            con, folder, marts=LEAST_MARTS, formulas=create_formulas, sources=sources, built_at=built_at, version="test"
-        )
+        return publish.publish(con, folder, marts=LEAST_MARTS, sources=sources, built_at=built_at, version="test")
 
 
 def dollars(file: Path) -> dict[object, tuple[object, ...]]:

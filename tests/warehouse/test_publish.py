@@ -9,11 +9,11 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from few_marts import LEAST_MARTS
+from few_marts import LEAST_MARTS, formulas_of
 from looks import ParsedLook, day, look, row
 from published import content, query
 
-from transform.models import MARTS, Mart, create_formulas
+from transform.models import MARTS, Mart
 from warehouse import db, publish
 from warehouse.columns import COLUMNS, FOCUS_COLUMNS
 from warehouse.errors import ChipledgerError
@@ -46,7 +46,7 @@ def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedLook) -> None:
 
 def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1, marts: Sequence[Mart] = LEAST_MARTS) -> Path:
     return publish.publish(
-        con, data_dir, marts=marts, formulas=create_formulas, sources=SOURCES, built_at=day(at), version="test"
+        con, data_dir, marts=marts, formulas=formulas_of(marts), sources=SOURCES, built_at=day(at), version="test"
     )
 
 

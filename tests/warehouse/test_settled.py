@@ -9,10 +9,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from few_marts import needed, undescribed
+from few_marts import formulas_of, needed, undescribed
 from looks import Row, day, look, row
 
-from transform.models import Mart, create_formulas
+from transform.models import Mart
 from warehouse import db, publish
 from warehouse.batch import ParsedLook
 from warehouse.events import naive
@@ -39,7 +39,7 @@ def plain() -> Iterator[None]:
 def put(con: duckdb.DuckDBPyConnection, folder: Path, at: float, marts: tuple[Mart, ...] = MARTS) -> Path:
     folder.mkdir(exist_ok=True)
     return publish.publish(
-        con, folder, marts=marts, formulas=create_formulas, sources=SOURCES, built_at=day(at), version="test"
+        con, folder, marts=marts, formulas=formulas_of(marts), sources=SOURCES, built_at=day(at), version="test"
     )
 
 
