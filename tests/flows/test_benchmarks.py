@@ -14,7 +14,7 @@ from flows.cli import main
 from warehouse.errors import ChipledgerError
 from warehouse.landing import Landing
 
-pytestmark = pytest.mark.usefixtures("few_marts", "no_comments")
+pytestmark = pytest.mark.usefixtures("least_marts")
 
 WORDS = ("--set", "accelerator=H100 SXM", "--set", "accelerator_count=8", "--set", "precision=fp8")
 RUN = {

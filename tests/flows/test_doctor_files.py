@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import kept
 import pytest
-from few_marts import FEW_MACROS, FEW_MARTS
+from few_marts import published_with
 from looks import day
 from toy_source import Toy, installed
 
@@ -27,10 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the data directory of two runs of a source with two scopes, of which one failed at last."""
 
     def make(folder: Path) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("flows.steps.MARTS", FEW_MARTS)
-            patch.setattr("flows.steps.MACROS", FEW_MACROS)
-            patch.setattr("flows.steps.audit_tables.TABLES", ())
+        with published_with(), pytest.MonkeyPatch.context() as patch:
             toy = installed(patch, folder)
             toy.run(0, r1={"p5.48xlarge": "55.04"}, r2={"p5.48xlarge": "60"})
             toy.run(5, r1={"p5.48xlarge": "49"}, r2=None)

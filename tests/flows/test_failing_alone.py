@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from few_marts import LEAST_MARTS
 from toy_source import Toy, installed
 
 from extract.base import Context
@@ -19,12 +18,9 @@ from warehouse.documents import Look
 from warehouse.errors import SettingsError
 
 
-@pytest.mark.usefixtures("few_marts", "no_comments")
+@pytest.mark.usefixtures("least_marts")
 def test_a_fault_of_a_source_s_own_code_costs_its_scope_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An error that no source should raise fails the scope, with the kind of it and no word of its content."""
-    monkeypatch.setattr("flows.steps.MARTS", LEAST_MARTS)
-    monkeypatch.setattr("flows.steps.MACROS", ())
-    monkeypatch.setattr("flows.steps.create_formulas", lambda con: None)
     toy = installed(monkeypatch, tmp_path)
 
     # What JSON cannot hold: a TypeError within the source's fetch.

@@ -10,7 +10,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
-from few_marts import LEAST_MARTS
 from looks import day
 from published import content
 from toy_source import TOY, Toy, installed
@@ -25,8 +24,6 @@ from warehouse.documents import Document, Look, Whole
 from warehouse.errors import SourceError, Unavailable
 from warehouse.landing import Landing
 
-pytestmark = pytest.mark.usefixtures("few_marts", "no_comments")
-
 RUN = "20261103T120000.000000Z"
 A, B, C, D = ((TOY, name) for name in "abcd")
 ROW = {
@@ -39,11 +36,8 @@ START = multiprocessing.get_context("fork")
 
 
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
+def toy(least_marts: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
     """Return a source of our own with four scopes, the only one; what is published is the least."""
-    monkeypatch.setattr("flows.steps.MARTS", LEAST_MARTS)
-    monkeypatch.setattr("flows.steps.MACROS", ())
-    monkeypatch.setattr("flows.steps.create_formulas", lambda con: None)
     monkeypatch.setattr(groups, "POLL_S", 0.02)
     toy = installed(monkeypatch, tmp_path / "data")
     monkeypatch.setattr(fan_out, "source_named", {TOY: toy.source()}.__getitem__)

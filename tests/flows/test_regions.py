@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 from standin import aws
 
-pytestmark = pytest.mark.usefixtures("few_marts", "no_comments")
+pytestmark = pytest.mark.usefixtures("least_marts")
 
 ROOT = Path(__file__).parents[2]
 

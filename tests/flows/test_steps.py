@@ -6,7 +6,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from few_marts import LEAST_MARTS
 from looks import day
 from published import content, query
 from standin import aws, faults
@@ -18,8 +17,6 @@ from extract import SOURCES
 from flows import replay, steps
 from flows.settings import Settings
 from warehouse.landing import Landing
-
-pytestmark = pytest.mark.usefixtures("few_marts", "no_comments")
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 NEXT = "20261122200000"
@@ -38,17 +35,15 @@ LIST_CHANGES = (
 
 
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
+def toy(least_marts: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
     """Return a source of our own, the only one, over an empty data directory; what is published is the least."""
-    monkeypatch.setattr("flows.steps.MARTS", LEAST_MARTS)
-    monkeypatch.setattr("flows.steps.MACROS", ())
-    monkeypatch.setattr("flows.steps.create_formulas", lambda con: None)
     return installed(monkeypatch, tmp_path / "data")
 
 
 # --- offline
 
 
+@pytest.mark.usefixtures("few_marts", "no_comments")
 def test_an_offline_run_twice_adds_nothing(tmp_path: Path) -> None:
     """The second run knows every look: no event, no journal line, and the same content."""
     settings = Settings(data_dir=tmp_path)
@@ -86,7 +81,7 @@ def alone(**settings: dict[str, object]) -> dict[str, dict[str, object]]:
     return {source.name: {"enabled": False} for source in SOURCES if source.kind == "live"} | settings
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("quick", "least_marts")
 def test_without_network_the_last_file_stands(offline_run: Path, tmp_path: Path) -> None:
     """Every source that cannot be reached is named; nothing is published, and nothing passes for fresh."""
     shutil.copytree(offline_run, tmp_path, dirs_exist_ok=True)
@@ -102,7 +97,7 @@ def test_without_network_the_last_file_stands(offline_run: Path, tmp_path: Path)
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("quick", "least_marts")
 def test_one_region_fails_alone(standin: aws.StandIn, tmp_path: Path) -> None:
     """The failed region is named with its error and says nothing; the others are loaded, complete and current."""
     standin.fault("bulk:us-west-2", faults.Status(503))
@@ -125,7 +120,7 @@ def test_one_region_fails_alone(standin: aws.StandIn, tmp_path: Path) -> None:
     assert again.failed == []
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("quick", "least_marts")
 def test_a_landed_version_is_not_fetched_again(standin: aws.StandIn, tmp_path: Path) -> None:
     """On the next day only the indexes are asked for; the prices are confirmed all the same."""
     settings = price_list(standin, tmp_path)
@@ -140,7 +135,7 @@ def test_a_landed_version_is_not_fetched_again(standin: aws.StandIn, tmp_path: P
     ]
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("quick", "few_marts", "no_comments")
 def test_both_doors_give_the_same_log(standin: aws.StandIn, tmp_path: Path) -> None:
     """API or bulk files: the same offers, events, intervals and prices per chip, to the last digit and code."""
     for door in ("api", "bulk"):
@@ -173,7 +168,7 @@ def cheaper(edition: Edition) -> Edition:
     return edition.changed(NEXT, change)
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("quick", "least_marts")
 def test_a_new_version_gives_exactly_what_changed(standin: aws.StandIn, tmp_path: Path) -> None:
     """One price changed and one type left the list: two events and two changes; failing, a region ends nothing."""
     settings = price_list(standin, tmp_path)
@@ -215,6 +210,7 @@ def import_files(data_dir: Path, *files: Path, at: datetime = NOW) -> list[int]:
     return added
 
 
+@pytest.mark.usefixtures("least_marts")
 def test_an_import_twice_is_an_import_once(shared: Path, tmp_path: Path) -> None:
     """The same CSV adds its events once; the four list changes of 2025-06-23 stand in it, and no other."""
     file = shared / "data/aws_on_demand_observations.csv"
@@ -229,6 +225,7 @@ def test_an_import_twice_is_an_import_once(shared: Path, tmp_path: Path) -> None
     )
 
 
+@pytest.mark.usefixtures("least_marts")
 def test_an_import_beside_the_archive_changes_no_change(shared: Path, offline_run: Path, tmp_path: Path) -> None:
     """Two sources of the same facts, in either order: still four list changes, dated by the earliest source."""
     file = shared / "data/aws_on_demand_observations.csv"
@@ -256,23 +253,24 @@ def test_an_import_beside_the_archive_changes_no_change(shared: Path, offline_ru
 def test_the_landing_folder_is_enough(toy: Toy) -> None:
     """Deleted and loaded again from landing alone, core and mart are the same, decisions and refusals included."""
     others = {"p4d.24xlarge": "21.96", "p3.2xlarge": "3.06", "g6.xlarge": "0.8048", "g5.xlarge": "1.006"}
-    toy.run(0, a={"p5.48xlarge": "10", "p6.x": "1", **others}, b={"p2.xlarge": "0.9"})
-    toy.run(1, a={"p5.48xlarge": "30", "p6.x": "3", **others}, b=None)
+    toy.learn(0, a={"p5.48xlarge": "10", "p6.x": "1", **others}, b={"p2.xlarge": "0.9"})
+    toy.learn(1, a={"p5.48xlarge": "30", "p6.x": "3", **others}, b=None)
+    log = toy.data_dir / "build.duckdb"
     held = dict(
         query(
-            toy.data_dir / "prices.duckdb",
+            log,
             "select row_json->>'instance_type', quarantine_id from core.quarantine where gate = 'history'",
         )
     )
-    toy.decide(1.2, held["p5.48xlarge"], "accept")
-    toy.decide(1.3, held["p6.x"], "refuse")
-    toy.run(2, a={"p5.48xlarge": "30", "p6.x": "1", **others}, b={})
-    cut = query(toy.data_dir / "prices.duckdb", "select quarantine_id from core.quarantine where gate = 'batch'")
-    toy.decide(2.2, int(str(cut[0][0])), "refuse")
-    toy.run(3, a={"p5.48xlarge": "30.00000000001", "p6.x": "1", **others}, b={"p2.xlarge": "0.8"})
-    toy.run(4, a={"p5.48xlarge": "29", "p6.x": "1", "g6.xlarge": "0.8048"}, b={"p2.xlarge": "0.8"})
+    toy.decide(1.2, held["p5.48xlarge"], "accept", publish=False)
+    toy.decide(1.3, held["p6.x"], "refuse", publish=False)
+    toy.learn(2, a={"p5.48xlarge": "30", "p6.x": "1", **others}, b={})
+    cut = query(log, "select quarantine_id from core.quarantine where gate = 'batch'")
+    toy.decide(2.2, int(str(cut[0][0])), "refuse", publish=False)
+    toy.learn(3, a={"p5.48xlarge": "30.00000000001", "p6.x": "1", **others}, b={"p2.xlarge": "0.8"})
+    toy.learn(4, a={"p5.48xlarge": "29", "p6.x": "1", "g6.xlarge": "0.8048"}, b={"p2.xlarge": "0.8"})
     short = query(
-        toy.data_dir / "prices.duckdb",
+        log,
         "select quarantine_id from core.quarantine where gate = 'batch' and observed_at = '2026-01-05'",
     )
     toy.decide(4.2, int(str(short[0][0])), "accept")
@@ -296,8 +294,8 @@ def test_the_landing_folder_is_enough(toy: Toy) -> None:
 def test_a_decision_cut_off_in_the_middle_is_carried_out(toy: Toy, what: str) -> None:
     """Killed after a decision was loaded and before the journal's position was: the next run goes on."""
     others = {"p4d.24xlarge": "21.96", "p3.2xlarge": "3.06"}
-    toy.run(0, a={"p5.48xlarge": "10", **others})
-    toy.run(1, a={"p5.48xlarge": "30", **others} if what == "row" else {"p3.2xlarge": "3.06"})
+    toy.learn(0, a={"p5.48xlarge": "10", **others})
+    toy.learn(1, a={"p5.48xlarge": "30", **others} if what == "row" else {"p3.2xlarge": "3.06"})
     ((number,),) = query(toy.data_dir / "build.duckdb", "select quarantine_id from core.quarantine")
     Landing(toy.data_dir / "landing").record_decision(
         quarantine_id=int(str(number)), decision="accept", decided_by="a person", recorded_at=day(1.5)
@@ -328,7 +326,7 @@ def test_a_decision_cut_off_in_the_middle_is_carried_out(toy: Toy, what: str) ->
 
 def test_a_decision_on_what_is_no_longer_refused_is_a_note(toy: Toy) -> None:
     """A parser mended since may leave nothing to decide on: the rebuild goes on and says so."""
-    toy.run(0, a={"p5.48xlarge": "10"})
+    toy.learn(0, a={"p5.48xlarge": "10"})
     Landing(toy.data_dir / "landing").record_decision(
         quarantine_id=7, decision="refuse", decided_by="a person", recorded_at=day(0.5)
     )
@@ -340,8 +338,8 @@ def test_a_decision_on_what_is_no_longer_refused_is_a_note(toy: Toy) -> None:
 
 def test_a_damaged_document_fails_its_look_alone(toy: Toy, tmp_path: Path) -> None:
     """In a rebuild a body that was lost fails its own look, by name; the others are loaded."""
-    toy.run(0, a={"p5.48xlarge": "10"}, b={"p4d.24xlarge": "20"})
-    ((sha256,),) = query(toy.data_dir / "prices.duckdb", "select document_sha256 from core.document where scope = 'a'")
+    toy.learn(0, a={"p5.48xlarge": "10"}, b={"p4d.24xlarge": "20"})
+    ((sha256,),) = query(toy.data_dir / "build.duckdb", "select document_sha256 from core.document where scope = 'a'")
     (toy.data_dir / "landing" / str(sha256)[:2] / f"{sha256}.gz").write_bytes(b"")
     csv = tmp_path / "own.csv"
     csv.write_text(
@@ -364,7 +362,7 @@ def test_a_damaged_document_fails_its_look_alone(toy: Toy, tmp_path: Path) -> No
 
 def test_events_are_counted_once(toy: Toy) -> None:
     """The summary's events are those that the log gained, over several looks at one scope."""
-    toy.run(0, a={"p5.48xlarge": "10", "p4d.24xlarge": "20"})
+    toy.learn(0, a={"p5.48xlarge": "10", "p4d.24xlarge": "20"})
     toy.at, toy.world["a"] = 1, {"p5.48xlarge": "11", "p4d.24xlarge": "21"}
     with steps.open_run(toy.settings(), clock=toy.clock) as killed:
         killed.fetch_all(killed.plan(killed.sources()))

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import kept
 import pytest
+from few_marts import published_with
 from published import query
 
 BENCH = Path(__file__).parents[2] / "bench" / "price_index.py"
@@ -32,7 +33,8 @@ def file(bench: ModuleType, shared: Path, tmp_path_factory: pytest.TempPathFacto
 
     def make(folder: Path) -> None:
         east = bench.of_region(shared / "data" / bench.AWS, "us-east-1", folder / "us_east_1.csv")
-        bench.build([east], folder / "warehouse")
+        with published_with("drift"):
+            bench.build([east], folder / "warehouse")
 
     return kept.once(tmp_path_factory, "aws", make) / "warehouse" / "prices.duckdb"
 
