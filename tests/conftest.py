@@ -199,11 +199,14 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
-    """Let DuckDB work with one thread: the tests' files are small, and the workers share the cores already."""
+    """Let DuckDB work with one thread: the tests' files are small, and the workers share the cores already.
+
+    It compresses nothing either: to try each way on each column takes half of the time to write a file.
+    """
     connect = duckdb.connect
 
     def narrow(*given: Any, config: Mapping[str, Any] = MappingProxyType({}), **named: Any) -> Any:
-        return connect(*given, config={"threads": 1, **config}, **named)
+        return connect(*given, config={"threads": 1, "force_compression": "uncompressed", **config}, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("duckdb.connect", narrow)
