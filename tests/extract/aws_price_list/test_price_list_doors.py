@@ -146,8 +146,11 @@ def test_pages_are_kept_as_received(standin: aws.StandIn, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("same_token", [True, False])
-def test_pages_without_an_end_are_an_error(standin: aws.StandIn, ask: Ask, same_token: bool) -> None:
+def test_pages_without_an_end_are_an_error(
+    standin: aws.StandIn, ask: Ask, same_token: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A token that comes again, or tokens without an end, end with an error."""
+    monkeypatch.setattr("extract.aws_price_list.api.MAX_PAGES", 20)
     standin.fault("api:GetProducts", faults.EndlessToken(same=same_token))
 
     with pytest.raises(SourceError) as caught:
