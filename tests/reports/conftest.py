@@ -14,7 +14,6 @@ from standin.catalogue import Product
 from extract import SOURCES
 from flows.settings import Settings
 from flows.steps import open_run, run
-from reports import site
 
 TODAY = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 REGIONS = ["cn-north-1", "eu-west-1", "us-east-1", "us-gov-west-1", "us-west-2"]
@@ -84,15 +83,15 @@ def live(live_data: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def offline_page(offline: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the daily page of the offline archive, among all pages of its site."""
-    return site.write(offline, tmp_path_factory.mktemp("offline-reports")).with_name("latest.html")
+def offline_page(offline: Path) -> Path:
+    """Return the daily page of the offline archive, among all pages of its site, as the run wrote them."""
+    return offline.parent / "reports" / "latest.html"
 
 
 @pytest.fixture(scope="session")
-def live_page(live: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the daily page of the live file, among all pages of its site."""
-    return site.write(live, tmp_path_factory.mktemp("live-reports")).with_name("latest.html")
+def live_page(live: Path) -> Path:
+    """Return the daily page of the live file, among all pages of its site, as the run wrote them."""
+    return live.parent / "reports" / "latest.html"
 
 
 @pytest.fixture(scope="session")
