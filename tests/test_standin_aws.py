@@ -239,12 +239,12 @@ def test_stopping_ends_open_connections() -> None:
 
 
 def test_requests_of_many_clients_overlap(standin: aws.StandIn, web: urllib3.PoolManager) -> None:
-    standin.latency = 0.1
+    standin.latency = 0.5
     paths = [f"/offers/v1.0/aws/AmazonEC2/current/{region}/index.csv" for region in facts.PRICES]
     start = time.monotonic()
     with ThreadPoolExecutor(len(paths)) as pool:
         assert {200} == set(pool.map(lambda path: web.request("GET", standin.url + path).status, paths))
-    assert time.monotonic() - start < 0.1 * len(paths)
+    assert time.monotonic() - start < 0.5 * len(paths)
     assert standin.count("bulk:prices") == len(paths)
 
 

@@ -129,7 +129,7 @@ def test_slow_answers_and_slow_bodies(standin: aws.StandIn, web: urllib3.PoolMan
     for path, expected in ((quick, 0.05), (slow, 0.25)):
         start = time.monotonic()
         web.request("GET", standin.url + path)
-        assert expected <= time.monotonic() - start < expected + 1
+        assert expected <= time.monotonic() - start < expected + 30
         (request,) = standin.seen(path)
         assert request.until is not None
         assert expected <= request.until - request.at

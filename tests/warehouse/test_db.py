@@ -92,7 +92,7 @@ def test_a_second_writer_is_told_who_writes(tmp_path: Path) -> None:
             db.writer(tmp_path),
         ):
             pass
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 30  # half of what the other holds it for
     finally:
         child.kill()
         child.wait()
