@@ -69,28 +69,29 @@ def whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, content.
     return log_of(toy)
 
 
-def test_a_long_archive_is_loaded_in_portions(
-    whole: dict[str, content.TableHash], sizes: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Every table of the log is the same: events, coverage, and the zeros that were refused."""
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, whole: object) -> Toy:
+    """Return the same archive, landed, to be loaded by threes."""
     toy = installed(monkeypatch, tmp_path / "parts")
     toy.at = 30
     landed(toy)
     monkeypatch.setattr(replay, "PORTION", 3)
+    return toy
 
-    assert log_of(toy) == whole
+
+def test_a_long_archive_is_loaded_in_portions(
+    whole: dict[str, content.TableHash], sizes: list[int], parts: Toy
+) -> None:
+    """Every table of the log is the same: events, coverage, and the zeros that were refused."""
+    assert log_of(parts) == whole
     assert sizes == [1, 3, 3, 3, 3, 2]
     assert whole["core.quarantine"].n_rows == 2
 
 
 def test_what_breaks_off_between_portions_goes_on(
-    whole: dict[str, content.TableHash], sizes: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    whole: dict[str, content.TableHash], sizes: list[int], parts: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was loaded is known, the rest is loaded by the next run: the log is the same, and nothing is twice."""
-    toy = installed(monkeypatch, tmp_path / "parts")
-    toy.at = 30
-    landed(toy)
-    monkeypatch.setattr(replay, "PORTION", 3)
     counted = replay.load
 
     def broken(*given: Any, **named: Any) -> list[LookResult]:
@@ -100,8 +101,8 @@ def test_what_breaks_off_between_portions_goes_on(
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(replay, "load", broken)
-        log_of(toy)
+        log_of(parts)
     assert sizes == [1, 3, 3]
 
-    assert log_of(toy) == whole
+    assert log_of(parts) == whole
     assert sizes[3:] == [1, 3, 3, 3, 3, 2]
