@@ -61,10 +61,13 @@ class Descendants:
     def __init__(self) -> None:
         self.most_kib = 0
         self._seen: dict[int, str] = {}
+        self._before: dict[int, str] = {}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> Self:
+        # What earlier tests started and goes on, such as a database, is nobody's here.
+        self._before = {pid: stat[1] for pid in _children(getpid()) if (stat := _stat(pid))}
         self._thread.start()
         return self
 
@@ -87,7 +90,7 @@ class Descendants:
             while waiting:
                 pid = waiting.pop()
                 for child in _children(pid):
-                    if child not in self._seen and (stat := _stat(child)):
+                    if child not in self._seen and (stat := _stat(child)) and self._before.get(child) != stat[1]:
                         self._seen[child] = stat[1]
                         waiting.append(child)
             self.most_kib = max([self.most_kib, *map(_peak, self._seen)])

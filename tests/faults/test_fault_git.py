@@ -2,6 +2,7 @@
 
 import secrets
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -100,6 +101,17 @@ def test_its_end_is_that_of_all_its_programs(monkeypatch: pytest.MonkeyPatch) ->
             assert watch.left() == []
     finally:
         signal.signal(signal.SIGALRM, old)
+
+
+def test_what_ran_before_is_not_left_over() -> None:
+    """A program that an earlier test keeps is none of those that are watched; one that is begun meanwhile is."""
+    with subprocess.Popen(["sleep", "100"]) as earlier:
+        with git_site.Descendants() as watch, subprocess.Popen(["sleep", "200"]) as later:
+            time.sleep(10 * git_site.LOOK_S)
+            left = watch.left(within_s=0)
+            later.kill()
+        earlier.kill()
+    assert left == ["sleep 200 "]
 
 
 def test_a_table_that_swells_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
