@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from extract.base import Parsed
-from warehouse.documents import Document
+from extract.aws_price_list import SOURCE
+from extract.base import Context, Parsed
+from warehouse.documents import Document, Look
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
@@ -76,6 +77,7 @@ P5 = {
 """The on-demand line of p5.48xlarge as in offer version 20260910195514."""
 
 Line = Mapping[str, str]
+Ask = Callable[..., Context]
 Read = Callable[..., Parsed]
 """A reader of lines through one of the doors."""
 
@@ -219,6 +221,11 @@ def plain_csv(body: bytes) -> list[dict[str, str]]:
     rows = list(csv.reader(io.StringIO(body.decode(), newline="")))
     header = next(number for number, row in enumerate(rows) if len(row) > 2)
     return [dict(zip(rows[header], row, strict=True)) for row in rows[header + 1 :]]
+
+
+def rows(look: Look) -> pl.DataFrame:
+    """Return what all documents of a look say."""
+    return pl.concat([SOURCE.parse(document).rows for document in look.documents])
 
 
 def same(left: pl.DataFrame, right: pl.DataFrame) -> bool:
