@@ -114,11 +114,8 @@ def fetch_all(one: steps.Run, planned: list[tuple[str, str]]) -> None:
     fetch = fetch_task(one)
     pool: ThreadPoolTaskRunner[Any] = ThreadPoolTaskRunner(max_workers=one.settings.workers)
 
-    def land(each: Collected) -> None:
-        one.land(steps.Fetched(source=each.source, scope=each.scope, looks=each.looks, error=each.error))
-
     with pool:
-        settle({submitted(pool, fetch, scope): scope for scope in planned}, land)
+        settle({submitted(pool, fetch, scope): scope for scope in planned}, lambda each: one.land(each.fetched))
 
 
 def fetch_task(one: steps.Run) -> Task[[str, str], tuple[Look, ...]]:

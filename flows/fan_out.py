@@ -61,6 +61,11 @@ class Collected:
     notes: tuple[str, ...] = ()
     error: SourceError | None = None
 
+    @property
+    def fetched(self) -> steps.Fetched:
+        """What a run has to land."""
+        return steps.Fetched(source=self.source, scope=self.scope, looks=self.looks, error=self.error)
+
 
 class Elsewhere(steps.Run):
     """A run's way of fetching one scope where its log cannot be opened: it has no connection, and loads nothing."""
@@ -119,9 +124,7 @@ def shared_lake(one: steps.Run) -> Lake:
 def take(one: steps.Run, collected: Collected) -> None:
     """Let a run land what was collected for it; what was landed and loaded elsewhere is told by its summary alone."""
     if collected.error is not None or collected.looks:
-        one.land(
-            steps.Fetched(source=collected.source, scope=collected.scope, looks=collected.looks, error=collected.error)
-        )
+        one.land(collected.fetched)
     one.summary.results += collected.results
     one.summary.notes += collected.notes
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import groupby, islice
+from operator import attrgetter
 from typing import Any
 
 import duckdb
@@ -71,9 +72,10 @@ def catch_up(
             else:
                 if kind == "look":
                     append_documents(con, [entry.content for entry in entries], recorded_at=naive(recorded_at))
+                source_of = attrgetter("source")
                 for portion in _portions(entries):
                     looks = [look for entry in portion for look in _parsed(con, landing, entry, notes)]
-                    for _, of_source in groupby(sorted(looks, key=_source_of), key=_source_of):
+                    for _, of_source in groupby(sorted(looks, key=source_of), key=source_of):
                         results += load(con, of_source, recorded_at=recorded_at)
         for part, (end, recorded_at) in sorted(ends.items()):
             if end > loaded.get(part, 0):
@@ -97,10 +99,6 @@ def _portions(entries: list[Entry]) -> Iterator[list[Entry]]:
     for _, of_source in groupby(past, key=lambda entry: entry.content["source"]):
         while portion := list(islice(of_source, PORTION)):
             yield portion
-
-
-def _source_of(look: ParsedLook) -> str:
-    return look.source
 
 
 def loaded_positions(con: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -167,11 +167,17 @@ class _Answer:
         content = strict.loads(self._answer.body, numbers=partial(_number, float), whole=partial(_number, int))
         plans = content.get("plans") if isinstance(content, dict) else None
         for plan in plans if isinstance(plans, list) else ():
-            for name in SEARCHED if isinstance(plan, dict) else ():
-                value = plan.get(name)
-                if value is not None and not PLAIN.fullmatch(str(value).strip()):
-                    raise ValueError(f"{name} is no plain number: {value!s:.20}")
+            if isinstance(plan, dict):
+                _check_plan(plan)
         return content
+
+
+def _check_plan(plan: dict[str, Any]) -> None:
+    """Raise ValueError for an amount that gpuhunt would read in part."""
+    for name in SEARCHED:
+        value = plan.get(name)
+        if value is not None and not PLAIN.fullmatch(str(value).strip()):
+            raise ValueError(f"{name} is no plain number: {value!s:.20}")
 
 
 def _number(kind: type[int] | type[float], text: str) -> int | float:
