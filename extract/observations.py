@@ -59,6 +59,8 @@ DOUBTFUL = (
 )  # fmt: skip
 """Beginnings of the flags of rows that are kept out of all prices."""
 
+NOTHING = ("nan", "null", "none", "n/a", "<na>")
+"""What programs write into a cell that has nothing, in small letters."""
 MEDIANS = ("median_of_offers", "median_from_report")
 FLOORS = ("cheapest_listed", "cheapest_live_offer")
 """Flags of the middle and of the least of several prices."""
@@ -104,9 +106,9 @@ def _rows(document: Document) -> pl.DataFrame:
         .str.to_lowercase()
         .str.replace_all(_NOISE, "")
         .replace_strict(PROVIDERS, default=_text("provider")),
-        instance_type=_text("instance_type"),
-        accelerator_label=pl.when(_text("instance_type").is_null()).then(pl.coalesce(_text("gpu_raw"), _text("gpu"))),
-        accelerator_count=pl.when(_text("instance_type").is_null()).then(_text("gpu_count")),
+        instance_type=_name("instance_type"),
+        accelerator_label=pl.when(_name("instance_type").is_null()).then(pl.coalesce(_name("gpu_raw"), _name("gpu"))),
+        accelerator_count=pl.when(_name("instance_type").is_null()).then(_text("gpu_count")),
         capacity_unit=pl.lit("instance"),
         region_id=_text("region"),
         purchase_option=_text("pricing").str.to_lowercase().str.replace_all("-", "_"),
@@ -141,8 +143,11 @@ def _has(*names: str) -> pl.Expr:
 
 
 def _begins(flag: pl.Expr) -> pl.Expr:
-    """Return whether a flag begins as one of `DOUBTFUL` does."""
-    return pl.any_horizontal(flag.str.starts_with(beginning) for beginning in DOUBTFUL)
+    """Return whether a flag begins as one of `DOUBTFUL` does, also one that was cut short with its file."""
+    return pl.any_horizontal(
+        flag.str.starts_with(beginning) | ((flag != "") & pl.lit(beginning).str.starts_with(flag))
+        for beginning in DOUBTFUL
+    )
 
 
 def _read(document: Document) -> pl.DataFrame:
@@ -213,6 +218,11 @@ def _text(name: str) -> pl.Expr:
     """Return a column's text without blanks around it; NULL where it is empty."""
     stripped = pl.col(name).str.strip_chars()
     return pl.when(stripped != "").then(stripped)
+
+
+def _name(column: str) -> pl.Expr:
+    """Return a column's names; NULL where a cell is empty or has one of `NOTHING`: no machine is called so."""
+    return pl.when(~_text(column).str.to_lowercase().is_in(NOTHING)).then(_text(column))
 
 
 def _moment() -> pl.Expr:

@@ -107,3 +107,18 @@ def test_every_doubtful_flag_is_documented() -> None:
     table = text.split("| why the row is no price |")[1].split("Other flags")[0]
     named = [word for line in table.splitlines()[2:] if line for word in re.findall(r"`(\w+)`", line.split("|")[1])]
     assert named == list(observations.DOUBTFUL)
+
+
+@pytest.mark.parametrize("cut", ["min_over_", "via_x;suspect", "s"])
+def test_a_doubt_that_was_cut_short_with_its_file_is_one(cut: str) -> None:
+    assert observations.parse(document(flags(cut))) == {}
+    (kept,) = observations.flagged(document(flags(cut))).values()
+    assert kept["unit_price"].to_list() == ["31.92"]
+
+
+@pytest.mark.parametrize("nothing", ["nan", "NULL", "None", "n/a", "<NA>"])
+def test_what_programs_write_for_nothing_is_no_machine(nothing: str) -> None:
+    """Taken for an instance type it would put the chip's own label aside."""
+    told = f"1.5,H100,8,me,,{nothing},,{nothing}"
+    (rows,) = observations.parse(document(told, header=f"{HEADER},instance_type")).values()
+    assert rows.select("instance_type", "accelerator_label", "accelerator_count").row(0) == (None, "H100", "8")

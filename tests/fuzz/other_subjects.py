@@ -116,7 +116,7 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
 def _markets(name: str) -> Any:
     """Return what the quantiles of an edited answer should be, of the sources that tell quantiles."""
     quantiles = MARKETS.get(name)
-    if name == "hyperbolic":  # in cents
+    if name in ("hyperbolic", "shadeform"):  # in cents
         return lambda body: {
             text(Decimal(each.decode()) / 100)
             for each in re.findall(rb"(?<![\w.])\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,2})?", body)

@@ -6,6 +6,8 @@ long one with `make prove`; both print what became of the mutants (pytest -s), a
 says.
 """  # noqa: E501
 
+import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +16,22 @@ import pytest
 from fuzz import aws_subjects, other_subjects, text_subjects
 from fuzz.mutants import Mutant
 from fuzz.run_subject import tallied
-from fuzz.verdicts import BAD, CHANGED, FAULT, REFUSED, SAME, WRONG, Known, Subject, Tally, judge, publish, row_of
+from fuzz.verdicts import (
+    BAD,
+    CHANGED,
+    FAULT,
+    REFUSED,
+    SAME,
+    SLOW,
+    WRONG,
+    Known,
+    Row,
+    Subject,
+    Tally,
+    judge,
+    publish,
+    row_of,
+)
 
 from warehouse.errors import LayoutChanged
 
@@ -89,3 +106,17 @@ def test_an_error_that_nobody_documented_is_found(error: Exception) -> None:
 
     assert verdict == (REFUSED if isinstance(error, LayoutChanged) else FAULT)
     assert (verdict in BAD) != isinstance(error, LayoutChanged)
+
+
+def test_a_reader_that_does_not_end_is_stopped_and_found() -> None:
+    """Also one within the search for a pattern, and with a handler of every error."""
+
+    def read(body: bytes) -> set[Row]:
+        with contextlib.suppress(Exception):
+            re.search(rb"(a+)+b", body)
+        return set()
+
+    dawdles = Subject(name="toy", documents={}, read=read)
+    found = judge(dawdles, Known(rows=()), Mutant(kind="k", body=b"a" * 64), Tally(), given_up_s=0.2)
+
+    assert found == SLOW

@@ -8,9 +8,11 @@ hold for every mutant.
 import json
 import os
 import re
+import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -22,6 +24,8 @@ from warehouse.errors import ChipledgerError
 
 Row = frozenset[tuple[str, str]]
 MOST_SECONDS = 3.0
+GIVEN_UP_S = 20.0
+"""Seconds of the processor after which a reader is stopped: some would go on for days."""
 MOST_BYTES = 192 << 20
 SAME, CHANGED, FEWER, REFUSED, UNTOLD, WRONG, FAULT, SLOW, LARGE = (
     "same", "rightly changed", "fewer rows", "refused", "undecidable", "wrong rows", "undocumented error", "too slow",
@@ -29,6 +33,10 @@ SAME, CHANGED, FEWER, REFUSED, UNTOLD, WRONG, FAULT, SLOW, LARGE = (
 )  # fmt: skip
 BAD = (WRONG, FAULT, SLOW, LARGE)
 _NUMBER = re.compile(r"[-+]?(?:\d{1,60}(?:\.\d{0,60})?|\.\d{1,60})(?:[eE][-+]?\d{1,3})?")
+
+
+class GivenUp(BaseException):
+    """A reader was stopped."""
 
 
 class Contradiction(ChipledgerError):
@@ -96,7 +104,23 @@ class Known:
     others: Collection[Row] = ()
 
 
-def judge(subject: Subject, known: Known, mutant: Mutant, tally: Tally) -> str:
+@contextmanager
+def stopped(after_s: float) -> Iterator[None]:
+    """Raise GivenUp in what takes the processor for longer, which no handler of errors catches."""
+
+    def stop(number: int, frame: object) -> None:
+        raise GivenUp(f"stopped after {after_s} s of the processor")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, after_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def judge(subject: Subject, known: Known, mutant: Mutant, tally: Tally, *, given_up_s: float = GIVEN_UP_S) -> str:
     """Read a mutant, and count what came of it."""
     _reset_peak()
     floor = _resident("VmRSS")
@@ -104,9 +128,12 @@ def judge(subject: Subject, known: Known, mutant: Mutant, tally: Tally) -> str:
     told = ""
     rows: Collection[Row] | None = None
     try:
-        rows = subject.read(mutant.body)
+        with stopped(given_up_s):
+            rows = subject.read(mutant.body)
     except (ChipledgerError, *subject.errors):
         verdict = REFUSED
+    except GivenUp as error:
+        verdict, told = SLOW, str(error)
     except Exception as error:  # noqa: BLE001 - any other error is what is looked for
         verdict, told = FAULT, f"{type(error).__name__}: {error}"[:300]
     seconds = time.process_time() - start

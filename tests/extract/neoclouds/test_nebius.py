@@ -118,3 +118,10 @@ def test_what_is_left_out_is_counted():
     assert CASE.parse(CASE.body).ignored == {
         "no price shown": 2, "superseded": 5, "CPU-only instances": 1, "Storage": 2,
     }  # fmt: skip
+
+
+def test_a_cell_of_brackets_without_end_is_refused_at_once():
+    """Of a million the search for links took an hour."""
+    cell = "[" * 1_000_000
+    with pytest.raises(LayoutChanged, match="at most 1000 characters"):
+        read(excerpt(("NVIDIA GPU Instances", [[*MACHINE, "Price per GPU-hour"], [*H100, cell]])))
