@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
-from os import environ, getpid
+from os import environ, getpid, sysconf
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -62,12 +62,15 @@ class Descendants:
         self.most_kib = 0
         self._seen: dict[int, str] = {}
         self._before: dict[int, str] = {}
+        self._since = 0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> Self:
-        # What earlier tests started and goes on, such as a database, is nobody's here.
+        # What earlier tests started and goes on, such as a database, is nobody's here. The list of children may lack
+        # one while another ends, so their start is looked at besides.
         self._before = {pid: stat[1] for pid in _children(getpid()) if (stat := _stat(pid))}
+        self._since = int(time.clock_gettime(time.CLOCK_BOOTTIME) * sysconf("SC_CLK_TCK"))
         self._thread.start()
         return self
 
@@ -90,20 +93,21 @@ class Descendants:
             while waiting:
                 pid = waiting.pop()
                 for child in _children(pid):
-                    if child not in self._seen and (stat := _stat(child)) and self._before.get(child) != stat[1]:
+                    if child in self._seen or not (stat := _stat(child)):
+                        continue
+                    if int(stat[1]) >= self._since and self._before.get(child) != stat[1]:
                         self._seen[child] = stat[1]
                         waiting.append(child)
             self.most_kib = max([self.most_kib, *map(_peak, self._seen)])
 
 
 def _children(pid: int) -> list[int]:
+    found: list[int] = []
     with contextlib.suppress(OSError):
-        return [
-            int(child)
-            for thread in Path(f"/proc/{pid}/task").iterdir()
-            for child in (thread / "children").read_text().split()
-        ]
-    return []
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):  # a thread that ended meanwhile: those of the others count
+                found += map(int, (thread / "children").read_text().split())
+    return found
 
 
 def _peak(pid: int) -> int:
