@@ -48,6 +48,7 @@ class Patience:
 SHORT = Patience(read=0.3, whole=0.6, attempts=1)
 """For faults that come to nothing but a deadline."""
 MOST_ASKED = 3
+"""Times that git is asked, where none before met the fault."""
 GIT_S = 4.0
 """For git at least: what goes well takes some tenths of a second, in several processes."""
 GIT_BYTES = 128 << 20
