@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import duckdb
 
 from extract.base import Source
-from warehouse.publish import SourceRow
+from warehouse.building import SourceRow
 
 
 def source_rows(con: duckdb.DuckDBPyConnection, sources: Iterable[Source]) -> list[SourceRow]:

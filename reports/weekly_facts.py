@@ -31,8 +31,8 @@ LOG = {
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
 KEPT = ("source", "document", "offer", "offer_unit", "accelerator_label", "instance_type")
 REMADE = (
-    "price_history", "price_move", "price_change", "accelerator_hour_price", "source_health", "unknown_accelerator",
-    "provider_price",
+    "price_history", "price_move", "repricing", "price_change", "accelerator_hour_price", "source_health",
+    "unknown_accelerator", "provider_price",
 )  # fmt: skip
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
 INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
@@ -225,7 +225,7 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         con.execute(view)
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
     for name in REMADE:
-        if name in ("price_move", "price_change") and not known_then:
+        if name in ("price_move", "repricing", "price_change") and not known_then:
             con.execute(f"create view mart.{name} as from published.mart.{name}")
         else:
             con.execute(f"create table mart.{name} as {models[name]}")

@@ -28,8 +28,8 @@ def panels(option: str = "on_demand") -> Iterator[duckdb.DuckDBPyConnection]:
     with memory() as con:
         _tables(con)
         con.execute("create table core.option as select ? as purchase_option", [option])
-        con.execute(f"create view mart.price_move as {(SQL / 'price_move.sql').read_text()} limit 0")
-        con.execute(f"create view mart.price_change as {(SQL / 'price_change.sql').read_text()} limit 0")
+        for name in ("price_move", "repricing", "price_change"):
+            con.execute(f"create view mart.{name} as {(SQL / f'{name}.sql').read_text()} limit 0")
         yield con
 
 
@@ -100,7 +100,7 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
     )
     con.execute(f"insert into core.offer_unit by name {sql('offer_unit.sql')}")
     con.execute("drop table mart.price_history")
-    for name in ("price_history", "price_move", "price_change"):
+    for name in ("price_history", "price_move", "repricing", "price_change"):
         con.execute(f"create table mart.{name} as {(SQL / f'{name}.sql').read_text()}")
     _marts(con)
 
@@ -120,7 +120,8 @@ def _tables(con: duckdb.DuckDBPyConnection) -> None:
             columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
             con.execute(f"create table {table.qualified} ({columns})")
     con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
-    con.execute(f"create view core.usd_rate as {sql('usd_rate.sql')}")
+    for view in ("usd_rate", "first_look", "silent_import"):
+        con.execute(f"create view core.{view} as {sql(f'{view}.sql')}")
     con.execute(
         "create table mart.price_history (offer_id bigint, valid_from timestamp, valid_to timestamp, "
         "last_observed_at timestamp, unit_price double, upfront_price double, effective_hourly_price double, "

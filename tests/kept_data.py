@@ -11,7 +11,7 @@ from toy_source import Toy, installed
 from flows import steps
 from transform.models import MARTS
 
-NEEDED = {"price_history", "price_move", "price_change", "accelerator_hour_price", "focus_sku_price"}
+NEEDED = {"price_history", "price_move", "repricing", "price_change", "accelerator_hour_price", "focus_sku_price"}
 """The marts that every published file is checked by."""
 
 

@@ -13,6 +13,7 @@ from importlib.resources import files
 import duckdb
 
 from transform import cost, decision, formula, physics
+from warehouse.taken import ByOffer
 
 SQL = files("transform") / "sql"
 _OF_MART = re.compile(r"\bmart\.(\w+)")
@@ -26,6 +27,7 @@ class Mart:
     name: str
     row: str
     is_table: bool = False
+    by_offer: ByOffer | None = None
 
     @property
     def sql(self) -> str:
@@ -37,6 +39,11 @@ class Mart:
         """Return the SELECT of the first day that may differ from the published file before; None: of all days."""
         file = SQL / "settled" / f"{self.name}.sql"
         return file.read_text() if file.is_file() else None
+
+
+def _beside(name: str) -> str:
+    """Return the SELECT of the offers whose rows in a mart rest on those of others that were touched."""
+    return (SQL / "beside" / f"{name}.sql").read_text()
 
 
 @dataclass(frozen=True)
@@ -54,9 +61,31 @@ class MartMacro:
 
 
 MARTS = (
-    Mart("price_history", "One price of one offer from one moment to another, spliced from all sources", is_table=True),
-    Mart("price_move", "One change of one offer's price, and what kind of change it is", is_table=True),
-    Mart("price_change", "One change of one offer's price, with the window in which it happened", is_table=True),
+    Mart(
+        "price_history",
+        "One price of one offer from one moment to another, spliced from all sources",
+        is_table=True,
+        by_offer=ByOffer(
+            same=(
+                "valid_to",
+                "unit_price",
+                "upfront_price",
+                "effective_hourly_price",
+                "source",
+                "last_source",
+                "document_sha256",
+            ),
+            renewed=("last_observed_at",),
+        ),
+    ),
+    Mart(
+        "price_move",
+        "One change of one offer's price, and what kind of change it is",
+        is_table=True,
+        by_offer=ByOffer(at="observed_at", beside=_beside("price_move")),
+    ),
+    Mart("repricing", "One day on which prices of one provider's list changed, as one source saw it", is_table=True),
+    Mart("price_change", "One change of one offer's price, with the window in which it happened"),
     Mart("accelerator_hour_price", "The last known price of one offer, per chip-hour", is_table=True),
     Mart("source_health", "One scope of one source: when it was last looked at, and what came of it", is_table=True),
     Mart("truth_rule", "One truth check: what it asks, its limits, what to do where it differs", is_table=True),
@@ -118,7 +147,15 @@ MARTS = (
     ),
     Mart("cost_left_out", "Runs or prices without a cost, by the reason", is_table=True),
     Mart(
-        "price_index_item", "One day on which one offer entered the index, moved, or held till its end", is_table=True
+        "price_index_item",
+        "One day on which one offer entered the index, moved, or held till its end",
+        is_table=True,
+        by_offer=ByOffer(
+            at="index_date",
+            same=("price_per_accelerator_hour", "pricing_currency", "is_link_end"),
+            renewed=("held_to_date", "carried_from_date"),
+            beside=_beside("price_index_item"),
+        ),
     ),
     Mart("administered_spot", "One provider whose spot prices follow its on-demand prices, or never move"),
     Mart(

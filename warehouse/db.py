@@ -167,7 +167,7 @@ def _to_make() -> str:
     """Return the hash of the macros and facts of this chipledger."""
     import hashlib
 
-    return hashlib.sha256(repr([_macros(), instance_types.read_table()]).encode()).hexdigest()
+    return hashlib.sha256(repr([macros(), instance_types.read_table()]).encode()).hexdigest()
 
 
 def _now() -> datetime:
@@ -176,13 +176,23 @@ def _now() -> datetime:
 
 def create_macros(con: duckdb.DuckDBPyConnection) -> None:
     """Create, in the database in use, the table macros that derive points and intervals from the log."""
-    for statement in _macros():
+    for statement in macros():
         con.execute(statement)
 
 
-def _macros() -> list[str]:
+def macros() -> list[str]:
+    """Return the statements that make the table macros of the log."""
     names = ("price_point", "price_known_at")
     return [f"create or replace macro core.{name}(moment) as table {sql(name + '.sql')}" for name in names]
+
+
+def keep(con: duckdb.DuckDBPyConnection) -> None:
+    """Commit what is built so far: only of committed rows does DuckDB know how many there are, and plan for them.
+
+    One transaction writes one database: what goes into another needs one of its own.
+    """
+    con.commit()
+    con.begin()
 
 
 def load_instance_types(con: duckdb.DuckDBPyConnection) -> None:

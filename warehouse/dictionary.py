@@ -42,6 +42,8 @@ def describe(con: duckdb.DuckDBPyConnection, marts: Sequence[Described], macros:
     """Put a COMMENT on every table, view, macro and column, and the same words into mart.data_dictionary."""
     rows = {table.qualified: table.row for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)}
     rows |= {f"mart.{model.name}": model.row for model in marts}
+    rows["core.first_look"] = "When one source first looked at one scope"
+    rows["core.silent_import"] = "One import that tells changes alone, and the day of its last word"
     rows["core.current_instance_type"] = "The fact of core.instance_type in force when the file was built"
     described = con.execute(
         "select c.schema_name, c.table_name, c.column_name, c.data_type, v.view_name is not null as is_view "

@@ -5,7 +5,7 @@ a run did: so a price learnt late, a retraction, or a chip read anew is met as a
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -49,16 +49,16 @@ def attached(con: duckdb.DuckDBPyConnection, file: Path) -> Iterator[bool]:
             con.execute("detach before")
 
 
-def is_alike(con: duckdb.DuckDBPyConnection, marts: Sequence[DailyModel]) -> bool:
+def is_alike(con: duckdb.DuckDBPyConnection) -> bool:
     """Tell whether the file before is of the same version and the same SELECTs: others may mean something else."""
     try:
-        version = con.execute(
-            "select count(*) from before.meta.build as b inner join meta.build as n on b.version = n.version"
+        found = con.execute(
+            "select count(*) from before.meta.build as b "
+            "inner join meta.build as n on b.version = n.version and b.sql_sha256 = n.sql_sha256"
         ).fetchone()
-        told = con.execute("select name, sql from before.meta.model").fetchall()
     except duckdb.Error:
         return False
-    return version == (1,) and dict(told) == {mart.name: mart.sql for mart in marts}
+    return found == (1,)
 
 
 def create(con: duckdb.DuckDBPyConnection, model: DailyModel, *, is_before_alike: bool) -> None:

@@ -169,7 +169,7 @@ def _torn_line() -> None:
 
 
 def _half_a_part() -> None:
-    owner, name = _target("warehouse.publish:create_macros")
+    owner, name = _target("warehouse.building:create_macros")
 
     def call(con: Any) -> None:
         con.commit()
@@ -222,8 +222,8 @@ RUN = {
     "before the position is written": statement("core.journal_position values", "before", "flows.replay:catch_up"),
     "after the position is written": statement("core.journal_position values", "after", "flows.replay:catch_up"),
     "after a checkpoint, with a .wal": _in_checkpoint,
-    "in publishing, at the log's copy": statement("core.sighting", "before", "warehouse.publish:_copy_log"),
-    "in publishing, at the tables of the package": after("warehouse.publish:_load_reference"),
+    "in publishing, at the log's copy": statement("core.sighting", "before", "warehouse.building:_copy_log"),
+    "in publishing, at the tables of the package": after("warehouse.building:_load_reference"),
     "in publishing, after the check": after("warehouse.publish:_verify"),
     "in publishing, at the flush": before("warehouse.publish:_flush"),
     "in publishing, between the .wal and the rename": replacing("data/prices.duckdb"),

@@ -49,8 +49,11 @@ def kinds(con: duckdb.DuckDBPyConnection, *days: tuple[float, list[Row]], comple
     con.execute("create table meta.build as select timestamp '2027-01-01' as built_at")
     con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
     con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
+    for name in ("first_look", "silent_import"):
+        con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
     con.execute(f"create table mart.price_history as {(SQL / 'price_history.sql').read_text()}")
-    con.execute(f"create table mart.price_move as {(SQL / 'price_move.sql').read_text()}")
+    for name in ("price_move", "repricing"):
+        con.execute(f"create table mart.{name} as {(SQL / f'{name}.sql').read_text()}")
     found = con.execute(
         f"select change_kind from ({(SQL / 'price_change.sql').read_text()}) order by observed_at, unit_price_before"
     ).fetchall()

@@ -191,9 +191,9 @@ def test_a_price_learnt_late_makes_its_days_again(published: Path) -> None:
     "between",
     [
         "update meta.build set version = 'another'",
-        "update meta.model set sql = sql || ' ' where name = 'price_history'",
-        pytest.param("delete from meta.model where name = 'price_index'", marks=pytest.mark.prove),
-        pytest.param("drop table meta.model", marks=pytest.mark.prove),
+        "update meta.build set sql_sha256 = 'another'",
+        pytest.param("alter table meta.build drop column sql_sha256", marks=pytest.mark.prove),
+        pytest.param("drop table meta.build", marks=pytest.mark.prove),
     ],
 )
 def test_nothing_is_taken_over_from_another_version_or_other_marts(published: Path, between: str) -> None:

@@ -1,13 +1,13 @@
 -- The last known price of each offer, per instance, per chip and per NeuronCore, with its age.
 -- What a unit is stands in core.offer_unit, its price per hour in mart.price_history. US dollars come by the last
 -- reference rate of the ten days up to the day on which the price was last confirmed; without one they are NULL.
--- last_changed_at is when the price last moved, or when the offer came or came back, as mart.price_change tells it: a
+-- last_changed_at is when the price last moved, or when the offer came or came back, as mart.price_move tells it: a
 -- correction or suspected error has not changed it. NULL: nobody saw it change since it was first seen.
 with changed as (
     select
         c.offer_id,
         max(c.observed_at) as last_changed_at
-    from mart.price_change as c
+    from mart.price_move as c
     cross join meta.build as b
     where c.change_kind not in ('correction', 'suspected_error') and c.observed_at <= b.built_at
     group by c.offer_id

@@ -29,7 +29,7 @@ moved as (
         offer_id,
         count(*) as n_moves,
         count(*) filter (where change_ratio < 0) as n_falls,
-        sum(change_ratio) as all_moves,
+        sum(change_ratio::DECIMAL(38, 15)) as all_moves,
         min(change_ratio) filter (where change_ratio < 0) as deepest_fall,
         list(distinct observed_at::DATE) as move_days
     from mart.price_change
@@ -44,11 +44,11 @@ counted as (
         count(*) as n_offers,
         min(o.first_observed_at) as first_observed_at,
         max(o.last_observed_at) as last_observed_at,
-        sum(epoch(o.last_observed_at - o.first_observed_at)) / (365 * 86400) as offer_years,
+        sum(epoch(o.last_observed_at - o.first_observed_at)::DECIMAL(38, 6))::DOUBLE / (365 * 86400) as offer_years,
         coalesce(sum(m.n_moves), 0)::BIGINT as n_moves,
         coalesce(sum(m.n_falls), 0)::BIGINT as n_falls,
         len(list_distinct(flatten(coalesce(list(m.move_days) filter (where m.n_moves > 0), [])))) as n_move_days,
-        coalesce(sum(m.all_moves), 0) as all_moves,
+        coalesce(sum(m.all_moves), 0)::DOUBLE as all_moves,
         min(m.deepest_fall) as deepest_fall
     from offered as o
     left join moved as m on o.offer_id = m.offer_id

@@ -88,7 +88,7 @@ place as (
         p.source,
         s.kind,
         s.max_age_hours,
-        case when s.kind = 'import' then i.service_provider_name else any_value(p.scope) end as place
+        case when s.kind = 'import' then i.service_provider_name else arg_max(p.scope, p.valid_from) end as place
     from core.sku_price as p
     inner join core.source as s on p.source = s.source
     inner join item as i on p.offer_id = i.offer_id
@@ -110,16 +110,6 @@ look as (
         observed_at::DATE as looked_on
     from core.scope_run
     where archived and status = 'ok'
-),
-
-changes_only as (
-    select
-        p.source,
-        max(p.last_observed_at)::DATE as looked_on
-    from core.sku_price as p
-    inner join core.source as s on p.source = s.source and s.kind = 'import'
-    group by p.source
-    having not bool_or(p.last_observed_at > p.valid_from)
 ),
 
 ended as (
@@ -147,7 +137,7 @@ ended as (
         coalesce(p.max_age_hours, 0) as max_age_hours
     from followed as f
     inner join place as p on f.offer_id = p.offer_id and f.last_source = p.source
-    left join changes_only as c on f.last_source = c.source
+    left join core.silent_import as c on f.last_source = c.source
     left join look as a on f.last_source = a.source and p.place = a.place and f.last_observed_at::DATE = a.looked_on
     asof left join look as l
         on f.last_source = l.source and p.place = l.place and f.last_observed_at::DATE < l.looked_on
@@ -320,7 +310,10 @@ judged as (
             and abs(m.log_move) > 1e-12
             and abs(m.log_move - s.middle) > 2.5 * s.deviation + 1e-12, false
         ) as is_cut,
-        coalesce(sum(m.log_move) over (partition by m.offer_id, m.link_number order by m.index_date), 0) as level_log
+        -- of decimals, so that what was made beside it does not matter
+        coalesce(
+            sum(m.log_move::DECIMAL(18, 15)) over (partition by m.offer_id, m.link_number order by m.index_date), 0
+        )::DOUBLE as level_log
     from moved as m
     inner join item as i on m.offer_id = i.offer_id
     left join market as k on m.offer_id = k.offer_id

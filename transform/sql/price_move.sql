@@ -52,30 +52,6 @@ with step as (
     window w as (partition by h.offer_id order by h.valid_from)
 ),
 
-looked as (
-    select
-        source,
-        scope,
-        observed_at
-    from core.scope_run
-    where status = 'ok'
-    union all
-    select
-        source,
-        scope,
-        valid_from as observed_at
-    from core.sku_price
-),
-
-first_look as (
-    select
-        source,
-        scope,
-        min(observed_at) as observed_at
-    from looked
-    group by source, scope
-),
-
 market as (
     select distinct service_provider_name
     from core.offer
@@ -100,7 +76,7 @@ effective as materialized (
     left join market as m on o.service_provider_name = m.service_provider_name
     left join core.sku_price as p
         on s.offer_id = p.offer_id and s.source = p.source and s.observed_at = p.valid_from
-    left join first_look as f on p.source = f.source and p.scope = f.scope
+    left join core.first_look as f on p.source = f.source and p.scope = f.scope
 ),
 
 -- Moves that within seven days take back the one before: to the same price, or, where that one left the bounds, to one

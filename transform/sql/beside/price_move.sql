@@ -1,0 +1,124 @@
+-- Which moves are judged beside other prices: offers whose kinds of change may be others than in the file before, as
+-- what they are judged beside differs (is_anew), and what is judged beside any of those made anew.
+-- What stood of an offer differs from a moment on; before it, every comparison is as it was. The rules of
+-- mart.price_move look from the moment of a move at what other offers then cost and had last cost.
+with here as (
+    select h.*
+    from mart.price_history as h
+    left join offer_tail as t on h.offer_id = t.offer_id
+    left join touched_offer as x on h.offer_id = x.offer_id
+    where x.offer_id is not null or h.valid_from >= t.since
+),
+
+there as (
+    select h.*
+    from before.mart.price_history as h
+    left join offer_tail as t on h.offer_id = t.offer_id
+    left join touched_offer as x on h.offer_id = x.offer_id
+    where x.offer_id is not null or h.valid_from >= t.since
+),
+
+differs as (
+    select
+        case
+            when
+                h.offer_id is null
+                or b.offer_id is null
+                or h.source <> b.source
+                or (h.unit_price is distinct from b.unit_price)
+                or (h.upfront_price is distinct from b.upfront_price)
+                then coalesce(h.valid_from, b.valid_from)
+            when
+                h.last_observed_at <> b.last_observed_at
+                or h.last_source <> b.last_source
+                or (h.valid_to is distinct from b.valid_to)
+                then least(h.last_observed_at, b.last_observed_at)
+        end as since
+    from here as h
+    full join there as b on h.offer_id = b.offer_id and h.valid_from = b.valid_from
+),
+
+-- A provider is a marketplace by any of its offers, and an offer new by the first look at its scope.
+market_here as (
+    select distinct service_provider_name
+    from core.offer
+    where tier ilike 'marketplace%'
+),
+
+market_there as (
+    select distinct service_provider_name
+    from before.core.offer
+    where tier ilike 'marketplace%'
+),
+
+market as (
+    select coalesce(h.service_provider_name, b.service_provider_name) as service_provider_name
+    from market_here as h
+    full join market_there as b on h.service_provider_name = b.service_provider_name
+    where h.service_provider_name is null or b.service_provider_name is null
+),
+
+first_look as (
+    select
+        coalesce(h.source, b.source) as source,
+        coalesce(h.scope, b.scope) as scope
+    from core.first_look as h
+    full join before.core.first_look as b on h.source = b.source and h.scope = b.scope
+    where h.observed_at is distinct from b.observed_at
+),
+
+anew as (
+    select offer_id
+    from touched_offer
+    union
+    select offer_id
+    from mart.price_history
+    where valid_from >= (select min(since) from differs)
+    union
+    select o.offer_id
+    from core.offer as o
+    semi join market as m on o.service_provider_name = m.service_provider_name
+    union
+    select p.offer_id
+    from core.sku_price as p
+    semi join first_look as f on p.source = f.source and p.scope = f.scope
+),
+
+-- Chips that are told by name, of the providers of such chips.
+label as (
+    select distinct o.service_provider_name
+    from core.offer as o
+    semi join anew as a on o.offer_id = a.offer_id
+    where o.accelerator_label is not null
+),
+
+-- Chips of which a price ever moved more than fourfold.
+jump as (
+    select distinct u.accelerator_name
+    from (
+        select
+            h.offer_id,
+            h.effective_hourly_price / lag(h.effective_hourly_price) over w as fold
+        from mart.price_history as h
+        semi join anew as a on h.offer_id = a.offer_id
+        where h.effective_hourly_price > 0
+        window w as (partition by h.offer_id order by h.valid_from)
+    ) as moved
+    inner join core.offer_unit as u on moved.offer_id = u.offer_id
+    where moved.fold not between 0.251 and 3.99
+)
+
+select
+    offer_id,
+    true as is_anew
+from anew
+union all
+select
+    o.offer_id,
+    false as is_anew
+from core.offer as o
+inner join core.offer_unit as u on o.offer_id = u.offer_id
+anti join anew as a on o.offer_id = a.offer_id
+where
+    (o.accelerator_label is not null and o.service_provider_name in (from label))
+    or u.accelerator_name in (from jump)
