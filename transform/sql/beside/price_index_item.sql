@@ -1,11 +1,17 @@
--- Offers whose items may be others than in the file before though nothing touched them: those of an import whose silence
--- means something else now, and of a market, where moves of one day are judged beside one another, all of the provider,
--- chip and purchase option of one that is made anew.
+-- Offers whose items may be others than in the file before though nothing touched them: those of an import whose
+-- silence means something else now, and of a market, where moves of one day are judged beside one another, all of the
+-- provider, chip and purchase option of one that is made anew.
 with silent as (
     select coalesce(h.source, b.source) as source
     from core.silent_import as h
     full join before.core.silent_import as b on h.source = b.source
     where h.looked_on is distinct from b.looked_on
+),
+
+market_move as (
+    select distinct offer_id
+    from mart.price_move
+    where change_kind = 'market_move'
 ),
 
 market as (
@@ -16,9 +22,10 @@ market as (
         o.purchase_option
     from core.offer as o
     inner join core.offer_unit as u on o.offer_id = u.offer_id
+    left join market_move as k on o.offer_id = k.offer_id
     where
-        (o.purchase_option = 'spot' and (o.statistic <> 'price' or o.tier ilike '%marketplace%'))
-        or o.offer_id in (select offer_id from mart.price_move where change_kind = 'market_move')
+        k.offer_id is not null
+        or (o.purchase_option = 'spot' and (o.statistic <> 'price' or o.tier ilike '%marketplace%'))
 ),
 
 cell as (

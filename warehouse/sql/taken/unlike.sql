@@ -1,11 +1,11 @@
 -- What all offers' rows rest on, where it differs from the file before: how far a source is believed, and which chips
 -- are none of ours.
-select h.source as name
+select h.source as differing
 from core.source as h
 full join before.core.source as b on h.source = b.source
-where hash(h) <> hash(b) or h.source is null or b.source is null
+where hash(h) is distinct from hash(b) -- noqa: RF02
 union all
-select coalesce(h.instance_type, b.instance_type) as name
+select coalesce(h.instance_type, b.instance_type) as differing
 from core.current_instance_type as h
 full join before.core.current_instance_type as b on h.instance_type = b.instance_type
 where
