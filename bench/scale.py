@@ -4,6 +4,7 @@
     python bench/scale.py --out scale --times 10 100 1000 --days 30 --limit 7200
     python bench/scale.py --out scale --events 10000000 --limit 14400  # 100,000 prices, 1 % a day: 10,000 days
     python bench/scale.py --out scale --times 10 --catalogue postgres
+    python bench/scale.py --out scale --times 100 --threads 1 2 4      # of DuckDB, its workers; else one for each core
 
 For each size and warehouse four steps, each in a process of its own with a time limit: `make` (the log), `publish
 whole` (nothing published before), `load a day`, `publish a day` (the file of the day before stands). Of the last three
@@ -96,7 +97,7 @@ def run_step(step: str, where: Place, folder: Path, given: Told) -> Told:
         slowest = sorted(statements.seconds.items(), key=lambda each: -each[1])[:10]
         told["statements"] = {name: round(seconds, 3) for name, seconds in slowest}
 
-    with scale_steps.timed_statements() as statements:
+    with scale_steps.timed_statements(given.get("threads")) as statements:
         if step == "make":
             with around():
                 found = scale_steps.make(where, folder, n_prices=given["n_prices"], days=given["days"])
@@ -254,12 +255,17 @@ def line(told: Told) -> str:
 
 
 def cases(args: argparse.Namespace) -> Iterator[tuple[str, Told]]:
-    """Yield each size by its name: prices of a day, and days of history."""
-    for times in args.times:
-        yield f"{times} times", {"n_prices": TODAY * times, "days": args.days}
+    """Yield each size by its name: prices of a day, days of history, and how many threads DuckDB shall have."""
+    sizes = [(f"{times} times", {"n_prices": TODAY * times, "days": args.days}) for times in args.times]
     if args.events:
         # A hundredth of the prices changes each day.
-        yield f"{args.events} events", {"n_prices": args.prices, "days": max(2, args.events * 100 // args.prices)}
+        days = max(2, args.events * 100 // args.prices)
+        sizes.append((f"{args.events} events", {"n_prices": args.prices, "days": days}))
+    for name, given in sizes:
+        for threads in args.threads:
+            yield f"{name}, {threads} threads", given | {"threads": threads}
+        if not args.threads:
+            yield name, given
 
 
 def place_for(kind: str, folder: Path, catalogue: str, words: str, number: int) -> Place:
@@ -279,6 +285,7 @@ def main() -> int:
     parser.add_argument("--days", type=int, default=30, help="of history before the day that is measured [30]")
     parser.add_argument("--events", type=int, help="a log of so many changes, of --prices prices")
     parser.add_argument("--prices", type=int, default=100_000, help="with --events [100000]")
+    parser.add_argument("--threads", type=int, nargs="*", default=[], help="DuckDB's, each size with each [all cores]")
     parser.add_argument("--on", choices=KINDS, nargs="+", default=list(KINDS))
     parser.add_argument("--catalogue", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for each step [1800]")
@@ -311,7 +318,7 @@ def main() -> int:
             words = f"host={server.environment['PGHOST']} port={server.port} user=postgres dbname=postgres"
         for number, (name, given) in enumerate(cases(args)):
             for kind in args.on:
-                folder = out / f"{name.replace(' ', '-')}-{kind}"
+                folder = out / f"{name.replace(',', '').replace(' ', '-')}-{kind}"
                 where = place_for(kind, folder, args.catalogue, words, number)
                 for told in measure(name, kind, where, folder, given, args):
                     found.append(told)

@@ -90,12 +90,15 @@ class Timed:
 
 
 @contextmanager
-def timed_statements() -> Iterator[Statements]:
-    """Time every statement of the connections that are made meanwhile."""
+def timed_statements(threads: int | None = None) -> Iterator[Statements]:
+    """Time every statement of the connections that are made meanwhile, which have so many threads, or all cores."""
     statements, connect = Statements(), duckdb.connect
 
     def timed(*given: Any, **named: Any) -> Any:
-        return Timed(connect(*given, **named), statements)
+        con = connect(*given, **named)
+        if threads:
+            con.execute(f"set threads = {threads}")
+        return Timed(con, statements)
 
     duckdb.connect = timed
     try:

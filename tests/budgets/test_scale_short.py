@@ -12,7 +12,7 @@ import pytest
 from few_marts import LEAST_MARTS
 
 from flows import steps
-from warehouse import publish
+from warehouse import building
 
 ROOT = Path(__file__).parents[2]
 N_PRICES, DAYS = 400, 4
@@ -51,7 +51,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "MARTS", LEAST_MARTS)
     monkeypatch.setattr(steps, "MACROS", ())
     monkeypatch.setattr(steps.audit_tables, "TABLES", ())
-    monkeypatch.setattr(publish, "describe", lambda con, marts, macros: None)
+    monkeypatch.setattr(building, "describe", lambda con, marts, macros: None)
 
 
 @pytest.mark.usefixtures("few")
@@ -88,6 +88,24 @@ def test_statements_are_timed_by_name(scale_steps: ModuleType) -> None:
     assert duckdb.connect is connect
     assert list(found.seconds) == ["create table one", "insert into one", "select count(*) from one"]
     assert found.longest[1] == pytest.approx(max(found.seconds.values()), rel=0.99)
+
+
+def test_threads_are_those_asked_for(scale_steps: ModuleType) -> None:
+    """DuckDB has as many workers as were asked for, for as long as statements are timed."""
+    for threads in (1, 3):
+        with scale_steps.timed_statements(threads), duckdb.connect() as con:
+            assert con.execute("select current_setting('threads')").fetchone() == (threads,)
+
+
+def test_each_size_is_measured_with_each_number_of_threads(scale: ModuleType) -> None:
+    """Of a size and of a log of events; without a number, once, with all cores."""
+    args = type("Args", (), {"times": [10], "events": 500, "prices": 100, "days": 30, "threads": [1, 2]})
+    names = ["10 times, 1 threads", "10 times, 2 threads", "500 events, 1 threads", "500 events, 2 threads"]
+    found = dict(scale.cases(args))
+    assert list(found) == names
+    assert [given.get("threads") for given in found.values()] == [1, 2, 1, 2]
+    args.threads = []
+    assert [name for name, given in scale.cases(args) if "threads" not in given] == ["10 times", "500 events"]
 
 
 def test_a_market_of_any_size_has_each_offer_once(scale_steps: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
