@@ -10,13 +10,12 @@ from typing import Any
 import duckdb
 import pytest
 from few_marts import formulas_of, needed, undescribed
+from log_days import rate, told
 from looks import Row, day, look, row
 
 from transform.models import Mart
 from warehouse import db, publish
 from warehouse.batch import ParsedLook
-from warehouse.events import naive
-from warehouse.load import load
 
 SOURCES = [
     ("aws_price_list", "AWS", "The price list", "live", 10, 72, "https://x.test"),
@@ -41,22 +40,6 @@ def put(con: duckdb.DuckDBPyConnection, folder: Path, at: float, marts: tuple[Ma
     return publish.publish(
         con, folder, marts=marts, formulas=formulas_of(marts), sources=SOURCES, built_at=day(at), version="test"
     )
-
-
-def rate(con: duckdb.DuckDBPyConnection, at: float, usd: float, *, learnt: float) -> None:
-    con.execute(
-        "insert into core.fx_rate by name select 'USD' as pricing_currency, ?::DATE as rate_date, "
-        "?::DECIMAL(18,6) as units_per_eur, ?::TIMESTAMP as recorded_at, 'ecb' as source",
-        [day(at).date(), usd, naive(day(learnt))],
-    )
-
-
-def told(con: duckdb.DuckDBPyConnection, each: ParsedLook, *, learnt: float) -> None:
-    con.execute(
-        "insert into core.document by name select ? as document_sha256, ? as source, ? as scope",
-        [each.document_sha256, each.source, each.scope],
-    )
-    load(con, [each], recorded_at=day(learnt))
 
 
 class World:

@@ -9,12 +9,13 @@ import duckdb
 import polars as pl
 import pytest
 from few_marts import formulas_of, needed, undescribed
+from log_days import rate, told
 from looks import Row, day, frame, look, row
 
 from warehouse import db, publish, taken
 from warehouse.batch import ParsedLook
 from warehouse.events import naive
-from warehouse.load import decide, load
+from warehouse.load import decide
 from warehouse.quarantine import listed
 
 SOURCES = [
@@ -49,14 +50,6 @@ def put(con: duckdb.DuckDBPyConnection, folder: Path, at: float) -> Path:
     return publish.publish(
         con, folder, marts=MARTS, formulas=formulas_of(MARTS), sources=SOURCES, built_at=day(at), version="test"
     )
-
-
-def told(con: duckdb.DuckDBPyConnection, each: ParsedLook, *, learnt: float) -> None:
-    con.execute(
-        "insert into core.document by name select ? as document_sha256, ? as source, ? as scope",
-        [each.document_sha256, each.source, each.scope],
-    )
-    load(con, [each], recorded_at=day(learnt))
 
 
 class World:
@@ -157,14 +150,6 @@ class World:
             decide(con, one.quarantine_id, self.dice.choice(("accept", "refuse")), decided_by="me", recorded_at=day(at))
 
 
-def rate(con: duckdb.DuckDBPyConnection, at: float, usd: float) -> None:
-    con.execute(
-        "insert into core.fx_rate by name select 'USD' as pricing_currency, ?::DATE as rate_date, "
-        "?::DECIMAL(18,6) as units_per_eur, ?::TIMESTAMP as recorded_at, 'ecb' as source",
-        [day(at).date(), usd, naive(day(at + 0.3))],
-    )
-
-
 def differences(one: Path, other: Path) -> dict[str, list[Any]]:
     """Return, by table, rows that one of two files has more of than the other."""
     with duckdb.connect() as con:
@@ -195,7 +180,7 @@ def compare(folder: Path, *, seed: int, days: int, since: int) -> int:
                 told(con, each, learnt=at + 0.3)
             world.settle(con, at + 0.4)
             if world.dice.random() < 0.8:
-                rate(con, at, world.dice.uniform(1.0, 1.2))
+                rate(con, at, world.dice.uniform(1.0, 1.2), learnt=at + 0.3)
             if at < since or world.dice.random() < 0.15:
                 continue
             daily = put(con, folder / "daily", at + 0.5)

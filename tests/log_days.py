@@ -1,0 +1,26 @@
+"""Looks and reference rates put into a log day by day, as they are learnt."""
+
+import duckdb
+from looks import day
+
+from warehouse.batch import ParsedLook
+from warehouse.events import naive
+from warehouse.load import load
+
+
+def told(con: duckdb.DuckDBPyConnection, each: ParsedLook, *, learnt: float) -> None:
+    """Load one look with its document."""
+    con.execute(
+        "insert into core.document by name select ? as document_sha256, ? as source, ? as scope",
+        [each.document_sha256, each.source, each.scope],
+    )
+    load(con, [each], recorded_at=day(learnt))
+
+
+def rate(con: duckdb.DuckDBPyConnection, at: float, usd: float, *, learnt: float) -> None:
+    """Add the dollars of a euro on a day."""
+    con.execute(
+        "insert into core.fx_rate by name select 'USD' as pricing_currency, ?::DATE as rate_date, "
+        "?::DECIMAL(18,6) as units_per_eur, ?::TIMESTAMP as recorded_at, 'ecb' as source",
+        [day(at).date(), usd, naive(day(learnt))],
+    )
