@@ -130,11 +130,9 @@ class Offers:
             else:
                 self.con.execute(f"create view twin.{name} as from published.{name}")
         if not self._shown:
-            try:
-                self.con.execute("use twin")
-                db.create_macros(self.con)
-            finally:
-                self.con.execute("use published")
+            self.con.execute("use twin")
+            db.create_macros(self.con)
+            self.con.execute("use published")
         db.keep(self.con)
         self._shown.update(new)
 
@@ -149,11 +147,9 @@ class Offers:
             "create or replace temp table shown_offer as select offer_id, TIMESTAMP '-infinity' as since from ("
             f"from touched_offer union select offer_id from beside_offer) as whole{tails}"
         )
-        try:
-            self.con.execute("use twin")
-            self.con.execute(f"create or replace temp table made_row as {select}")
-        finally:
-            self.con.execute("use published")
+        self.con.execute("use twin")
+        self.con.execute(f"create or replace temp table made_row as {select}")
+        self.con.execute("use published")
         if how.renewed:
             # What comes before its last interval is shown for what follows from it alone.
             self.con.execute(
@@ -183,7 +179,8 @@ def _since(how: ByOffer) -> str:
 
 @contextmanager
 def twin(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Attach an empty database as `twin`, for a while. No transaction may be open."""
+    """Attach an empty database as `twin`; in the end the database in use is that of now. No transaction may be open."""
+    used = con.execute("select current_database()").fetchone()
     con.execute("attach ':memory:' as twin")
     try:
         # Views of it are made before what they show is known.
@@ -192,6 +189,8 @@ def twin(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
             con.execute(f"create schema twin.{schema}")
         yield
     finally:
+        if used:
+            con.execute(f"use {used[0]}")
         con.execute("detach twin")
         for table in WORK:
             con.execute(f"drop table if exists temp.{table}")

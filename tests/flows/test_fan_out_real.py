@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 import duckdb
@@ -71,6 +71,16 @@ def postgres(tmp_path: Path) -> Iterator[dict[str, str]]:
         }  # fmt: skip
 
 
+@contextmanager
+def kept(warehouse: str, world: dict[str, str], tmp_path: Path, patch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """Yield the environment of runs whose log is a file of one writer, or a lake of many; this process has it too."""
+    with postgres(tmp_path) if warehouse == "postgres" else nullcontext({}) as more:
+        for name, value in more.items():
+            if name.startswith("PG"):
+                patch.setenv(name, value)
+        yield world | more
+
+
 def started(world: dict[str, str], data_dir: Path, log: Path) -> subprocess.Popen[bytes]:
     """Start the daily flow by its file, as a process of its own."""
     with log.open("w") as file:
@@ -127,10 +137,7 @@ def test_a_worker_killed_in_the_middle(
             monkeypatch.setenv(name, value)
         events = in_threads(world, tmp_path)
         standin.forget()
-        if warehouse == "postgres":
-            world |= around.enter_context(postgres(tmp_path))
-            for name in ("PGHOST", "PGPORT", "PGUSER"):
-                monkeypatch.setenv(name, world[name])
+        world = around.enter_context(kept(warehouse, world, tmp_path, monkeypatch))
         world["CHIPLEDGER_RUN__FAN_OUT"] = "workers"
         for region in ("eu-west-1", "us-west-2"):
             standin.fault(f"bulk:{region}", faults.Delay(60), times=1)
@@ -160,26 +167,29 @@ def test_a_worker_killed_in_the_middle(
 @pytest.mark.prove
 @pytest.mark.timeout(1200)
 @pytest.mark.usefixtures("few_marts", "no_comments")
+@pytest.mark.parametrize("warehouse", ["file", "postgres"])
 def test_a_process_of_dask_killed_in_the_middle(
-    world: dict[str, str], standin: aws.StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: dict[str, str], standin: aws.StandIn, tmp_path: Path, warehouse: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process of the cluster collects its region."""
+    """Another process of the cluster collects its region, and on a shared warehouse loads it too."""
     for name, value in standin.environment().items():
         monkeypatch.setenv(name, value)
     events = in_threads(world, tmp_path)
     standin.forget()
     for region in ("eu-west-1", "us-east-1"):
         standin.fault(f"bulk:{region}", faults.Delay(5), times=1)
-    run = started({**world, "CHIPLEDGER_RUN__FAN_OUT": "dask"}, tmp_path / "data", tmp_path / "run.log")
-    wait_until(lambda: all(standin.count(f"bulk:{region}") for region in ("eu-west-1", "us-east-1")), "nobody collects")
-    workers = [each for each in psutil.Process(run.pid).children() if "spawn_main" in " ".join(each.cmdline())]
-    workers[0].send_signal(signal.SIGKILL)
-    code = run.wait(timeout=WITHIN_S)
-    told = (tmp_path / "run.log").read_text()
+    with kept(warehouse, world, tmp_path, monkeypatch) as there:
+        run = started({**there, "CHIPLEDGER_RUN__FAN_OUT": "dask"}, tmp_path / "data", tmp_path / "run.log")
+        both = ("eu-west-1", "us-east-1")
+        wait_until(lambda: all(standin.count(f"bulk:{region}") for region in both), "nobody collects")
+        workers = [each for each in psutil.Process(run.pid).children() if "spawn_main" in " ".join(each.cmdline())]
+        workers[0].send_signal(signal.SIGKILL)
+        code = run.wait(timeout=WITHIN_S)
+        told = (tmp_path / "run.log").read_text()
 
-    assert code == 0, told
-    assert len(workers) == 2
-    assert sum(standin.count(f"bulk:{region}") for region in REGIONS) == len(REGIONS) + 1
-    assert log_of(settings.read(data_dir=tmp_path / "data", environ=world)) == (
-        [(region, "ok", 1) for region in REGIONS], events,
-    )  # fmt: skip
+        assert code == 0, told
+        assert len(workers) == 2
+        assert sum(standin.count(f"bulk:{region}") for region in REGIONS) == len(REGIONS) + 1
+        assert log_of(settings.read(data_dir=tmp_path / "data", environ=there)) == (
+            [(region, "ok", 1) for region in REGIONS], events,
+        )  # fmt: skip
