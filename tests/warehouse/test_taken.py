@@ -84,7 +84,7 @@ class World:
             yield look(past, *rows, complete=False, archived=True, source="offline_archive", scope="old")
         if past > 0 and dice.random() < 0.08:
             yield look(past, *self.aws(), scope="us-east-1")
-        if past > 0 and dice.random() < 0.1:
+        if past > 0 and dice.random() < 0.2:
             yield self.imported(past, dice.choice(("import:a", "import:changes")))
 
     def aws(self, **others: object) -> list[Row]:
@@ -130,7 +130,11 @@ class World:
 
     def imported(self, at: float, source: str) -> ParsedLook:
         made = look(at, source=source, scope="history", document=f"{source} {at}")
-        rows = frame([self.chip(chip, f"{self.price[chip]:.2f}") for chip in self.dice.sample(CHIPS, 2)], made.run_id)
+        # Of one provider others tell, too; of the other, imports alone.
+        provider = self.dice.choice(("Nebius", "Foundry"))
+        chips = [self.chip(chip, f"{self.price[chip]:.2f}", service_provider_name=provider)
+                 for chip in self.dice.sample(CHIPS, 2 if provider == "Nebius" else 4)]  # fmt: skip
+        rows = frame(chips, made.run_id)
         times = [naive(day(at - self.dice.choice((0, 0, 1, 3)))) for _ in range(len(rows))]
         return ParsedLook(
             run_id=made.run_id, source=source, scope="history", observed_at=day(at), complete=False, archived=True,
