@@ -18,6 +18,10 @@ from warehouse import db
 
 LEAST_EVENTS = 100_000
 """Of a smaller log, making all rows takes as long as finding out which to make."""
+LEAST_EVENTS_EACH = 3
+"""Events of an offer, on average, below which its tail is most of its history: at 1.3 taking over takes a tenth longer
+than making all anew, at 4.6 a fifth less.
+"""
 MOST_TOUCHED = 0.3
 """The share of offers above which all are made."""
 IN_A_ROW = 6
@@ -202,9 +206,10 @@ def begin(con: duckdb.DuckDBPyConnection) -> Offers | None:
     The database in use has the log, its references and core.offer_unit.
     """
     row = con.execute(
-        "select n_taken_over + 1, (select count(*) from before.core.price_event) from before.meta.build"
+        "select n_taken_over + 1, (select count(*) from before.core.price_event), "
+        "(select count(*) from before.core.offer) from before.meta.build"
     ).fetchone()
-    if row is None or row[0] > IN_A_ROW or row[1] < LEAST_EVENTS:
+    if row is None or row[0] > IN_A_ROW or row[1] < max(LEAST_EVENTS, LEAST_EVENTS_EACH * row[2]):
         return None
     if con.execute(_sql("unlike")).fetchone():
         return None

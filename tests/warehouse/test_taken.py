@@ -41,6 +41,7 @@ CHIPS = ("H100", "H200", "B200", "A100 SXM", "L40S")
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Take over from files of any size, and leave out comments: they are tested elsewhere."""
     monkeypatch.setattr(taken, "LEAST_EVENTS", 0)
+    monkeypatch.setattr(taken, "LEAST_EVENTS_EACH", 0)
     with undescribed():
         yield
 
@@ -275,11 +276,15 @@ def test_what_touches_an_offer_makes_it_anew(
     assert "p5.48xlarge" not in spoiled(file)
 
 
-@pytest.mark.parametrize(("name", "value"), [("MOST_TOUCHED", 0.1), ("LEAST_EVENTS", 1000), ("IN_A_ROW", 0)], ids=str)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("MOST_TOUCHED", 0.1), ("LEAST_EVENTS", 1000), ("LEAST_EVENTS_EACH", 2), ("IN_A_ROW", 0)],
+    ids=str,
+)
 def test_all_is_made_where_taking_over_is_not_worth_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: float
 ) -> None:
-    """Too many offers were touched, the log is small, or enough files in a row took over."""
+    """Too many offers were touched, the log is small or its histories short, or enough files in a row took over."""
     monkeypatch.setattr(taken, name, value)
     with db.writer(tmp_path / "writer") as con:
         file = three_days(con, tmp_path)
