@@ -160,6 +160,7 @@ def _make_references(con: duckdb.DuckDBPyConnection, contents: Contents) -> None
     _refuse_unknown_sources(con)
     create_macros(con)
     _read_labels(con)
+    db.keep(con)
     con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
     con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
 
