@@ -1,9 +1,16 @@
-"""Looks and reference rates put into a log day by day, as they are learnt."""
+"""Looks and reference rates put into a log day by day, as they are learnt, and what is published of them."""
+
+from collections.abc import Iterable
+from pathlib import Path
 
 import duckdb
+from few_marts import formulas_of
 from looks import day
 
+from transform.models import Mart
+from warehouse import publish
 from warehouse.batch import ParsedLook
+from warehouse.building import SourceRow
 from warehouse.events import naive
 from warehouse.load import load
 
@@ -23,4 +30,14 @@ def rate(con: duckdb.DuckDBPyConnection, at: float, usd: float, *, learnt: float
         "insert into core.fx_rate by name select 'USD' as pricing_currency, ?::DATE as rate_date, "
         "?::DECIMAL(18,6) as units_per_eur, ?::TIMESTAMP as recorded_at, 'ecb' as source",
         [day(at).date(), usd, naive(day(learnt))],
+    )
+
+
+def put(
+    con: duckdb.DuckDBPyConnection, folder: Path, at: float, *, marts: tuple[Mart, ...], sources: Iterable[SourceRow]
+) -> Path:
+    """Publish a log with some marts, as of a day, into a folder, which is made where it does not exist."""
+    folder.mkdir(exist_ok=True)
+    return publish.publish(
+        con, folder, marts=marts, formulas=formulas_of(marts), sources=sources, built_at=day(at), version="test"
     )

@@ -37,13 +37,16 @@ class Mart:
     @property
     def settled(self) -> str | None:
         """Return the SELECT of the first day that may differ from the published file before; None: of all days."""
-        file = SQL / "settled" / f"{self.name}.sql"
+        return self._sql_in("settled")
+
+    @property
+    def beside(self) -> str | None:
+        """Return the SELECT of the offers whose rows rest on those of others that were touched; None: of no offers."""
+        return self._sql_in("beside")
+
+    def _sql_in(self, folder: str) -> str | None:
+        file = SQL / folder / f"{self.name}.sql"
         return file.read_text() if file.is_file() else None
-
-
-def _beside(name: str) -> str:
-    """Return the SELECT of the offers whose rows in a mart rest on those of others that were touched."""
-    return (SQL / "beside" / f"{name}.sql").read_text()
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ MARTS = (
         "price_move",
         "One change of one offer's price, and what kind of change it is",
         is_table=True,
-        by_offer=ByOffer(at="observed_at", beside=_beside("price_move")),
+        by_offer=ByOffer(at="observed_at"),
     ),
     Mart("repricing", "One day on which prices of one provider's list changed, as one source saw it", is_table=True),
     Mart("price_change", "One change of one offer's price, with the window in which it happened"),
@@ -154,7 +157,6 @@ MARTS = (
             at="index_date",
             same=("price_per_accelerator_hour", "pricing_currency", "is_link_end"),
             renewed=("held_to_date", "carried_from_date"),
-            beside=_beside("price_index_item"),
         ),
     ),
     Mart("administered_spot", "One provider whose spot prices follow its on-demand prices, or never move"),

@@ -32,7 +32,8 @@ from warehouse.schemas import DERIVED_TABLES, REFERENCE_TABLES, TABLES, columns_
 class Model(Protocol):
     """What publishing needs of a mart: its name, what a row is, its SELECT, and whether to keep its rows.
 
-    `settled` is as in warehouse.settled, `by_offer` as in warehouse.taken: None where the mart is made anew each time.
+    `settled` is as in warehouse.settled, `by_offer` and `beside` as in warehouse.taken: None where the mart is made
+    anew each time.
     """
 
     @property
@@ -47,6 +48,8 @@ class Model(Protocol):
     def settled(self) -> str | None: ...
     @property
     def by_offer(self) -> taken.ByOffer | None: ...
+    @property
+    def beside(self) -> str | None: ...
 
 
 class ComputedTable(Protocol):
@@ -96,12 +99,14 @@ class Contents:
     @property
     def sql_sha256(self) -> str:
         """Return the hash of the SELECTs that marts and what they rest on are made by."""
-        told = [(mart.name, mart.sql, mart.is_table, mart.settled, mart.by_offer) for mart in self.marts]
-        return hashlib.sha256(repr((told, db.macros(), [sql(f"{name}.sql") for name in CORE])).encode()).hexdigest()
+        told = [(mart.name, mart.sql, mart.is_table, mart.settled, mart.by_offer, mart.beside) for mart in self.marts]
+        core = [sql(f"{name}.sql") for name in (*OF_OFFERS, *OF_PRICES)]
+        return hashlib.sha256(repr((told, db.macros(), core)).encode()).hexdigest()
 
 
-CORE = ("current_instance_type", "offer_unit", "first_look", "silent_import")
-"""SELECTs of core that rows of offers rest on."""
+OF_OFFERS = ("current_instance_type", "offer_unit")
+OF_PRICES = ("first_look", "silent_import", "usd_rate", "current_price")
+"""SELECTs of core, those before and after the intervals of prices."""
 
 
 def build(
@@ -168,7 +173,7 @@ def _make_references(con: duckdb.DuckDBPyConnection, contents: Contents) -> None
 def _make_intervals(con: duckdb.DuckDBPyConnection, offers: taken.Offers | None) -> None:
     """Make the intervals of all prices, and what follows from them directly."""
     taken.create(con, "core.sku_price", taken.SKU_PRICE_SELECT, taken.SKU_PRICE, offers)
-    for name in ("first_look", "silent_import", "usd_rate", "current_price"):
+    for name in OF_PRICES:
         con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
 
 
@@ -182,7 +187,7 @@ def _make_marts(
         if not model.is_table:
             con.execute(f"create view mart.{model.name} as {model.sql}")
         elif model.by_offer:
-            taken.create(con, f"mart.{model.name}", model.sql, model.by_offer, offers)
+            taken.create(con, f"mart.{model.name}", model.sql, model.by_offer, offers, beside=model.beside)
         else:
             settled.create(con, model, is_before_alike=is_before_alike)
         con.execute("insert into meta.model values (?, ?, ?, ?)", [model.name, model.row, model.is_table, model.sql])

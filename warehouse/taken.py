@@ -49,15 +49,13 @@ class ByOffer:
 
     `at` orders an offer's rows; with `offer_id` and `key` it tells them apart. `renewed` columns of the last rows
     change as time goes by; `same` are those by which a row is known to have changed otherwise. Without `renewed` an
-    untouched offer's rows stand as they are. `beside` is the SELECT of offers (offer_id, is_anew) that are made anew,
-    too, or that have to be seen while others are.
+    untouched offer's rows stand as they are.
     """
 
     at: str = "valid_from"
     key: Sequence[str] = ()
     same: Sequence[str] = ()
     renewed: Sequence[str] = ()
-    beside: str | None = None
 
 
 SKU_PRICE = ByOffer(
@@ -82,9 +80,9 @@ class Offers:
         ).fetchone()
         return found == (True,)
 
-    def create(self, table: str, select: str, how: ByOffer) -> None:
+    def create(self, table: str, select: str, how: ByOffer, beside: str | None) -> None:
         """Make a table of the database in use: rows of touched offers anew, those of the others taken over."""
-        self._look_beside(how)
+        self._look_beside(beside)
         if not self.are_few():
             self.con.execute(f"create table {table} as {select}")
             return
@@ -103,11 +101,11 @@ class Offers:
             "union all by name (from made_row semi join touched_offer using (offer_id))"
         )
 
-    def _look_beside(self, how: ByOffer) -> None:
+    def _look_beside(self, beside: str | None) -> None:
         """Add to the touched offers what is judged beside them; `beside_offer` has what must be seen meanwhile."""
         self.con.execute(
             "create or replace temp table beside_offer as "
-            f"{how.beside or 'select offer_id, true as is_anew from touched_offer limit 0'}"
+            f"{beside or 'select offer_id, true as is_anew from touched_offer limit 0'}"
         )
         self.con.execute(
             "insert into touched_offer select distinct offer_id from beside_offer "
@@ -222,12 +220,24 @@ def begin(con: duckdb.DuckDBPyConnection) -> Offers | None:
     return offers
 
 
-def create(con: duckdb.DuckDBPyConnection, table: str, select: str, how: ByOffer, offers: Offers | None) -> None:
-    """Make a table of the database in use, taking over what is not touched where offers are told apart."""
+def create(
+    con: duckdb.DuckDBPyConnection,
+    table: str,
+    select: str,
+    how: ByOffer,
+    offers: Offers | None,
+    *,
+    beside: str | None = None,
+) -> None:
+    """Make a table of the database in use, taking over what is not touched where offers are told apart.
+
+    `beside` is the SELECT of offers (offer_id, is_anew) that are made anew with the touched ones, or that have to be
+    seen while those are.
+    """
     if offers is None:
         con.execute(f"create table {table} as {select}")
     else:
-        offers.create(table, select, how)
+        offers.create(table, select, how, beside)
 
 
 def _sql(name: str) -> str:

@@ -4,16 +4,17 @@ import logging
 import random
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from few_marts import formulas_of, needed, undescribed
+from few_marts import needed, undescribed
+from log_days import put as put_log
 from log_days import rate, told
-from looks import Row, day, look, row
+from looks import Row, look, row
 
-from transform.models import Mart
 from warehouse import db, publish
 from warehouse.batch import ParsedLook
 
@@ -24,6 +25,7 @@ SOURCES = [
     ("offline_archive", "AWS", "The archive", "archive", 50, None, "https://x.test"),
 ]
 MARTS, _ = needed("price_index")
+put = partial(put_log, marts=MARTS, sources=SOURCES)
 INDEX = ("price_level", "price_index")
 TYPES = ("p5.48xlarge", "p4d.24xlarge", "g6.xlarge", "trn1.2xlarge")
 
@@ -33,13 +35,6 @@ def plain() -> Iterator[None]:
     """Leave out comments: they are tested elsewhere."""
     with undescribed():
         yield
-
-
-def put(con: duckdb.DuckDBPyConnection, folder: Path, at: float, marts: tuple[Mart, ...] = MARTS) -> Path:
-    folder.mkdir(exist_ok=True)
-    return publish.publish(
-        con, folder, marts=marts, formulas=formulas_of(marts), sources=SOURCES, built_at=day(at), version="test"
-    )
 
 
 class World:

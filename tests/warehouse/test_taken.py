@@ -2,13 +2,15 @@
 
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import polars as pl
 import pytest
-from few_marts import formulas_of, needed, undescribed
+from few_marts import needed, undescribed
+from log_days import put as put_log
 from log_days import rate, told
 from looks import Row, day, frame, look, row
 
@@ -28,6 +30,7 @@ SOURCES = [
     ("import:changes", "Nebius", "Changes alone", "import", 61, None, "https://x.test"),
 ]
 MARTS, _ = needed("price_index", "aws_purchase_options", "provider_price", "list_price_move")
+put = partial(put_log, marts=MARTS, sources=SOURCES)
 TABLES = (
     "core.price_event", "core.sku_price", "core.offer_unit", "mart.price_history", "mart.price_move", "mart.repricing",
     "mart.price_change", "mart.accelerator_hour_price", "mart.price_index_item", "mart.price_level", "mart.price_index",
@@ -44,13 +47,6 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(taken, "LEAST_EVENTS_EACH", 0)
     with undescribed():
         yield
-
-
-def put(con: duckdb.DuckDBPyConnection, folder: Path, at: float) -> Path:
-    folder.mkdir(exist_ok=True)
-    return publish.publish(
-        con, folder, marts=MARTS, formulas=formulas_of(MARTS), sources=SOURCES, built_at=day(at), version="test"
-    )
 
 
 class World:

@@ -1,23 +1,17 @@
 -- Offers of whose rows more may differ from the file before than how long the last price has held: what is told of them
 -- there and here is compared, row by row: an alias of a table is all of its columns.
-with event_here as (
+with row_here as (
     select
         offer_id,
-        sum(hash(e)) as digest,
-        min(source) <> max(source) as is_shared
+        hash(e) as digest
     from core.price_event as e -- noqa: AL05
-    group by offer_id
-),
-
-event_there as (
+    union all
     select
         offer_id,
-        sum(hash(e)) as digest
-    from before.core.price_event as e -- noqa: AL05
-    group by offer_id
-),
-
-offer_here as (
+        hash(q) as digest
+    from core.quarantine as q -- noqa: AL05
+    where offer_id is not null
+    union all
     select
         o.offer_id,
         hash(o, u) as digest -- noqa: RF02
@@ -25,7 +19,18 @@ offer_here as (
     inner join core.offer_unit as u on o.offer_id = u.offer_id
 ),
 
-offer_there as (
+row_there as (
+    select
+        offer_id,
+        hash(e) as digest
+    from before.core.price_event as e -- noqa: AL05
+    union all
+    select
+        offer_id,
+        hash(q) as digest
+    from before.core.quarantine as q -- noqa: AL05
+    where offer_id is not null
+    union all
     select
         o.offer_id,
         hash(o, u) as digest -- noqa: RF02
@@ -33,22 +38,17 @@ offer_there as (
     inner join before.core.offer_unit as u on o.offer_id = u.offer_id
 ),
 
-refused_here as (
+-- The sum of the hashes of its rows, here less there: of an offer whose rows are the same it is nothing.
+compared as (
     select
         offer_id,
-        sum(hash(q)) as digest
-    from core.quarantine as q -- noqa: AL05
-    where offer_id is not null
-    group by offer_id
-),
-
-refused_there as (
+        digest::HUGEINT as digest
+    from row_here
+    union all
     select
         offer_id,
-        sum(hash(q)) as digest
-    from before.core.quarantine as q -- noqa: AL05
-    where offer_id is not null
-    group by offer_id
+        -digest::HUGEINT as digest
+    from row_there
 ),
 
 told as (
@@ -149,20 +149,15 @@ imported as (
     inner join core.offer as o on s.offer_id = o.offer_id
 )
 
-select coalesce(h.offer_id, t.offer_id) as offer_id
-from event_here as h
-full join event_there as t on h.offer_id = t.offer_id
-where h.digest is distinct from t.digest or h.is_shared
+select offer_id
+from compared
+group by offer_id
+having sum(digest) <> 0
 union
-select coalesce(h.offer_id, t.offer_id) as offer_id
-from offer_here as h
-full join offer_there as t on h.offer_id = t.offer_id
-where h.digest is distinct from t.digest
-union
-select coalesce(h.offer_id, t.offer_id) as offer_id
-from refused_here as h
-full join refused_there as t on h.offer_id = t.offer_id
-where h.digest is distinct from t.digest
+select offer_id
+from told
+group by offer_id
+having min(source) <> max(source)
 union
 select t.offer_id
 from told as t
