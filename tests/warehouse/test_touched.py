@@ -1,0 +1,212 @@
+"""Of each rule that tells which offers were touched, a history in which an offer would else be taken over wrongly."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+from few_marts import undescribed
+from log_days import told
+from looks import Row, day, look, row
+from two_files import differences, n_taken_over, put
+
+from warehouse import db, taken
+from warehouse.batch import ParsedLook
+from warehouse.events import naive
+
+
+@pytest.fixture(autouse=True)
+def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take over from files of any size, however many offers were touched, and leave out comments."""
+    monkeypatch.setattr(taken, "LEAST_EVENTS", 0)
+    monkeypatch.setattr(taken, "LEAST_EVENTS_EACH", 0)
+    monkeypatch.setattr(taken, "MOST_TOUCHED", 1)
+    with undescribed():
+        yield
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Looks that are published, those that come after, and what a question finds of an offer in either file."""
+
+    before: tuple[ParsedLook, ...]
+    after: tuple[ParsedLook, ...]
+    asked: str
+    found: tuple[Any, Any]
+    first: float = 3.5
+    second: float = 4.5
+
+
+def chip(label: str, price: str, **others: object) -> Row:
+    named: Row = {
+        "service_provider_name": "Nebius", "accelerator_label": f"NVIDIA {label}", "accelerator_count": "1",
+        "capacity_unit": "GPU", "region_id": None,
+    }  # fmt: skip
+    return row(None, price, **(named | others))
+
+
+def dated(each: ParsedLook, *days: float) -> ParsedLook:
+    """Return a look whose rows say when their prices began, as a history's rows do."""
+    times = [naive(day(at)) for at in days]
+    rows = each.rows.with_columns(
+        observed_at=pl.Series(times, dtype=pl.Datetime("us")), observed_at_utc=pl.Series([f"{at}" for at in times])
+    )
+    return ParsedLook(
+        run_id=each.run_id, source=each.source, scope=each.scope, observed_at=each.observed_at, rows=rows,
+        complete=each.complete, archived=each.archived, document_sha256=each.document_sha256,
+    )  # fmt: skip
+
+
+def imported(at: float, *rows: Row, days: tuple[float, ...], source: str = "import:a") -> ParsedLook:
+    """Return a look at an imported history, whose rows are of the days given."""
+    made = look(at, *rows, source=source, scope="history", complete=False, archived=True, document=f"{source} {at}")
+    return dated(made, *days)
+
+
+def pages(at: float, *rows: Row, scope: str = "nebius", source: str = "nebius", **others: Any) -> ParsedLook:
+    return look(at, *rows, scope=scope, source=source, **others)
+
+
+H100, A100 = "H100", "A100 SXM"
+OLD, BACK = 1.25, 12.25
+GAP = (
+    "select count(*) filter (where i.is_link_start) from mart.price_index_item as i "
+    "inner join core.offer as o using (offer_id) where o.accelerator_label = 'NVIDIA H100'"
+)
+KIND = (
+    "select string_agg(c.change_kind, ' ' order by c.observed_at) from mart.price_change as c "
+    "inner join core.offer as o using (offer_id) where {}"
+)
+SEEN = (
+    "select string_agg((h.last_observed_at::DATE - DATE '2026-01-01')::VARCHAR, ' ' order by h.valid_from) "
+    "from mart.price_history as h inner join core.offer as o using (offer_id) where {}"
+)
+
+HISTORY = (
+    imported(BACK, chip(H100, "2"), chip(A100, "1"), days=(OLD, OLD)),
+    imported(BACK + 0.1, chip(H100, "2.1"), chip(A100, "1"), days=(BACK, BACK)),
+)
+AN_IMPORTS_SILENCE = Case(
+    before=HISTORY,
+    after=(imported(BACK + 0.5, chip(A100, "1"), days=(3.25,)),),
+    asked=GAP, found=(1, 2), first=13.5, second=14.5,
+)  # fmt: skip
+"""An import tells, of a day nine days before the price of one chip moved, the price of another alone."""
+
+CHANGES = tuple(
+    imported(BACK + number / 10, chip(name, price), days=(at,), source="import:changes")
+    for number, (name, price, at) in enumerate(((H100, "2", OLD), (A100, "1", 3.25), (H100, "2.1", BACK)))
+)
+A_LIST_OF_CHANGES = Case(
+    before=CHANGES,
+    after=tuple(
+        imported(BACK + at, chip("L40S", "1", service_provider_name="Foundry"), days=(BACK + at,),
+                 source="import:changes")
+        for at in (0.5, 0.7)
+    ),
+    asked=GAP, found=(1, 2), first=13.5, second=14.5,
+)  # fmt: skip
+"""An import that never told a price twice does, of another provider: its silence was no price that held."""
+
+ANOTHER_COLUMN = Case(
+    before=tuple(pages(at, chip(H100, "2"), chip(H100, "1", purchase_option="spot")) for at in (0.25, 2.25)),
+    after=(pages(3.75, chip(H100, "1"), chip(H100, "1", purchase_option="spot")),),
+    asked=KIND.format("o.purchase_option = 'on_demand'"), found=(None, "suspected_error"),
+)  # fmt: skip
+"""A price becomes what the same chip costs with another option, of which nothing is new."""
+
+
+def three(at: float) -> ParsedLook:
+    rows = [chip(H100, price, service_provider_name=name) for name, price in (("A", "2"), ("B", "2.1"), ("C", "2.2"))]
+    return pages(at, *rows, scope="three")
+
+
+OUT_OF_THE_MARKET = Case(
+    before=(three(0.25), three(3.2), pages(0.25, chip(H100, "2")), pages(3.25, chip(H100, "2"))),
+    after=(pages(3.75, chip(H100, "9.1"), trusted=True), three(3.8)),
+    asked=KIND.format("o.service_provider_name = 'Nebius'"), found=(None, "suspected_error"),
+)  # fmt: skip
+"""A price moves more than fourfold, away from what three others ask, of which nothing is new."""
+
+A_MARKETPLACE = Case(
+    before=tuple(pages(at, chip(H100, price)) for at, price in ((0.25, "2"), (1.25, "2.2"), (3.25, "2.2"))),
+    after=(pages(3.75, chip(A100, "1", tier="marketplace"), scope="market"),),
+    asked=KIND.format("o.accelerator_label = 'NVIDIA H100'"), found=("list_change", "market_move"),
+)  # fmt: skip
+"""A provider shows a tier that is a marketplace: it publishes no list."""
+
+AN_EARLIER_FIRST_LOOK = Case(
+    before=(look(0.25, row("p5.48xlarge", "50")), dated(look(1.25, row("g6.xlarge", "1"), complete=False), 0.25)),
+    after=(dated(look(3.75, row("p4d.24xlarge", "30"), complete=False), -3.75),),
+    asked=KIND.format("o.instance_type = 'g6.xlarge'"), found=(None, "new_offer"),
+)  # fmt: skip
+"""A look gives a price that began before all others of its scope: what came later was new."""
+
+
+def hosts(at: float, scope: str, *prices: str) -> ParsedLook:
+    rows = [
+        chip(H100, price, region_id=f"{scope}{number}", tier="marketplace", purchase_option="spot")
+        for number, price in enumerate(prices)
+    ]
+    return pages(at, *rows, scope=scope)
+
+
+STEPS = ("2.01", "2.02", "2.03", "2.04", "2.05", "2.9")
+A_MARKETS_OTHER_MOVES = Case(
+    before=(hosts(0.25, "one", *["2"] * 6), hosts(0.25, "two", *["2"] * 6), hosts(1.25, "one", *STEPS),
+            hosts(3.25, "one", *STEPS)),
+    after=(hosts(1.3, "two", "2.8", "2.85", "2.87", "2.93", "2.95", "2.7"),),
+    asked="select bool_or(i.is_cut) from mart.price_index_item as i inner join core.offer as o using (offer_id) "
+    "where o.region_id = 'one5'", found=(True, False),
+)  # fmt: skip
+"""Others of a market are learnt to have moved as far on the same day."""
+
+AN_EARLIER_SIGHTING = Case(
+    before=(look(0.25, row("g6.xlarge", "1")), look(2.25, row("g6.xlarge", "1.1"))),
+    after=(dated(look(3.75, row("g6.xlarge", "1"), complete=False), 1.25),),
+    asked=SEEN.format("o.instance_type = 'g6.xlarge'"), found=("0 2", "1 2"),
+)  # fmt: skip
+"""A look gives a price of a day before the last one began, at which it still held."""
+
+A_LATER_REFUSAL = Case(
+    before=(look(0.25, row("g6.xlarge", "1")), look(1.25, row("g6.xlarge", "1")),
+            look(2.25, row("g6.xlarge", "1.1"), scope="b")),
+    after=(look(3.75, row("g6.xlarge", "900"), scope="b"),),
+    asked=SEEN.format("o.instance_type = 'g6.xlarge'"), found=("1 2", "0 2"),
+)  # fmt: skip
+"""An offer is refused for the first time, in another scope than where it was first seen."""
+
+A_DAY_AFTER_SPOT_MOVED = Case(
+    before=tuple(look(at, row("g6.xlarge", price, purchase_option="spot")) for at, price in ((2.25, "1"), (3.45, "1.2"))),
+    after=(),
+    asked="select max(i.index_date)::VARCHAR from mart.price_index_item as i "
+    "inner join core.offer as o using (offer_id) where o.instance_type = 'g6.xlarge'",
+    found=("2026-01-04", "2026-01-05"),
+)  # fmt: skip
+"""Nobody looked: the mean of a day on which a spot price moved is not that of the next."""
+
+CASES = {name: case for name, case in list(globals().items()) if isinstance(case, Case)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_may_differ_is_made_anew(tmp_path: Path, name: str) -> None:
+    case = CASES[name]
+    with db.writer(tmp_path / "writer") as con:
+        for each in case.before:
+            told(con, each, learnt=case.first - 0.1)
+        found = [ask(put(con, tmp_path / "daily", case.first), case.asked)]
+        for each in case.after:
+            told(con, each, learnt=case.second - 0.1)
+        file = put(con, tmp_path / "daily", case.second)
+        found.append(ask(file, case.asked))
+        assert (n_taken_over(file), tuple(found)) == (1, case.found)
+        assert differences(file, put(con, tmp_path / "once", case.second)) == {}
+
+
+def ask(file: Path, question: str) -> Any:
+    with duckdb.connect(str(file), read_only=True) as con:
+        (found,) = con.execute(question).fetchone() or (None,)
+    return found
