@@ -60,9 +60,11 @@ def dated(each: ParsedLook, *days: float) -> ParsedLook:
     )  # fmt: skip
 
 
-def imported(at: float, *rows: Row, days: tuple[float, ...], source: str = "import:a") -> ParsedLook:
+def imported(
+    at: float, *rows: Row, days: tuple[float, ...], source: str = "import:a", scope: str = "one file"
+) -> ParsedLook:
     """Return a look at an imported history, whose rows are of the days given."""
-    made = look(at, *rows, source=source, scope="history", complete=False, archived=True, document=f"{source} {at}")
+    made = look(at, *rows, source=source, scope=scope, complete=False, archived=True, document=f"{source} {at}")
     return dated(made, *days)
 
 
@@ -91,7 +93,7 @@ HISTORY = (
 )
 AN_IMPORTS_SILENCE = Case(
     before=HISTORY,
-    after=(imported(BACK + 0.5, chip(A100, "1"), days=(3.25,)),),
+    after=(imported(BACK + 0.5, chip(A100, "1"), days=(3.25,), scope="another file"),),
     asked=GAP, found=(1, 2), first=13.5, second=14.5,
 )  # fmt: skip
 """An import tells, of a day nine days before the price of one chip moved, the price of another alone."""
@@ -104,7 +106,7 @@ A_LIST_OF_CHANGES = Case(
     before=CHANGES,
     after=tuple(
         imported(BACK + at, chip("L40S", "1", service_provider_name="Foundry"), days=(BACK + at,),
-                 source="import:changes")
+                 source="import:changes", scope="another file")
         for at in (0.5, 0.7)
     ),
     asked=GAP, found=(1, 2), first=13.5, second=14.5,
@@ -146,23 +148,24 @@ AN_EARLIER_FIRST_LOOK = Case(
 """A look gives a price that began before all others of its scope: what came later was new."""
 
 
-def hosts(at: float, scope: str, *prices: str) -> ParsedLook:
-    rows = [
-        chip(H100, price, region_id=f"{scope}{number}", tier="marketplace", purchase_option="spot")
-        for number, price in enumerate(prices)
-    ]
+def regions(at: float, scope: str, prices: list[float]) -> ParsedLook:
+    rows = [chip(H100, f"{price:.4f}", region_id=f"{scope}{number}") for number, price in enumerate(prices)]
     return pages(at, *rows, scope=scope)
 
 
-STEPS = ("2.01", "2.02", "2.03", "2.04", "2.05", "2.9")
-A_MARKETS_OTHER_MOVES = Case(
-    before=(hosts(0.25, "one", *["2"] * 6), hosts(0.25, "two", *["2"] * 6), hosts(1.25, "one", *STEPS),
-            hosts(3.25, "one", *STEPS)),
-    after=(hosts(1.3, "two", "2.8", "2.85", "2.87", "2.93", "2.95", "2.7"),),
+MOVED = (1.01, 1.012, 1.014, 1.016, 1.018, 1.4)
+A_MARKET_GROWS = Case(
+    before=(
+        regions(0.25, "one", [2.0] * 6), regions(0.25, "two", [2.0] * 6),
+        *(regions(at, "one", [2 * each + at / 100 for each in MOVED]) for at in (1.25, 2.25, 3.25, 4.25)),
+        *(regions(at, "two", [2 * 1.38 + at / 100 + each / 10 for each in MOVED]) for at in (1.25, 2.25, 3.25)),
+        regions(5.25, "two", [2 * 1.38 + 3.25 / 100 + each / 10 for each in MOVED]),
+    ),
+    after=(regions(10.25, "two", [3 + each / 10 for each in MOVED]),),
     asked="select bool_or(i.is_cut) from mart.price_index_item as i inner join core.offer as o using (offer_id) "
-    "where o.region_id = 'one5'", found=(True, False),
+    "where o.region_id = 'one5' and i.index_date = DATE '2026-01-02'", found=(True, False), first=5.5, second=10.5,
 )  # fmt: skip
-"""Others of a market are learnt to have moved as far on the same day."""
+"""Prices that move so often that they are a market's moved with one that was cut for moving alone."""
 
 AN_EARLIER_SIGHTING = Case(
     before=(look(0.25, row("g6.xlarge", "1")), look(2.25, row("g6.xlarge", "1.1"))),
@@ -180,7 +183,8 @@ A_LATER_REFUSAL = Case(
 """An offer is refused for the first time, in another scope than where it was first seen."""
 
 A_DAY_AFTER_SPOT_MOVED = Case(
-    before=tuple(look(at, row("g6.xlarge", price, purchase_option="spot")) for at, price in ((2.25, "1"), (3.45, "1.2"))),
+    before=(look(2.25, row("g6.xlarge", "1", purchase_option="spot")),
+            look(3.45, row("g6.xlarge", "1.2", purchase_option="spot"))),
     after=(),
     asked="select max(i.index_date)::VARCHAR from mart.price_index_item as i "
     "inner join core.offer as o using (offer_id) where o.instance_type = 'g6.xlarge'",
@@ -204,6 +208,25 @@ def test_what_may_differ_is_made_anew(tmp_path: Path, name: str) -> None:
         found.append(ask(file, case.asked))
         assert (n_taken_over(file), tuple(found)) == (1, case.found)
         assert differences(file, put(con, tmp_path / "once", case.second)) == {}
+
+
+@pytest.mark.parametrize("table", ["sighting", "quarantine"])
+def test_what_a_log_has_no_more_is_not_taken_over(tmp_path: Path, table: str) -> None:
+    """The log was made again and lacks what the file before rests on."""
+    looks = (
+        look(0.25, row("g6.xlarge", "1")),
+        look(1.25, row("g6.xlarge", "1"), complete=False),
+        look(1.5, row("g6.xlarge", "900"), complete=False),
+        look(2.25, row("g6.xlarge", "1.1")),
+    )
+    with db.writer(tmp_path / "writer") as con:
+        for each in looks:
+            told(con, each, learnt=3.4)
+        put(con, tmp_path / "daily", 3.5)
+        con.execute(f"delete from core.{table}")
+        file = put(con, tmp_path / "daily", 4.5)
+        assert n_taken_over(file) == 1
+        assert differences(file, put(con, tmp_path / "once", 4.5)) == {}
 
 
 def ask(file: Path, question: str) -> Any:

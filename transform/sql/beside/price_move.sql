@@ -38,7 +38,8 @@ differs as (
     full join there as b on h.offer_id = b.offer_id and h.valid_from = b.valid_from
 ),
 
--- A provider is a marketplace by any of its offers, and an offer new by the first look at its scope.
+-- A provider is a marketplace by any of its offers. (An offer is new by the first look at its scope, and that can be
+-- another only where the scope's offers are touched, or an offer's first price is that early.)
 market_here as (
     select distinct service_provider_name
     from core.offer
@@ -58,15 +59,6 @@ market as (
     where h.service_provider_name is null or b.service_provider_name is null
 ),
 
-first_look as (
-    select
-        coalesce(h.source, b.source) as source,
-        coalesce(h.scope, b.scope) as scope
-    from core.first_look as h
-    full join before.core.first_look as b on h.source = b.source and h.scope = b.scope
-    where h.observed_at is distinct from b.observed_at
-),
-
 anew as (
     select offer_id
     from touched_offer
@@ -78,10 +70,6 @@ anew as (
     select o.offer_id
     from core.offer as o
     semi join market as m on o.service_provider_name = m.service_provider_name
-    union
-    select p.offer_id
-    from core.sku_price as p
-    semi join first_look as f on p.source = f.source and p.scope = f.scope
 ),
 
 -- Chips that are told by name, of the providers of such chips.
