@@ -216,7 +216,7 @@ def test_what_a_log_has_no_more_is_not_taken_over(tmp_path: Path, table: str) ->
     looks = (
         look(0.25, row("g6.xlarge", "1")),
         look(1.25, row("g6.xlarge", "1"), complete=False),
-        look(1.5, row("g6.xlarge", "900"), complete=False),
+        look(1.5, row("g6.xlarge", "900")),
         look(2.25, row("g6.xlarge", "1.1")),
     )
     with db.writer(tmp_path / "writer") as con:
