@@ -122,13 +122,18 @@ def market(n_prices: int) -> growth_log.Market:
     return growth_log.Market(pl.concat(copies).head(n_prices), found.dice)
 
 
-def make(place: Place, folder: Path, *, n_prices: int, days: int) -> dict[str, object]:
-    """Make the log that so many daily runs would have left, and the prices of the day after them, as a file."""
+def make(place: Place, folder: Path, *, n_prices: int, days: int, partition: str | None = None) -> dict[str, object]:
+    """Make the log that so many daily runs would have left, and the prices of the day after them, as a file.
+
+    Of a lake, events may lie in files of their own by columns.
+    """
     first = growth_log.LAST_DAY - timedelta(days=days)
     today = market(n_prices)
     looks = today.looks(first)
     rates = growth_log.RATES
     with db.open_log(place) as con:
+        if partition:
+            con.execute(f"alter table core.price_event set partitioned by ({partition})")
         growth_log.add_documents(con, looks, first, 1)
         checked(load(con, looks, recorded_at=first), n_prices)
         if days > 1:
