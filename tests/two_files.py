@@ -17,12 +17,13 @@ SOURCES = [
     ("import:a", "Nebius", "Somebody's history", "import", 60, None, "https://x.test"),
     ("import:changes", "Nebius", "Changes alone", "import", 61, None, "https://x.test"),
 ]
-MARTS, _ = needed("price_index", "aws_purchase_options", "provider_price", "list_price_move")
+MARTS, _ = needed("price_index", "aws_purchase_options", "provider_price", "list_price_move", "spot_region_price")
 put = partial(put_log, marts=MARTS, sources=SOURCES)
 TABLES = (
     "core.price_event", "core.sku_price", "core.offer_unit", "mart.price_history", "mart.price_move", "mart.repricing",
     "mart.price_change", "mart.accelerator_hour_price", "mart.price_index_item", "mart.price_level", "mart.price_index",
     "mart.source_health", "mart.provider_price", "mart.list_price_move", "mart.aws_purchase_options",
+    "mart.spot_zone_price", "mart.spot_region_price",
 )  # fmt: skip
 
 

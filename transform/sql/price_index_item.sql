@@ -43,9 +43,11 @@ change as (
         observed_at::DATE as index_date,
         bool_or(change_kind = 'market_move') as is_market,
         count(*) filter (where change_kind in ('correction', 'suspected_error')) as n_doubtful,
+        -- of decimals, as all sums here: those of doubles depend on the order of rows
         coalesce(
-            sum(ln(1 + change_ratio)) filter (where change_kind in ('correction', 'suspected_error')), 0
-        ) as doubtful_log
+            sum(ln(1 + change_ratio)::DECIMAL(18, 15)) filter (where change_kind in ('correction', 'suspected_error')),
+            0
+        )::DOUBLE as doubtful_log
     from mart.price_change
     group by offer_id, observed_at::DATE
 ),
@@ -221,7 +223,7 @@ daily as (
             when any_value(i.purchase_option) <> 'spot' then closing_price
             else
                 sum((t.price * t.seconds + coalesce(t.price_before, 0) * t.seconds_before)::DECIMAL(38, 12))::DOUBLE
-                / sum(t.seconds + t.seconds_before)
+                / sum((t.seconds + t.seconds_before)::DECIMAL(38, 6))::DOUBLE
         end as day_price
     from timed as t
     inner join item as i on t.offer_id = i.offer_id

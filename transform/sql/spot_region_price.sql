@@ -69,7 +69,7 @@ priced as (
         p.window_begins_at,
         p.price,
         s.bound_at,
-        epoch(s.next_at - s.bound_at) as seconds
+        epoch(s.next_at - s.bound_at)::DECIMAL(18, 6) as seconds
     from stretch as s
     inner join part as p on s.market = p.market and s.bound_at >= p.begins_at and s.bound_at < p.stops_at
 ),
@@ -89,8 +89,8 @@ moment_price as (
 meant as (
     select
         market,
-        sum(cheapest * seconds) / sum(seconds) as mean_cheapest,
-        sum(middle * seconds) / sum(seconds) as mean_median,
+        sum((cheapest * seconds)::DECIMAL(38, 9))::DOUBLE / sum(seconds) as mean_cheapest,
+        sum((middle * seconds)::DECIMAL(38, 9))::DOUBLE / sum(seconds) as mean_median,
         min(bound_at) = any_value(window_begins_at) as is_known
     from moment_price
     group by market
@@ -100,7 +100,7 @@ cheapest_time as (
     select
         p.market,
         p.zone_name,
-        sum(p.seconds) / (30 * 86400) as share_of_time
+        sum(p.seconds)::DOUBLE / (30 * 86400) as share_of_time
     from priced as p
     inner join moment_price as m on p.market = m.market and p.bound_at = m.bound_at and p.price = m.cheapest
     group by p.market, p.zone_name

@@ -71,9 +71,9 @@ part as (
 timed as (
     select
         *,
-        epoch(stops_at - begins_at) as seconds_30d,
-        greatest(0, epoch(stops_at - greatest(begins_at, ends_at - interval 7 days))) as seconds_7d,
-        greatest(0, epoch(stops_at - greatest(begins_at, ends_at - interval 1 day))) as seconds_1d
+        epoch(stops_at - begins_at)::DECIMAL(18, 6) as seconds_30d,
+        greatest(0, epoch(stops_at - greatest(begins_at, ends_at - interval 7 days)))::DECIMAL(18, 6) as seconds_7d,
+        greatest(0, epoch(stops_at - greatest(begins_at, ends_at - interval 1 day)))::DECIMAL(18, 6) as seconds_1d
     from part
 ),
 
@@ -100,9 +100,12 @@ quantile as (
 meant as (
     select
         offer_id,
-        sum(price * seconds_1d) / nullif(sum(seconds_1d) filter (where price is not null), 0) as mean_1d,
-        sum(price * seconds_7d) / nullif(sum(seconds_7d) filter (where price is not null), 0) as mean_7d,
-        sum(price * seconds_30d) / nullif(sum(seconds_30d) filter (where price is not null), 0) as mean_30d,
+        sum((price * seconds_1d)::DECIMAL(38, 9))::DOUBLE
+        / nullif(sum(seconds_1d) filter (where price is not null), 0) as mean_1d,
+        sum((price * seconds_7d)::DECIMAL(38, 9))::DOUBLE
+        / nullif(sum(seconds_7d) filter (where price is not null), 0) as mean_7d,
+        sum((price * seconds_30d)::DECIMAL(38, 9))::DOUBLE
+        / nullif(sum(seconds_30d) filter (where price is not null), 0) as mean_30d,
         sum(seconds_30d) filter (where price is not null) / (30 * 86400) as priced_share,
         count(*) filter (where price <> price_before and valid_from > ends_at - interval 30 days) as n_changes,
         bool_or(price is not null and valid_from <= ends_at - interval 1 day and stops_at > ends_at - interval 1 day)
@@ -145,7 +148,7 @@ overlap as (
             epoch(
                 least(p.stops_at, coalesce(d.valid_to, TIMESTAMP '9999-01-01')) - greatest(p.begins_at, d.valid_from)
             )
-        ) as seconds
+        )::DECIMAL(18, 6) as seconds
     from part as p
     inner join core.offer as o on p.offer_id = o.offer_id
     inner join on_demand as d
@@ -160,7 +163,7 @@ overlap as (
 compared as (
     select
         offer_id,
-        coalesce(sum(seconds) filter (where is_below), 0) / nullif(sum(seconds), 0) as below_share
+        coalesce(sum(seconds) filter (where is_below), 0)::DOUBLE / nullif(sum(seconds), 0) as below_share
     from overlap
     group by offer_id
 ),
