@@ -1,12 +1,18 @@
-"""Files published of one log, one that may take over from the file before and one made from nothing, compared."""
+"""Histories published twice, as a file that may take over from the one before and one made from nothing, compared."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import polars as pl
 from few_marts import needed
 from log_days import put as put_log
+from looks import Row, day, row
+
+from warehouse.batch import ParsedLook
+from warehouse.events import naive
 
 SOURCES = [
     ("aws_price_list", "AWS", "The price list", "live", 10, 72, "https://x.test"),
@@ -25,6 +31,25 @@ TABLES = (
     "mart.source_health", "mart.provider_price", "mart.list_price_move", "mart.aws_purchase_options",
     "mart.spot_zone_price", "mart.spot_region_price",
 )  # fmt: skip
+
+
+def chip(label: str, price: str, **others: object) -> Row:
+    """Return one row of a chip by a provider's name of it; `others` replace or add columns."""
+    named: Row = {
+        "service_provider_name": "Nebius", "accelerator_label": f"NVIDIA {label}", "accelerator_count": "1",
+        "capacity_unit": "GPU", "region_id": None,
+    }  # fmt: skip
+    return row(None, price, **(named | others))
+
+
+def dated(each: ParsedLook, *days: float) -> ParsedLook:
+    """Return a look whose rows say when their prices began, as a history's rows do."""
+    times = [naive(day(at)) for at in days]
+    rows = each.rows.with_columns(
+        observed_at=pl.Series(times, dtype=pl.Datetime("us")),
+        observed_at_utc=pl.Series([f"{at:%Y-%m-%d}" for at in times]),
+    )
+    return replace(each, rows=rows)
 
 
 def differences(one: Path, other: Path) -> dict[str, list[Any]]:

@@ -5,16 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
-import polars as pl
 import pytest
 from few_marts import undescribed
 from log_days import rate, told
-from looks import Row, day, frame, look, row
-from two_files import differences, n_taken_over, put
+from looks import Row, day, look, row
+from two_files import chip, dated, differences, n_taken_over, put
 
 from warehouse import db, publish, taken
 from warehouse.batch import ParsedLook
-from warehouse.events import naive
 from warehouse.load import decide
 from warehouse.quarantine import listed
 
@@ -80,11 +78,11 @@ class World:
 
     def nebius(self) -> list[Row]:
         rows = []
-        for chip in CHIPS:
+        for name in CHIPS:
             if self.dice.random() < 0.93:
-                on_demand = f"{self.price[chip]:.2f}"
-                spot = on_demand if self.dice.random() < 0.05 else f"{self.price[chip] * 0.5:.2f}"
-                rows += [self.chip(chip, on_demand), self.chip(chip, spot, purchase_option="spot")]
+                on_demand = f"{self.price[name]:.2f}"
+                spot = on_demand if self.dice.random() < 0.05 else f"{self.price[name] * 0.5:.2f}"
+                rows += [self.chip(name, on_demand), self.chip(name, spot, purchase_option="spot")]
         return rows or [self.chip("H100", "2")]
 
     def market(self) -> list[Row]:
@@ -101,29 +99,18 @@ class World:
         ]  # fmt: skip
 
     def chip(self, label: str, price: str, **others: object) -> Row:
-        named: Row = {
-            "service_provider_name": "Nebius", "accelerator_label": f"NVIDIA {label}", "accelerator_count": "1",
-            "capacity_unit": "GPU", "pricing_currency": "EUR", "region_id": None,
-        }  # fmt: skip
-        return row(None, price, **(named | others))
+        return chip(label, price, **({"pricing_currency": "EUR"} | others))
 
     def imported(self, at: float, source: str) -> ParsedLook:
-        made = look(at, source=source, scope="history", document=f"{source} {at}")
         # Of one provider others tell, too; of the other, imports alone.
         provider = self.dice.choice(("Nebius", "Foundry"))
-        chips = [self.chip(chip, f"{self.price[chip]:.2f}", service_provider_name=provider)
-                 for chip in self.dice.sample(CHIPS, 2 if provider == "Nebius" else 4)]  # fmt: skip
-        rows = frame(chips, made.run_id)
-        times = [naive(day(at - self.dice.choice((0, 0, 1, 3)))) for _ in range(len(rows))]
-        return ParsedLook(
-            run_id=made.run_id, source=source, scope="history", observed_at=day(at), complete=False, archived=True,
-            document_sha256=made.document_sha256,
-            rows=rows.with_columns(
-                observed_at=pl.Series(times, dtype=pl.Datetime("us")),
-                observed_at_utc=pl.Series([f"{each:%Y-%m-%d}" for each in times]),
-                document_sha256=pl.lit(made.document_sha256),
-            ),
-        )  # fmt: skip
+        chips = [self.chip(each, f"{self.price[each]:.2f}", service_provider_name=provider)
+                 for each in self.dice.sample(CHIPS, 2 if provider == "Nebius" else 4)]  # fmt: skip
+        days = [at - self.dice.choice((0, 0, 1, 3)) for _ in chips]
+        made = look(
+            at, *chips, source=source, scope="history", complete=False, archived=True, document=f"{source} {at}"
+        )
+        return dated(made, *days)
 
     def settle(self, con: duckdb.DuckDBPyConnection, at: float) -> None:
         """Decide on one of the prices that wait, sometimes."""

@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import polars as pl
 import pytest
 from few_marts import undescribed
 from log_days import told
-from looks import Row, day, look, row
-from two_files import differences, n_taken_over, put
+from looks import Row, look, row
+from two_files import chip, dated, differences, n_taken_over, put
 
 from warehouse import db, taken
 from warehouse.batch import ParsedLook
-from warehouse.events import naive
 
 
 @pytest.fixture(autouse=True)
@@ -38,26 +36,6 @@ class Case:
     found: tuple[Any, Any]
     first: float = 3.5
     second: float = 4.5
-
-
-def chip(label: str, price: str, **others: object) -> Row:
-    named: Row = {
-        "service_provider_name": "Nebius", "accelerator_label": f"NVIDIA {label}", "accelerator_count": "1",
-        "capacity_unit": "GPU", "region_id": None,
-    }  # fmt: skip
-    return row(None, price, **(named | others))
-
-
-def dated(each: ParsedLook, *days: float) -> ParsedLook:
-    """Return a look whose rows say when their prices began, as a history's rows do."""
-    times = [naive(day(at)) for at in days]
-    rows = each.rows.with_columns(
-        observed_at=pl.Series(times, dtype=pl.Datetime("us")), observed_at_utc=pl.Series([f"{at}" for at in times])
-    )
-    return ParsedLook(
-        run_id=each.run_id, source=each.source, scope=each.scope, observed_at=each.observed_at, rows=rows,
-        complete=each.complete, archived=each.archived, document_sha256=each.document_sha256,
-    )  # fmt: skip
 
 
 def imported(
