@@ -32,7 +32,7 @@ N_PRICES = 100_000
 YEARS = (1, 10)
 QUESTIONS: dict[str, tuple[float, str]] = {
     "latest price": (
-        10, "from mart.accelerator_hour_price where instance_type = 'p5.48xlarge' and region_id = 'us-east-1' "
+        10, "from int.accelerator_hour_price where instance_type = 'p5.48xlarge' and region_id = 'us-east-1' "
         "and purchase_option = 'on_demand'",
     ),
     "as-of": (
@@ -40,11 +40,11 @@ QUESTIONS: dict[str, tuple[float, str]] = {
         "and purchase_option = 'on_demand'",
     ),
     "a week's drift": (
-        100, "select change_kind, count(*), avg(change_ratio) from mart.price_change "
+        100, "select change_kind, count(*), avg(change_ratio) from int.price_change "
         "where observed_at >= timestamp '2026-11-13' group by all",
     ),
     "whole index chain": (
-        1000, "select index_date, price_index from mart.price_index where index_level = 'all' order by all",
+        1000, "select index_date, price_index from int.price_index where index_level = 'all' order by all",
     ),
     "known-at": (
         300, "select count(*), sum(unit_price) from core.price_known_at(timestamp '2026-06-01') where valid_to is null",

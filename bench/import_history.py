@@ -5,7 +5,7 @@
 The CSV is imported into a temporary folder and published. Each event that people labelled by hand is then looked up in
 what stands there: a change of that provider's price of that chip, at that time, between those amounts; else rows that
 their collector flagged; else a series that ends while its source goes on. Nothing here decides what a change is:
-mart.price_change does, which knows no event.
+int.price_change does, which knows no event.
 """
 
 import argparse
@@ -44,7 +44,7 @@ TOLERANCE = 0.01
 
 IN_CHANGES = """
 select distinct c.change_kind
-from mart.price_change as c
+from int.price_change as c
 inner join core.offer as o using (offer_id)
 inner join core.offer_unit as u using (offer_id)
 where
@@ -104,7 +104,7 @@ TABLES = {
     "unknown words": "select service_provider_name, accelerator_label, count(*) from core.offer "
     "inner join core.offer_unit using (offer_id) where accelerator_name is null group by all order by all",
     "refused": "select reason, count(*) from core.quarantine group by all order by all",
-    "changes": "select change_kind, count(*) from mart.price_change group by all order by count(*) desc",
+    "changes": "select change_kind, count(*) from int.price_change group by all order by count(*) desc",
 }
 """What is counted in the published file, by title; the number stands last."""
 

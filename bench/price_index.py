@@ -29,9 +29,9 @@ AWS, NEOCLOUDS = "aws_on_demand_observations.csv", "neocloud_history.csv"
 FALL = """
 select r.index_date, i.n_items, 100 * (exp(sum(p.drift_log * p.n_matched) / sum(p.n_matched)) - 1) as types_equal,
     100 * (exp(r.drift_log) - 1) as chips_equal, r.n_series as n_chips, r.mean_price_usd
-from mart.price_index as r
-join mart.price_index as p using (index_date, purchase_option)
-join mart.price_index as i using (index_date, purchase_option)
+from int.price_index as r
+join int.price_index as p using (index_date, purchase_option)
+join int.price_index as i using (index_date, purchase_option)
 where r.index_level = 'all' and p.index_level = 'provider' and i.index_level = 'all' and r.n_moved > 0
 group by all order by all
 """

@@ -29,17 +29,17 @@ from transform.models import MARTS  # noqa: E402
 
 TIMES = 9
 PARQUET = {
-    "latest": "select * from mart.accelerator_hour_price",
-    "history": "select h.*, o.instance_type, o.purchase_option from mart.price_history as h "
+    "latest": "select * from int.accelerator_hour_price",
+    "history": "select h.*, o.instance_type, o.purchase_option from int.price_history as h "
     "join core.offer as o using (offer_id)",
-    "change": "select * from mart.price_change",
-    "index": "select * from mart.price_index",
+    "change": "select * from int.price_change",
+    "index": "select * from int.price_index",
     "event": "select * from core.price_event",
 }
 """Tables written for the peers."""
 COMMON: dict[str, tuple[float, str, str | None]] = {
     "latest price": (
-        10, "from mart.accelerator_hour_price where instance_type = 'p5.48xlarge' and purchase_option = 'on_demand'",
+        10, "from int.accelerator_hour_price where instance_type = 'p5.48xlarge' and purchase_option = 'on_demand'",
         "from latest where instance_type = 'p5.48xlarge' and purchase_option = 'on_demand'",
     ),
     "as-of": (
@@ -48,13 +48,13 @@ COMMON: dict[str, tuple[float, str, str | None]] = {
         "and unit_price is not null and instance_type = 'p5.48xlarge' and purchase_option = 'on_demand'",
     ),
     "a week's drift": (
-        100, "select change_kind, count(*) as n, avg(change_ratio) as mean from mart.price_change "
+        100, "select change_kind, count(*) as n, avg(change_ratio) as mean from int.price_change "
         "where observed_at > timestamp '2026-06-01' and observed_at <= timestamp '2026-06-08' group by change_kind",
         "select change_kind, count(*) as n, avg(change_ratio) as mean from change "
         "where observed_at > timestamp '2026-06-01' and observed_at <= timestamp '2026-06-08' group by change_kind",
     ),
     "whole index chain": (
-        1000, "select index_date, price_index from mart.price_index where index_level = 'all' order by index_date",
+        1000, "select index_date, price_index from int.price_index where index_level = 'all' order by index_date",
         "select index_date, price_index from index where index_level = 'all' order by index_date",
     ),
     "known-at": (

@@ -2,7 +2,7 @@
 
     python bench/real_options.py --shared ../shared
 
-Data of four public origins is loaded into a warehouse in a temporary folder, and mart.aws_purchase_options of it is
+Data of four public origins is loaded into a warehouse in a temporary folder, and int.aws_purchase_options of it is
 printed. What the files cannot say is left out or left blank, and said below the table: see `NOTES`.
 """
 
@@ -56,7 +56,7 @@ select
     o.price_per_accelerator_hour, o.effective_hourly_price, o.last_observed_at, o.source, o.is_current,
     coalesce(o.unknown_reason, case when o.purchase_option is null then ? end) as unknown_reason
 from wanted as w
-left join mart.aws_purchase_options as o using (instance_type, region_id)
+left join int.aws_purchase_options as o using (instance_type, region_id)
 order by list_position(?, w.instance_type), region, option, plan, conditions nulls first
 """
 NEVER_SEEN = "no source at hand has shown this type in this region"

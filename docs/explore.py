@@ -33,7 +33,7 @@ def _():
 def _(con, mo):
     built_at, n_current, n_prices = con.execute(
         "select any_value(b.built_at), count(*) filter (p.is_current), count(*) "
-        "from mart.accelerator_hour_price as p cross join meta.build as b"
+        "from int.accelerator_hour_price as p cross join meta.build as b"
     ).fetchone()
     mo.md(f"""
     # Prices of accelerators
@@ -49,7 +49,7 @@ def _(con, mo):
     chips = [
         name
         for (name,) in con.execute(
-            "select accelerator_name from mart.provider_price group by all order by count(*) desc, accelerator_name"
+            "select accelerator_name from int.provider_price group by all order by count(*) desc, accelerator_name"
         ).fetchall()
     ]
     chip = mo.ui.dropdown(chips, value="H100" if "H100" in chips else next(iter(chips), None), label="Chip")
@@ -73,7 +73,7 @@ def _(chip, con, mo):
 def _(alt, chip, con, mo):
     index = con.execute(
         "select index_date, purchase_option, chain_number, price_index, median_price_usd, n_items, is_thin "
-        "from mart.price_index where index_level = 'chip' and accelerator_name = $chip order by index_date",
+        "from int.price_index where index_level = 'chip' and accelerator_name = $chip order by index_date",
         {"chip": chip.value},
     ).pl()
     lines = (
@@ -115,10 +115,10 @@ def _(chip, con, mo, moment):
 def _(con, mo):
     moves = con.execute(
         "select observed_at, change_kind, service_provider_name, accelerator_name, instance_type, region_id, "
-        "purchase_option, unit_price_before, unit_price_after, change_ratio from mart.price_change "
+        "purchase_option, unit_price_before, unit_price_after, change_ratio from int.price_change "
         "where change_kind in ('list_change', 'gone_offer') order by observed_at desc limit 200"
     ).pl()
-    stale = con.execute("from mart.source_health order by is_current, age_days desc").pl()
+    stale = con.execute("from int.source_health order by is_current, age_days desc").pl()
     mo.vstack(
         [
             mo.md("## Moves of list prices, and offers that went"), mo.ui.table(moves, selection=None),

@@ -22,7 +22,7 @@ DECISIONS = ("choice", "break_even", "make_or_buy", "cheapest", "cost_left_out",
 MOST_NAMED = 12
 OUTSIDE = """
 select region_id, count(*) as n_prices
-from {}mart.accelerator_hour_price
+from {}int.accelerator_hour_price
 where is_current and not coalesce(list_contains($regions, region_id), false)
 group by region_id
 order by region_id nulls last
@@ -46,7 +46,7 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
     with duckdb.connect() as con:
         con.execute(f"attach {quote(str(file))} as published (read_only)")
         _check(con, regions)
-        for schema in ("core", "meta", "mart"):
+        for schema in ("core", "meta", "int", "mart"):
             con.execute(f"create schema {schema}")
         again = made_again()
         there = con.execute(
@@ -54,17 +54,17 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
             "select schema_name, view_name from duckdb_views() where database_name = 'published' and not internal"
         ).fetchall()
         for schema, name in there:
-            if (schema, name) != ("mart", CUT) and not (schema == "mart" and name in again):
+            if (schema, name) != ("int", CUT) and not (schema == "int" and name in again) and schema != "mart":
                 con.execute(f"create view {schema}.{name} as from published.{schema}.{name}")
         con.execute(
-            f"create table mart.{CUT} as from published.mart.{CUT} where list_contains($regions, region_id)",
+            f"create table int.{CUT} as from published.int.{CUT} where list_contains($regions, region_id)",
             {"regions": list(regions)},
         )
         models.create_formulas(con)
         create_macros(con)
         for mart in models.MARTS:
             if mart.name in again:
-                con.execute(f"create {'table' if mart.is_table else 'view'} mart.{mart.name} as {mart.sql}")
+                con.execute(f"create {'table' if mart.is_table else 'view'} int.{mart.name} as {mart.sql}")
         for macro in models.MACROS:
             con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
         yield con
@@ -106,7 +106,7 @@ def _check(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> None:
     known = {
         name
         for (name,) in con.execute(
-            f"select distinct region_id from published.mart.{CUT} where region_id is not null"
+            f"select distinct region_id from published.int.{CUT} where region_id is not null"
         ).fetchall()
     }
     for name in regions:

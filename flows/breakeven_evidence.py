@@ -32,7 +32,7 @@ SHOWN = (
 MOST_POINTS = 8
 """Points that a reason names; the rest is counted."""
 _WHERE_MEASURED = (
-    "model_name, scenario, benchmark, decision.precision_class(precision) from mart.throughput "
+    "model_name, scenario, benchmark, decision.precision_class(precision) from int.throughput "
     "where accelerator_name = $chip and is_ranked and task <> 'training'"
 )
 _WHERE_MEASURED_TOO = _WHERE_MEASURED.replace("$chip", "$other")
@@ -65,7 +65,7 @@ def models_of(con: duckdb.DuckDBPyConnection, sides: Sequence[Side], model: str 
             raise models.unknown(model)
         return [known.model_name]
     sql = (
-        "select distinct model_name from mart.serving_offer "
+        "select distinct model_name from int.serving_offer "
         "where list_contains($chips, accelerator_name) and is_ranked order by 1"
     )
     return [row["model_name"] for row in rows(con, sql, {"chips": [side.accelerator_name for side in sides]})]
@@ -116,7 +116,7 @@ def price(con: duckdb.DuckDBPyConnection, side: Side, use: Use) -> dict[str, Any
         "capacity_class, region_id, instance_type, unit_accelerators, median_price_usd, cost.paid_rate("
         "median_price_usd, case purchase_option when 'on_demand' then 1 when 'spot' then $spot else $committed end) "
         "as paid_rate_usd, is_current, last_observed_at, source as price_source, "
-        f"document_sha256 as price_document_sha256, offer_id from mart.cost_price where {FILTER} "
+        f"document_sha256 as price_document_sha256, offer_id from int.cost_price where {FILTER} "
         "order by not is_current, median_price_usd, offer_id limit 1",
         {**side.values, "spot": use.spot_running_share, "committed": use.commitment_use},
     )
@@ -178,7 +178,7 @@ def _lacking(con: duckdb.DuckDBPyConnection, side: Side, names: Sequence[str]) -
     """Yield why a side has no cost at all: no run, no price, or prices that nothing can be computed with."""
     runs = rows(
         con,
-        "select model_name, count(*) as n from mart.throughput where accelerator_name = $chip and task <> 'training' "
+        "select model_name, count(*) as n from int.throughput where accelerator_name = $chip and task <> 'training' "
         "and unit_of_work = 'token' and is_ranked group by model_name order by 1",
         {"chip": side.accelerator_name},
     )
@@ -190,8 +190,8 @@ def _lacking(con: duckdb.DuckDBPyConnection, side: Side, names: Sequence[str]) -
     elif not asked:
         models_measured = ", ".join(run["model_name"] for run in runs)
         yield f"no measured run of {side.chip} at this point: it was measured with {models_measured} alone"
-    priced = rows(con, f"select * from mart.provider_price where {FILTER} order by last_observed_at desc", side.values)
-    usable = rows(con, f"select 1 from mart.cost_price where {FILTER} limit 1", side.values)
+    priced = rows(con, f"select * from int.provider_price where {FILTER} order by last_observed_at desc", side.values)
+    usable = rows(con, f"select 1 from int.cost_price where {FILTER} limit 1", side.values)
     if not priced:
         yield f"no price of {side.words}"
     elif not usable:

@@ -90,7 +90,7 @@ JUDGEMENTS = (
 )
 """What published scorecards give points for and no number here can answer: the reader's own, and in no sum."""
 
-WORKLOADS = "from mart.workload"
+WORKLOADS = "from int.workload"
 KNOWN = "select exists (from {} where model_name = $model) as is_measured"
 CHOICE = """
 from mart.choice(
@@ -100,11 +100,11 @@ from mart.choice(
 order by n_feasible = 0, benchmark_family, usd_per_million nulls last, scenario, precision, input_length, output_length
 """
 UNMEASURED = """
-select distinct accelerator_name from mart.cost_price
+select distinct accelerator_name from int.cost_price
 where accelerator_name not in (select accelerator_name from {} where model_name = $model and is_ranked)
 order by accelerator_name
 """
-OFFERS = {"training": "mart.training_offer", "serving": "mart.serving_offer", "offline": "mart.serving_offer"}
+OFFERS = {"training": "int.training_offer", "serving": "int.serving_offer", "offline": "int.serving_offer"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +182,7 @@ def _share(decision: DecisionSettings) -> float:
 
 def _check_providers(con: duckdb.DuckDBPyConnection, names: Sequence[str] | None) -> None:
     known = {
-        name for (name,) in con.execute("select distinct service_provider_name from mart.provider_price").fetchall()
+        name for (name,) in con.execute("select distinct service_provider_name from int.provider_price").fetchall()
     }
     for name in names or ():
         if name not in known:

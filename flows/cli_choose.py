@@ -89,7 +89,7 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
 
 
 @click.command()
-@click.option("--workload", "workloads", multiple=True, help="One workload of mart.workload; may repeat. Default: all.")
+@click.option("--workload", "workloads", multiple=True, help="One workload of int.workload; may repeat. Default: all.")
 @click.option("--horizon-months", type=MONTHS, help="How long it is wanted [12].")
 @click.option(
     "--tolerates-interruption/--no-interruption", "tolerates_interruption", default=None, help="Whether spot will do."

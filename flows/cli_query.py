@@ -52,7 +52,7 @@ def query(
 ) -> None:
     """Answer one SQL question of the published file, read-only. "-" reads the question from stdin."""
     if not sql and not list_tables:
-        raise click.UsageError('Give a question, such as "from mart.price_change limit 5", or --list.')
+        raise click.UsageError('Give a question, such as "from int.price_change limit 5", or --list.')
     if in_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} contradict each other.")
     form = "json" if in_json else form or (SUFFIXES.get(target.suffix.lower()) if target else None) or "table"

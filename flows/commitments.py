@@ -26,14 +26,14 @@ LARGEST_SIZE = 2000
 """Machines of one line: beyond, sizes are not what should be enumerated."""
 
 OPTIONS = """
-select * from mart.commitment_option
+select * from int.commitment_option
 where offer_id = $offer or on_demand_offer_id = $offer or on_demand_offer_id in (
-    select on_demand_offer_id from mart.commitment_option where offer_id = $offer
+    select on_demand_offer_id from int.commitment_option where offer_id = $offer
 )
 order by commitment_term_hours, purchase_option, commitment_discount_type, purchase_payment_model, offer_id
 """
 MOVES = """
-select m.* from mart.list_price_move as m
+select m.* from int.list_price_move as m
 inner join core.offer as o on m.service_provider_name = o.service_provider_name
 inner join core.offer_unit as u on o.offer_id = u.offer_id and m.accelerator_name = u.accelerator_name
 where o.offer_id = $offer
@@ -91,8 +91,8 @@ def covered(
 ) -> dict[str, Any]:
     """Return one line's answers, at list and at contracted prices, or the reason why it has none.
 
-    `line` is a row of fleet_line, `options` rows of mart.commitment_option for its machine, `moves` the row of
-    mart.list_price_move for its chip, `contracted` rows of contracted_price by offer.
+    `line` is a row of fleet_line, `options` rows of int.commitment_option for its machine, `moves` the row of
+    int.list_price_move for its chip, `contracted` rows of contracted_price by offer.
     """
     told = {name: line[name] for name in ("line_number", "label", "nodes", "share_of_use")}
     demands = _demands(line, asked)

@@ -114,7 +114,7 @@ def serving(
         ]  # fmt: skip
         slower = _rows(
             con,
-            "select count(*) as n from mart.serving_rate where model_name = $model and interactivity_from is null "
+            "select count(*) as n from int.serving_rate where model_name = $model and interactivity_from is null "
             "and not coalesce(interactivity_limit >= $speed, false) and $speed is not null",
             {"model": name, "speed": interactivity},
         )
@@ -299,7 +299,7 @@ def _answer(
 
 
 def _left_out(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
-    return rows(con, "from mart.cost_left_out order by left_out_kind desc, n_left_out desc")
+    return rows(con, "from int.cost_left_out order by left_out_kind desc, n_left_out desc")
 
 
 def _trim(found: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ select
     count(*) filter (where h.last_good_at is null) as n_never,
     min(h.last_good_at) as oldest,
     any_value(h.error) filter (where h.error <> '') as error
-from mart.source_health as h
+from int.source_health as h
 inner join core.source as s on h.source = s.source
 where h.kind = 'live' and s.max_age_hours is not null
 group by h.source

@@ -20,12 +20,12 @@ PRIVATE = "private"
 """The folder for what is private, beside the marts."""
 
 FOCUS = (
-    'from mart.focus_sku_price order by "ServiceProviderName", "SkuPriceId", "PricingRegionId", "AvailabilityZone", '
+    'from int.focus_sku_price order by "ServiceProviderName", "SkuPriceId", "PricingRegionId", "AvailabilityZone", '
     '"SkuPriceEffectiveStart", "ChargeCategory", "PricingCurrency"'
 )
 MARTS = (
-    "select table_name from duckdb_tables() where schema_name = 'mart' and database_name = current_database() "
-    "union all select view_name from duckdb_views() where schema_name = 'mart' and database_name = current_database() "
+    "select table_name from duckdb_tables() where schema_name = 'int' and database_name = current_database() "
+    "union all select view_name from duckdb_views() where schema_name = 'int' and database_name = current_database() "
     "order by 1"
 )
 PRIVATE_TABLES = "select table_name from duckdb_tables() where schema_name = 'main' order by 1"
@@ -72,14 +72,14 @@ def marts(
         with _private(file, with_private=with_private) as (secret, secrets):
             hidden = {name: tabular.inside(folder, PRIVATE, f"{name}{suffix}") for name in secrets}
             tabular.refuse_existing([*targets.values(), *hidden.values()], force=force)
-            written = [_table(con, f"mart.{name}", path, form, force) for name, path in targets.items()]
+            written = [_table(con, f"int.{name}", path, form, force) for name, path in targets.items()]
             if secret is not None:
                 written += [_table(secret, f"main.{name}", path, form, force) for name, path in hidden.items()]
     return written
 
 
 def focus(file: Path, target: Path, *, force: bool = False) -> list[Written]:
-    """Write mart.focus_sku_price as CSV: FOCUS SkuPrice as of the 1.5 draft, our own columns beginning with x_."""
+    """Write int.focus_sku_price as CSV: FOCUS SkuPrice as of the 1.5 draft, our own columns beginning with x_."""
     with reading(file) as con:
         n_rows = tabular.put(target, lambda part: tabular.save_csv(con, FOCUS, part), force=force)
     return [Written(target, n_rows, {})]

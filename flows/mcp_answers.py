@@ -66,7 +66,7 @@ def latest_price(book: Book, asked: LatestPrice) -> Row:
     """Return the last known price of each offer asked for, the current before others, by purchase option."""
     which = _which(book, asked)
     found = book.rows(
-        f"select {', '.join((*OFFER, *AMOUNTS, *TOLD))} from mart.accelerator_hour_price where {IS_OF}", which
+        f"select {', '.join((*OFFER, *AMOUNTS, *TOLD))} from int.accelerator_hour_price where {IS_OF}", which
     )
     book.settled(found)
     for row in found:
@@ -83,7 +83,7 @@ def latest_price(book: Book, asked: LatestPrice) -> Row:
     _doubt(book, [row for each in lists for row in each["prices"]])
     return {
         "asked": arguments(asked) | _read_as(which),
-        "units": book.units(["mart.accelerator_hour_price"], (*OFFER, *AMOUNTS, *TOLD)),
+        "units": book.units(["int.accelerator_hour_price"], (*OFFER, *AMOUNTS, *TOLD)),
         "purchase_options": lists,
         "unknown": _unpriced(book, which, found) + _left_out(book, which),
     }
@@ -98,7 +98,7 @@ def price_history(book: Book, asked: PriceHistory) -> Row:
     which = _which(book, asked, needs_one=asked.offer_id is None)
     offers = book.rows(
         f"select {', '.join(OFFER)} from {OFFERS} left join "
-        "(select offer_id, max(last_observed_at) as newest from mart.price_history group by offer_id) using (offer_id) "
+        "(select offer_id, max(last_observed_at) as newest from int.price_history group by offer_id) using (offer_id) "
         f"where ($offer_id::BIGINT is null or offer_id = $offer_id) and {IS_OF} "
         "order by newest desc nulls last, offer_id",
         {**which, "offer_id": asked.offer_id},
@@ -111,7 +111,7 @@ def price_history(book: Book, asked: PriceHistory) -> Row:
     until = datetime.combine(asked.until, time()) + timedelta(days=1) if asked.until else None
     prices = book.rows(
         f"select {', '.join(names)}, valid_to is null and unit_price is not null as is_current "
-        "from mart.price_history where list_contains($offers, offer_id) "
+        "from int.price_history where list_contains($offers, offer_id) "
         "and ($since::TIMESTAMP is null or valid_to is null or valid_to > $since::TIMESTAMP) "
         "and ($until::TIMESTAMP is null or valid_from < $until::TIMESTAMP) order by offer_id, valid_from",
         {"offers": [offer["offer_id"] for offer in shown], "since": asked.since, "until": until},
@@ -124,7 +124,7 @@ def price_history(book: Book, asked: PriceHistory) -> Row:
             row.setdefault("unknown", {})["unit_price"] = "the offer was gone"
     return {
         "asked": arguments(asked) | _read_as(which),
-        "units": book.units(["core.offer", "core.offer_unit", "mart.price_history"], (*OFFER, *names)),
+        "units": book.units(["core.offer", "core.offer_unit", "int.price_history"], (*OFFER, *names)),
         "series": [
             {"offer": offer, **_points(series.get((offer["offer_id"],), []), asked.limit * 20)} for offer in shown
         ],
@@ -141,7 +141,7 @@ def cheapest(book: Book, asked: Cheapest) -> Row:
         "provider": book.known("provider", asked.provider, "service_provider_name"),
     }  # fmt: skip
     found = book.rows(
-        f"select {', '.join((*TERMS, *MARKET))}, is_floor from mart.provider_price where {IS_OF} "
+        f"select {', '.join((*TERMS, *MARKET))}, is_floor from int.provider_price where {IS_OF} "
         "and ($commitment::VARCHAR is null or commitment_class = $commitment) "
         "and ($capacity::VARCHAR is null or capacity_class = $capacity) "
         "order by cheapest_price_usd nulls last, offer_id",
@@ -177,7 +177,7 @@ def cheapest(book: Book, asked: Cheapest) -> Row:
     _doubt(book, [row for each in lists for name in ("current", "not_current") for row in each[name]])
     return {
         "asked": arguments(asked) | _read_as(which),
-        "units": book.units(["mart.provider_price"], (*TERMS, *MARKET)),
+        "units": book.units(["int.provider_price"], (*TERMS, *MARKET)),
         "lists": lists,
         "unknown": _unpriced(book, which, found) + _left_out(book, which),
         "notes": [
@@ -275,7 +275,7 @@ def _why_none(parts: dict[str, list[Row]]) -> str:
 def _unpriced(book: Book, which: dict[str, str | None], found: Sequence[Row]) -> list[Row]:
     """Return what is known to be sold, or to have been sold, without a price here."""
     (row,) = book.rows(
-        "select count(*) as n from (select offer_id from mart.price_history "
+        "select count(*) as n from (select offer_id from int.price_history "
         "where valid_to is null and unit_price is null and upfront_price is null) "
         f"inner join {OFFERS} using (offer_id) where {IS_OF}",
         which,
@@ -295,7 +295,7 @@ def _left_out(book: Book, which: dict[str, str | None]) -> list[Row]:
             "reason": f"they are of {row['accelerator_name']}, which is another chip here",
         }
         for row in book.rows(
-            "select accelerator_name, count(*) as n from mart.accelerator_hour_price "
+            "select accelerator_name, count(*) as n from int.accelerator_hour_price "
             "where starts_with(accelerator_name, $chip::VARCHAR || '-') group by all order by all",
             {"chip": which["chip"]},
         )
@@ -309,7 +309,7 @@ def _left_out(book: Book, which: dict[str, str | None]) -> list[Row]:
         # As if they were of the form or region asked for.
         (row,) = book.rows(
             f"select count(*) as n from (select * replace (${name}::VARCHAR as {column}) "
-            f"from mart.accelerator_hour_price where {column} is null) where {IS_OF}",
+            f"from int.accelerator_hour_price where {column} is null) where {IS_OF}",
             which,
         )
         if row["n"]:

@@ -154,7 +154,7 @@ class Sources(Input):
 class Schema(Input):
     """Arguments of schema."""
 
-    table: Name | None = Field(None, description="One table or view, such as mart.price_change, with its columns")
+    table: Name | None = Field(None, description="One table or view, such as int.price_change, with its columns")
 
 
 class Query(Input):

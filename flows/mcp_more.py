@@ -162,7 +162,7 @@ def sources(book: Book, asked: Sources) -> Row:
     if asked.source is not None and asked.source not in {row["source"] for row in listed}:
         raise wrong("the file has no such source", "source", asked.source, near(asked.source, (
             row["source"] for row in listed)))  # fmt: skip
-    scopes = book.rows("from mart.source_health order by source, scope")
+    scopes = book.rows("from int.source_health order by source, scope")
     most = {row["source"]: row["max_age_hours"] for row in listed}
     for row in scopes:
         limit, age = most.get(row["source"]), _hours(book, row["last_good_at"])
@@ -172,7 +172,7 @@ def sources(book: Book, asked: Sources) -> Row:
     if asked.source is not None:
         return {
             "asked": arguments(asked),
-            "units": book.units(["mart.source_health"], scopes[0]) if scopes else {},
+            "units": book.units(["int.source_health"], scopes[0]) if scopes else {},
             "scopes": [row for row in scopes if row["source"] == asked.source],
         }
     return {

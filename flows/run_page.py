@@ -39,7 +39,7 @@ DRIFT = """
     order by index_level = 'chip', abs(drift) desc, chip, purchase_option
     limit $most
 """
-LAST_WEEK = "select (max(index_date) - 7)::DATE, max(index_date)::DATE from mart.price_index where index_level = 'chip'"
+LAST_WEEK = "select (max(index_date) - 7)::DATE, max(index_date)::DATE from int.price_index where index_level = 'chip'"
 
 
 def known(names: list[str]) -> list[str]:

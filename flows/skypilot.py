@@ -41,7 +41,7 @@ PRICES = """
 select
     service_provider_name, instance_type, region_id, availability_zone_id, purchase_option, accelerator_name,
     accelerator_vendor, accelerator_count, accelerator_memory_gib, unit_price, is_current
-from mart.accelerator_hour_price
+from int.accelerator_hour_price
 where
     list_contains($providers, service_provider_name)
     and purchase_option in ('on_demand', 'spot')

@@ -26,7 +26,7 @@ from flows.source_table import source_rows
 from flows.summary import Summary
 from flows.warehouse_settings import landing_of, place_of
 from transform.audit import tables as audit_tables
-from transform.models import MACROS, MARTS, create_formulas
+from transform.models import MACROS, MARTS, PUBLIC, create_formulas
 from warehouse import db, disk, lake
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
@@ -326,6 +326,7 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
         folder,
         marts=MARTS,
         formulas=create_formulas,
+        public=PUBLIC,
         macros=MACROS,
         computed=audit_tables.TABLES,
         # Asked only when the log is copied: of that copy.

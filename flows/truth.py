@@ -11,7 +11,7 @@ from reports.asking import has_mart
 
 CHECKS = """
 select check_name, subject, n_compared, n_differing, coalesce(example, '') as example, coalesce(advice, '') as advice
-from mart.truth_check
+from int.truth_check
 where result = 'differs'
 order by check_group, check_name, subject
 """
@@ -20,7 +20,7 @@ select
     count(*) filter (where result = 'holds'),
     count(*) filter (where result = 'differs'),
     count(*) filter (where result = 'not_checked')
-from mart.truth_check
+from int.truth_check
 """
 MOST_LINES = 10
 MOST_LETTERS = 240
@@ -54,7 +54,7 @@ def lines(found: Sequence[Differing]) -> list[str]:
     """Return a line for each, and how many more there are."""
     shown = [each.line for each in found[:MOST_LINES]]
     left = len(found) - len(shown)
-    return [*shown, f"and {left:,} more: select * from mart.truth_check where result = 'differs'"] if left else shown
+    return [*shown, f"and {left:,} more: select * from int.truth_check where result = 'differs'"] if left else shown
 
 
 def doctor(file: Path) -> list[Row]:

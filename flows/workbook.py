@@ -71,7 +71,7 @@ def write(
     notes = book.add_worksheet("notes")
     for name in SHEETS:
         part, _ = PARTS.get(name, ("", ""))
-        counts[name] = _sheet(book, con, f'from mart."{name}" {part}', name, styles)
+        counts[name] = _sheet(book, con, f'from int."{name}" {part}', name, styles)
     for name in private_tables if private is not None else ():
         sheet = f"private {name}"[:31]
         assert private is not None  # noqa: S101
@@ -157,7 +157,7 @@ def _notes(sheet: "Worksheet", con: duckdb.DuckDBPyConnection, counts: dict[str,
     line("sheet", "column", "unit", "meaning", header=True)
     for told in con.execute(
         "select table_name, column_name, unit, meaning from mart.data_dictionary "
-        "where table_schema = 'mart' and list_contains(?, table_name)",
+        "where table_schema = 'int' and list_contains(?, table_name)",
         [list(SHEETS)],
     ).fetchall():
         line(*told)

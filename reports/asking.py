@@ -22,7 +22,7 @@ def ask(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> list[Row
 def has_mart(con: duckdb.DuckDBPyConnection, name: str) -> bool:
     """Return whether a published file has a mart that is kept as a table; those of older versions lack some."""
     found = con.execute(
-        "select 1 from duckdb_tables() where schema_name = 'mart' and table_name = ? "
+        "select 1 from duckdb_tables() where schema_name = 'int' and table_name = ? "
         "and database_name = current_database()",
         [name],
     ).fetchone()

@@ -13,7 +13,7 @@ from reports.tables import Footnote, Form, Sheet, document_link, sheet, small
 Row = Mapping[str, Any]
 
 NO_RATIO = "nothing to compare with: the offer is new, gone, or was free"
-QUERY = "select * from mart.price_change order by observed_at desc"
+QUERY = "select * from int.price_change order by observed_at desc"
 
 
 def changes(frame: pl.DataFrame, sparks: Mapping[int, str], *, id: str, title: str, subtitle: str, total: int) -> Sheet:

@@ -133,6 +133,6 @@ def _method() -> str:
             "configuration. MLPerf publishes results of systems; rates and costs per chip are ours and not verified by "
             "MLCommons.</li></ul>",
             '<p><a href="methods.html">Methods</a> has each formula; <code>chipledger query "select * from '
-            'mart.token_cost"</code> has every row, at 30, 50, 70 and 100 % use.</p>',
+            'int.token_cost"</code> has every row, at 30, 50, 70 and 100 % use.</p>',
         ],
     )

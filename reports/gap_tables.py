@@ -54,7 +54,7 @@ def unknowns(unknown: pl.DataFrame) -> Sheet:
         stub="named", right=("offers",),
     )  # fmt: skip
     left = unknown.height - len(shown)
-    more = f" {wording.count(left, 'more name')} left out: <code>select * from mart.unknown_accelerator</code>."
+    more = f" {wording.count(left, 'more name')} left out: <code>select * from int.unknown_accelerator</code>."
     words = ("name or instance type with an unknown accelerator", "names or instance types with an unknown accelerator")
     return sheet(
         frame,
@@ -90,5 +90,5 @@ def gaps(found: pl.DataFrame) -> Sheet:
         id="not-compared",
         title=f"{wording.count(sum(found['n_offers']), 'offer')} that cannot be compared",
         subtitle="Kept with their prices as charged; each offer stands here once, for the first of these reasons.",
-        note=(more if left else "") + "<code>select * from mart.accelerator_hour_price</code> has every offer.",
+        note=(more if left else "") + "<code>select * from int.accelerator_hour_price</code> has every offer.",
     )

@@ -126,8 +126,8 @@ def _prices() -> str:
         "prices",
         "Prices",
         [
-            "<p>Computed in <code>mart.price_history</code>, <code>mart.accelerator_hour_price</code>, "
-            "<code>mart.price_change</code> and <code>mart.provider_price</code>; "
+            "<p>Computed in <code>int.price_history</code>, <code>int.accelerator_hour_price</code>, "
+            "<code>int.price_change</code> and <code>int.provider_price</code>; "
             f'<a href="{TABLES_PLACE}">their SQL</a> says how.</p>',
             f'<dl class="formulas">\n{rows}</dl>',
         ],
@@ -150,7 +150,10 @@ def _formulas(schema: str, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _tables(models: Sequence[Mapping[str, Any]]) -> str:
-    listed = "".join(_folded(f"mart.{row['name']}", row["row_meaning"], row["sql"]) for row in models)
+    listed = "".join(
+        _folded(row["name"] if "." in row["name"] else f"int.{row['name']}", row["row_meaning"], row["sql"])
+        for row in models
+    )
     return section(
         "tables",
         "Tables",

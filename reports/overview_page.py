@@ -57,6 +57,6 @@ def _data() -> str:
         [
             f'<ul class="told">\n{items}</ul>',
             "<p>All of it stands in <code>prices.duckdb</code>, beside the folder of these pages: "
-            '<code>chipledger query "select * from mart.provider_price"</code>.</p>',
+            '<code>chipledger query "select * from int.provider_price"</code>.</p>',
         ],
     )

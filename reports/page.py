@@ -250,7 +250,7 @@ def _method(found: Facts) -> str:
         "<p>Every number comes from <code>prices.duckdb</code>, built at the time above. "
         f'<a href="methods.html">Methods</a> has the formulas, and <a href="tables.html">Tables</a> the SQL of '
         f"{found.models.height:,} marts as they stand in the file; "
-        '<code>chipledger query "select * from mart.accelerator_hour_price"</code> asks it.</p>',
+        '<code>chipledger query "select * from int.accelerator_hour_price"</code> asks it.</p>',
         "<h3>Documents</h3>",
         to_html(source_tables.documents(found.documents)) if found.documents.height else "<p>None.</p>",
     ]

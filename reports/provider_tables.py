@@ -48,7 +48,7 @@ NOTE = (
     "the 25th percentile of its machines, as the very cheapest may be one bad machine. From: the least that anybody "
     "pays, which nobody may be offered. Against AWS: its cheapest list price for the same chip, form, length of "
     "commitment and capacity. A chip of unstated form (H100, not H100 SXM) is not compared where there are several. "
-    "In brackets: providers, those shown of those known. Every row: <code>select * from mart.provider_price</code>."
+    "In brackets: providers, those shown of those known. Every row: <code>select * from int.provider_price</code>."
 )
 
 

@@ -63,7 +63,7 @@ def health(scopes: pl.DataFrame, *, troubled: bool = False, most: int = MOST_SCO
         "were true. Disagreements: offers for which another source says something else about the same moment."
     )
     if left:
-        note += f" {wording.count(left, 'more scope')} left out: <code>select * from mart.source_health</code>."
+        note += f" {wording.count(left, 'more scope')} left out: <code>select * from int.source_health</code>."
     return sheet(
         frame,
         form,

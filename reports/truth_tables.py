@@ -104,9 +104,7 @@ def of_differing(found: Sequence[Row]) -> Sheet:
                 rows=[i for i, row in enumerate(shown) if row["newest_differing_at"] is None],
             )
         ],
-        note=f"{wording.count(left, 'more')} left out: <code>select * from mart.truth_check</code>."
-        if left > 0
-        else "",
+        note=f"{wording.count(left, 'more')} left out: <code>select * from int.truth_check</code>." if left > 0 else "",
     )
 
 
@@ -127,7 +125,7 @@ def of_checks(checks: Sequence[Row]) -> Sheet:
         id="checks",
         title=f"{wording.count(len(cells), 'kind')} of truth checks",
         subtitle="How many subjects (providers, sources, scopes, chips) hold, differ, or had nothing to compare.",
-        note="Each by itself: <code>select * from mart.truth_check</code>; the SQL stands under Tables.",
+        note="Each by itself: <code>select * from int.truth_check</code>; the SQL stands under Tables.",
     )  # fmt: skip
 
 

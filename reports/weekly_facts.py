@@ -203,10 +203,11 @@ def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
 
 def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -> None:
     """Make core, meta and mart in memory from the published file, as of a moment."""
-    for schema in ("core", "meta", "mart"):
+    for schema in ("core", "meta", "int", "mart"):
         con.execute(f"create schema {schema}")
     con.execute(
-        "create table meta.build as select ?::TIMESTAMP as built_at, version from published.meta.build", [as_of]
+        "create table meta.build as select ?::TIMESTAMP as built_at, version, ranked_days, marketplace_days from published.meta.build",
+        [as_of],
     )
     # Nothing is taken over from a file before.
     con.execute("create table meta.settled as from published.meta.settled limit 0")
@@ -226,12 +227,12 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
     for name in REMADE:
         if name in ("price_move", "repricing", "price_change") and not known_then:
-            con.execute(f"create view mart.{name} as from published.mart.{name}")
+            con.execute(f"create view int.{name} as from published.int.{name}")
         else:
-            con.execute(f"create table mart.{name} as {models[name]}")
+            con.execute(f"create table int.{name} as {models[name]}")
     if known_then and INDEX[-1] in models:
         for name in INDEX:
-            con.execute(f"create table mart.{name} as {models[name]}")
+            con.execute(f"create table int.{name} as {models[name]}")
         _take_macros(con, "mart", "drift")
 
 

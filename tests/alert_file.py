@@ -15,21 +15,21 @@ TABLES = """
 create schema meta; create schema core; create schema mart;
 create table meta.build (built_at timestamp);
 create table core.source (source varchar, kind varchar, max_age_hours integer);
-create table mart.price_change (
+create table int.price_change (
     offer_id bigint, observed_at timestamp, change_kind varchar, change_ratio double, service_provider_name varchar,
     instance_type varchar, accelerator_name varchar, accelerator_count decimal(10, 4), region_id varchar,
     purchase_option varchar, commitment_term_hours integer, purchase_payment_model varchar, tier varchar,
     pricing_currency varchar, effective_hourly_price_before double, effective_hourly_price_after double,
     source varchar, source_before varchar
 );
-create table mart.accelerator_hour_price (
+create table int.accelerator_hour_price (
     offer_id bigint, service_provider_name varchar, instance_type varchar, accelerator_name varchar,
     form_factor varchar, accelerator_label varchar, is_current boolean, valid_from timestamp, source varchar
 );
-create table mart.source_health (
+create table int.source_health (
     source varchar, kind varchar, scope varchar, last_good_at timestamp, error varchar
 );
-create table mart.claim_audit (
+create table int.claim_audit (
     claim_id varchar, verdict_today varchar, article varchar, metric varchar, claimed varchar, recomputed_value double,
     evidence_until date
 );
@@ -62,7 +62,7 @@ def write(
         con.execute("insert into meta.build values (?)", [naive(day(at))])
         for number, (moved_on, chip, before, after) in enumerate(moves):
             con.execute(
-                "insert into mart.price_change by name select ? as offer_id, ?::timestamp as observed_at, ? as "
+                "insert into int.price_change by name select ? as offer_id, ?::timestamp as observed_at, ? as "
                 "change_kind, ? as change_ratio, ? as service_provider_name, ? as accelerator_name, 1 as "
                 "accelerator_count, 'on_demand' as purchase_option, 'USD' as pricing_currency, ? as "
                 "effective_hourly_price_before, ? as effective_hourly_price_after, ? as source, ? as source_before",
@@ -74,10 +74,10 @@ def write(
             con.execute(PRICE, [number, provider, chip, current, naive(day(at)), source])
         for name, scope, last in health:
             seen = None if last is None else naive(day(last))
-            con.execute("insert into mart.source_health values (?, 'live', ?, ?, 'HTTP 503')", [name, scope, seen])
+            con.execute("insert into int.source_health values (?, 'live', ?, ?, 'HTTP 503')", [name, scope, seen])
         for claim_id, verdict in (claims or {}).items():
             con.execute(
-                "insert into mart.claim_audit values (?, ?, 'article.md', 'price', '98.32', 55.04, ?)",
+                "insert into int.claim_audit values (?, ?, 'article.md', 'price', '98.32', 55.04, ?)",
                 [claim_id, verdict, day(at - evidence).date()],
             )
         con.execute("commit")
@@ -95,6 +95,6 @@ def _empty() -> bytes:
 
 
 PRICE = (
-    "insert into mart.accelerator_hour_price by name select ? as offer_id, ? as service_provider_name, "
+    "insert into int.accelerator_hour_price by name select ? as offer_id, ? as service_provider_name, "
     "? as accelerator_name, ? as is_current, ?::timestamp as valid_from, ? as source"
 )

@@ -45,7 +45,7 @@ def load(con: duckdb.DuckDBPyConnection, panel: Panel, *, shuffled: int | None =
         random.Random(shuffled).shuffle(spells)  # noqa: S311
         random.Random(shuffled).shuffle(offers)  # noqa: S311
     con.execute("delete from core.offer; delete from core.offer_unit; delete from core.sku_price")
-    con.execute("delete from mart.price_history; delete from meta.build")
+    con.execute("delete from int.price_history; delete from meta.build")
     insert_rows(
         con, "core.offer_unit (offer_id, accelerator_name)", [(number, chip) for number, (_, chip, _) in offers]
     )
@@ -62,9 +62,9 @@ def load(con: duckdb.DuckDBPyConnection, panel: Panel, *, shuffled: int | None =
         "from core.offer"
     )
     columns = "offer_id, valid_from, last_observed_at, unit_price"
-    insert_rows(con, f"mart.price_history ({columns})", spells)
+    insert_rows(con, f"int.price_history ({columns})", spells)
     con.execute(
-        "update mart.price_history set source = 'live', last_source = 'live', effective_hourly_price = unit_price"
+        "update int.price_history set source = 'live', last_source = 'live', effective_hourly_price = unit_price"
     )
     days = max(len(prices) for prices in panel.values())
     con.execute("insert into meta.build by name select ?::timestamp as built_at", [day(days - 0.5)])
@@ -83,7 +83,7 @@ def _spells(prices: Sequence[float | None]) -> Iterator[tuple[int, int, float | 
 
 def index(con: duckdb.DuckDBPyConnection, level: str = "all") -> list[float]:
     """Return the index of each day, of the one series of a level."""
-    rows = con.execute("select price_index from mart.price_index where index_level = ? order by index_date", [level])
+    rows = con.execute("select price_index from int.price_index where index_level = ? order by index_date", [level])
     return [value for (value,) in rows.fetchall()]
 
 
@@ -99,7 +99,7 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
         "where accelerator_label is not null"
     )
     con.execute(f"insert into core.offer_unit by name {sql('offer_unit.sql')}")
-    con.execute("drop table mart.price_history")
+    con.execute("drop table int.price_history")
     for name in ("price_history", "price_move", "repricing", "price_change"):
         con.execute(f"create table mart.{name} as {(SQL / f'{name}.sql').read_text()}")
     _marts(con)
@@ -123,7 +123,7 @@ def _tables(con: duckdb.DuckDBPyConnection) -> None:
     for view in ("usd_rate", "first_look", "silent_import"):
         con.execute(f"create view core.{view} as {sql(f'{view}.sql')}")
     con.execute(
-        "create table mart.price_history (offer_id bigint, valid_from timestamp, valid_to timestamp, "
+        "create table int.price_history (offer_id bigint, valid_from timestamp, valid_to timestamp, "
         "last_observed_at timestamp, unit_price double, upfront_price double, effective_hourly_price double, "
         "source varchar, last_source varchar, document_sha256 varchar)"
     )

@@ -16,8 +16,8 @@ CORES = (("Trainium1", 2), ("Trainium2", 8), ("Trainium3", 8))
 OFF = (0.5, 0.8, 1.3, 2.5)
 CHANGED = (
     "select o.instance_type, a.unit_price::DOUBLE, a.valid_from::DATE, a.valid_to::DATE, a.last_observed_at::DATE "
-    "from mart.price_history as a inner join core.offer as o on a.offer_id = o.offer_id "
-    "inner join mart.price_history as b on a.offer_id = b.offer_id and a.valid_to = b.valid_from "
+    "from int.price_history as a inner join core.offer as o on a.offer_id = o.offer_id "
+    "inner join int.price_history as b on a.offer_id = b.offer_id and a.valid_to = b.valid_from "
     "where o.region_id = 'us-east-1' and o.purchase_option = 'on_demand' and o.conditions is null "
     "and abs(a.unit_price / b.unit_price - 1) > 0.03 and b.valid_to is null "
     "and b.last_observed_at > TIMESTAMP '2026-06-01' order by all"

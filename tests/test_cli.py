@@ -72,7 +72,7 @@ def test_query_gives_the_documented_prices(published):
     price = json.loads(
         call(
             "query", "--json",
-            "select unit_price, price_per_accelerator_hour, is_current from mart.accelerator_hour_price "
+            "select unit_price, price_per_accelerator_hour, is_current from int.accelerator_hour_price "
             "where instance_type = 'p5.48xlarge' and region_id = 'us-east-1' and purchase_option = 'on_demand'",
             data_dir=published,
         ).stdout
@@ -81,7 +81,7 @@ def test_query_gives_the_documented_prices(published):
     change = json.loads(
         call(
             "query", "--json",
-            "select unit_price_before, round(change_ratio, 2) as ratio, observed_at from mart.price_change "
+            "select unit_price_before, round(change_ratio, 2) as ratio, observed_at from int.price_change "
             "where instance_type = 'p5.48xlarge' and change_kind = 'list_change'",
             data_dir=published,
         ).stdout
@@ -91,7 +91,7 @@ def test_query_gives_the_documented_prices(published):
 
 def test_query_prints_every_column_where_no_terminal_cuts_it(published):
     """Piped output is whole: no column is left out for width."""
-    text = call("query", "from mart.accelerator_hour_price", data_dir=published).stdout
+    text = call("query", "from int.accelerator_hour_price", data_dir=published).stdout
     assert "price_per_accelerator_hour_usd" in text
     assert "…" not in text
 
@@ -227,7 +227,7 @@ def test_import_refuses_wrong_rows_alone(tmp_path):
         ]
     ) == sorted((row["field"], row["value"]) for row in rows)
     prices = json.loads(
-        call("query", "--json", "select instance_type from mart.accelerator_hour_price", data_dir=tmp_path).stdout
+        call("query", "--json", "select instance_type from int.accelerator_hour_price", data_dir=tmp_path).stdout
     )
     assert prices == [{"instance_type": "p5.48xlarge"}]
 

@@ -121,7 +121,7 @@ def test_sources_left_out_are_no_failures(published: duckdb.DuckDBPyConnection) 
 def test_every_kind_but_those_of_the_api_has_prices(published: duckdb.DuckDBPyConnection) -> None:
     """On demand, Reserved, plans, spot of the region, published rates; each from the source that is meant."""
     found = published.execute(
-        "select purchase_option, commitment_discount_type, conditions, source from mart.aws_purchase_options "
+        "select purchase_option, commitment_discount_type, conditions, source from int.aws_purchase_options "
         "where effective_hourly_price is not null and region_id = 'us-east-1' and instance_type not like 'ml.%' "
         "group by all order by all"
     ).fetchall()
@@ -138,7 +138,7 @@ def test_every_kind_but_those_of_the_api_has_prices(published: duckdb.DuckDBPyCo
 def test_p5_in_virginia(published: duckdb.DuckDBPyConnection) -> None:
     """The list price and the published rate of one machine; spot is blank, with what it takes."""
     rows = published.execute(
-        "select purchase_option, effective_hourly_price::double, unknown_reason from mart.aws_purchase_options "
+        "select purchase_option, effective_hourly_price::double, unknown_reason from int.aws_purchase_options "
         "where instance_type = 'p5.48xlarge' and region_id = 'us-east-1' "
         "and purchase_option in ('on_demand', 'capacity_block', 'spot') order by all"
     ).fetchall()
@@ -149,7 +149,7 @@ def test_p5_in_virginia(published: duckdb.DuckDBPyConnection) -> None:
 def test_a_stale_file_of_published_rates_is_not_current(published: duckdb.DuckDBPyConnection) -> None:
     """The look is fresh, what it saw is of July 2026: the table states that itself."""
     rows = published.execute(
-        "select distinct last_observed_at::date::varchar, is_current from mart.aws_purchase_options "
+        "select distinct last_observed_at::date::varchar, is_current from int.aws_purchase_options "
         "where source = 'aws_capacity_block_rates' and effective_hourly_price is not null"
     ).fetchall()
     assert rows == [("2026-07-22", False)]

@@ -82,7 +82,7 @@ def published(folder: Path, looks: Sequence[ParsedLook], *, spoil: str = "", url
 def outcomes(file: Path, check: str) -> list[Outcome]:
     """Return what a check found, a row a subject."""
     with duckdb.connect(str(file), read_only=True) as con:
-        found = con.execute("from mart.truth_check where check_name = ? order by subject", [check])
+        found = con.execute("from int.truth_check where check_name = ? order by subject", [check])
         names = [column[0] for column in found.description]
         return [dict(zip(names, values, strict=True)) for values in found.fetchall()]
 

@@ -26,10 +26,10 @@ SOURCES = [
 MARTS, _ = needed("price_index", "aws_purchase_options", "provider_price", "list_price_move", "spot_region_price")
 put = partial(put_log, marts=MARTS, sources=SOURCES)
 TABLES = (
-    "core.price_event", "core.sku_price", "core.offer_unit", "mart.price_history", "mart.price_move", "mart.repricing",
-    "mart.price_change", "mart.accelerator_hour_price", "mart.price_index_item", "mart.price_level", "mart.price_index",
-    "mart.source_health", "mart.provider_price", "mart.list_price_move", "mart.aws_purchase_options",
-    "mart.spot_zone_price", "mart.spot_region_price",
+    "core.price_event", "core.sku_price", "core.offer_unit", "int.price_history", "int.price_move", "int.repricing",
+    "int.price_change", "int.accelerator_hour_price", "int.price_index_item", "int.price_level", "int.price_index",
+    "int.source_health", "int.provider_price", "int.list_price_move", "int.aws_purchase_options",
+    "int.spot_zone_price", "int.spot_region_price",
 )  # fmt: skip
 
 

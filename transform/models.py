@@ -16,7 +16,7 @@ from transform import cost, decision, formula, physics
 from warehouse.taken import ByOffer
 
 SQL = files("transform") / "sql"
-_OF_MART = re.compile(r"\bmart\.(\w+)")
+_OF_MART = re.compile(r"\b(?:int|mart)\.(\w+)")
 _COMMENT = re.compile(r"--.*")
 
 
@@ -28,11 +28,18 @@ class Mart:
     row: str
     is_table: bool = False
     by_offer: ByOffer | None = None
+    schema: str = "int"
+
+    @property
+    def qualified(self) -> str:
+        """Return schema and name joined by a dot."""
+        return f"{self.schema}.{self.name}"
 
     @property
     def sql(self) -> str:
         """Return the mart's SELECT."""
-        return (SQL / f"{self.name}.sql").read_text()
+        folder = SQL / "public" if self.schema == "mart" else SQL
+        return (folder / f"{self.name}.sql").read_text()
 
     @property
     def settled(self) -> str | None:
@@ -89,6 +96,7 @@ MARTS = (
     ),
     Mart("repricing", "One day on which prices of one provider's list changed, as one source saw it", is_table=True),
     Mart("price_change", "One change of one offer's price, with the window in which it happened"),
+    Mart("document_evidence", "What kind of evidence one document is, and where its figures stand"),
     Mart("accelerator_hour_price", "The last known price of one offer, per chip-hour", is_table=True),
     Mart("source_health", "One scope of one source: when it was last looked at, and what came of it", is_table=True),
     Mart("truth_rule", "One truth check: what it asks, its limits, what to do where it differs", is_table=True),
@@ -127,7 +135,7 @@ MARTS = (
     Mart("throughput", "One run of one benchmark per chip, with what physics allows it", is_table=True),
     Mart(
         "cost_price",
-        "One price of mart.provider_price that costs are computed with, and the size of a purchase",
+        "One price of int.provider_price that costs are computed with, and the size of a purchase",
         is_table=True,
     ),
     Mart(
@@ -168,6 +176,19 @@ MARTS = (
     Mart("price_index", "The like-for-like drift and the level of one series on one day", is_table=True),
     Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
 )
+
+PUBLIC = (
+    Mart("price_now", "The last known price of one offer, per chip-hour, with its age", schema="mart"),
+    Mart("price_history", "One price of one offer from one moment to another, per chip-hour", schema="mart"),
+    Mart("price_change", "One change of one offer's price, with the window in which it happened", schema="mart"),
+    Mart("price_index", "The like-for-like index of one series on one day", schema="mart"),
+    Mart("provider_price", "What one provider asks for one chip at one kind of terms, with its rank", schema="mart"),
+    Mart("commitment", "One commitment beside the on-demand price of the same machine", schema="mart"),
+    Mart("spot_zone", "The spot price of one machine in one zone, now and over 7 and 30 days", schema="mart"),
+    Mart("token_cost", "What a million output tokens costs at one point on one provider's terms", schema="mart"),
+    Mart("source_health", "One scope of one source: when it was last fetched, and what came of it", schema="mart"),
+)
+"""The tables of the schema mart, in the order in which a reader meets them; nothing of ours reads them."""
 
 MACROS = (
     MartMacro(

@@ -23,7 +23,7 @@ from warehouse import (
 )
 from warehouse.columns import COLUMNS
 from warehouse.db import create_macros, insert_rows, quote, sql
-from warehouse.dictionary import describe
+from warehouse.dictionary import DEPRECATED, describe
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
 from warehouse.schemas import DERIVED_TABLES, REFERENCE_TABLES, TABLES, columns_of
@@ -38,6 +38,8 @@ class Model(Protocol):
 
     @property
     def name(self) -> str: ...
+    @property
+    def schema(self) -> str: ...
     @property
     def row(self) -> str: ...
     @property
@@ -87,19 +89,26 @@ class Contents:
     """What a published file shall hold beside the log.
 
     `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
-    all that stands there then.
+    all that stands there then. Prices older than `ranked_days`, of marketplaces `marketplace_days`, are never ranked.
     """
 
     marts: Sequence[Model]
+    public: Sequence[Model]
     macros: Sequence[Macro]
     computed: Sequence[ComputedTable]
     formulas: Callable[[duckdb.DuckDBPyConnection], None]
     sources: Iterable[SourceRow]
+    ranked_days: int = 90
+    marketplace_days: int = 30
 
     @property
     def sql_sha256(self) -> str:
         """Return the hash of the SELECTs that marts and what they rest on are made by."""
-        told = [(mart.name, mart.sql, mart.is_table, mart.settled, mart.by_offer, mart.beside) for mart in self.marts]
+        marts = (*self.marts, *self.public)
+        told = [
+            (mart.schema, mart.name, mart.sql, mart.is_table, mart.settled, mart.by_offer, mart.beside)
+            for mart in marts
+        ]
         core = [sql(f"{name}.sql") for name in (*OF_OFFERS, *OF_PRICES)]
         return hashlib.sha256(repr((told, db.macros(), core)).encode()).hexdigest()
 
@@ -131,12 +140,12 @@ def build(
     try:
         with settled.attached(con, before) as has_before, taken.twin(con), lake.transaction(con):
             con.execute("use published")
-            for schema in ("core", "meta", "mart"):
+            for schema in ("core", "meta", "int", "mart"):
                 con.execute(f"create schema {schema}")
             con.execute(
                 "create table meta.build as select ?::TIMESTAMP as built_at, ? as version, ? as sql_sha256, "
-                "0 as n_taken_over",
-                [naive(built_at), version, contents.sql_sha256],
+                "0 as n_taken_over, ?::INTEGER as ranked_days, ?::INTEGER as marketplace_days",
+                [naive(built_at), version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
             )
             _copy_log(con, build[0], snapshot_id)
             _make_references(con, contents)
@@ -149,9 +158,10 @@ def build(
                 con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
             for table in contents.computed:
                 columns = ", ".join(f"{name} {COLUMNS[name].type}" for name in table.columns)
-                con.execute(f"create table mart.{table.name} ({columns})")
-                insert_rows(con, f"mart.{table.name}", table.rows(con))
-            describe(con, (*contents.marts, *contents.computed), contents.macros)
+                con.execute(f"create table int.{table.name} ({columns})")
+                insert_rows(con, f"int.{table.name}", table.rows(con))
+            _make_public(con, contents)
+            describe(con, contents.marts, contents.computed, contents.public, contents.macros)
     finally:
         con.execute(f"use {build[0]}")
         con.execute("detach published")
@@ -185,12 +195,26 @@ def _make_marts(
     for model in marts:
         db.keep(con)
         if not model.is_table:
-            con.execute(f"create view mart.{model.name} as {model.sql}")
+            con.execute(f"create view int.{model.name} as {model.sql}")
         elif model.by_offer:
-            taken.create(con, f"mart.{model.name}", model.sql, model.by_offer, offers, beside=model.beside)
+            taken.create(con, f"int.{model.name}", model.sql, model.by_offer, offers, beside=model.beside)
         else:
             settled.create(con, model, is_before_alike=is_before_alike)
         con.execute("insert into meta.model values (?, ?, ?, ?)", [model.name, model.row, model.is_table, model.sql])
+
+
+def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    """Make the tables that users read, and the names that they knew before as views, for one release."""
+    for model in contents.public:
+        db.keep(con)
+        con.execute(f"create {'table' if model.is_table else 'view'} mart.{model.name} as {model.sql}")
+        name = f"mart.{model.name}"
+        con.execute("insert into meta.model values (?, ?, ?, ?)", [name, model.row, model.is_table, model.sql])
+    public = {model.name for model in contents.public}
+    for table in (*contents.marts, *contents.computed):
+        if table.name not in public:
+            con.execute(f"create view mart.{table.name} as from int.{table.name}")
+            con.execute(f"comment on view mart.{table.name} is {quote(f'{DEPRECATED}: ask int.{table.name}')}")
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | None) -> None:

@@ -177,6 +177,14 @@ _COLUMNS = (
     Column("is_floor", "BOOLEAN", "Whether it is a \"from\" price: the least that anybody pays"),
     Column("n_current", "BIGINT", "Offers of them whose price is current", "offers"),
     Column("cheapest_price_usd", "DOUBLE", "Cheapest price seen, current ones first; of a marketplace the 25th percentile over its machines", "USD per chip-hour"),
+    Column("price_per_accelerator_hour_before", "DOUBLE", "effective_hourly_price_before / accelerator_count", "pricing currency per chip-hour"),
+    Column("price_per_accelerator_hour_after", "DOUBLE", "effective_hourly_price_after / accelerator_count", "pricing currency per chip-hour"),
+    Column("mean_price_per_accelerator_hour_7d", "DOUBLE", "Mean over the last 7 days, weighted by time; NULL where the price at their start is unknown", "pricing currency per chip-hour"),
+    Column("mean_price_per_accelerator_hour_30d", "DOUBLE", "Mean over the last 30 days, weighted by time; NULL where the price at their start is unknown", "pricing currency per chip-hour"),
+    Column("usd_per_million_output_tokens", "DOUBLE", "Cost of a million output tokens, all of the machine charged to them, fully used", "USD"),
+    Column("is_ranked", "BOOLEAN", "Whether it may be called cheapest: a list price anybody can have, confirmed within the limit of age"),
+    Column("evidence_kind", "VARCHAR", "provider_bytes: the provider's own answer; transcribed: typed or published again by somebody"),
+    Column("offer_terms", "VARCHAR", "Plan, class, payment, tier and other terms of the offer, in words; NULL: none"),
     Column("median_price_usd", "DOUBLE", "Median over the offers, or over the machines of a marketplace", "USD per chip-hour"),
     Column("aws_price_usd", "DOUBLE", "AWS's cheapest price for the same chip, commitment class and capacity class", "USD per chip-hour"),
     Column("aws_purchase_option", "VARCHAR", "Purchase option of that price of AWS's"),
@@ -397,4 +405,4 @@ _FOCUS_COLUMNS = (
 # fmt: on
 
 FOCUS_COLUMNS: dict[str, Column] = {column.name: column for column in _FOCUS_COLUMNS}
-"""Columns of mart.focus_sku_price, in FOCUS's own spelling."""
+"""Columns of int.focus_sku_price, in FOCUS's own spelling."""

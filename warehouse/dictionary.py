@@ -27,6 +27,9 @@ class DescribedMacro(Described, Protocol):
     def parameters(self) -> Mapping[str, str]: ...
 
 
+DEPRECATED = "Deprecated"
+"""How the comment begins of a name that is kept for one release only."""
+
 DICTIONARY = {
     "table_schema": "Schema of the table or view",
     "table_name": "Name of the table or view",
@@ -38,10 +41,20 @@ DICTIONARY = {
 """Columns of mart.data_dictionary, all text, with their comments."""
 
 
-def describe(con: duckdb.DuckDBPyConnection, marts: Sequence[Described], macros: Sequence[DescribedMacro]) -> None:
-    """Put a COMMENT on every table, view, macro and column, and the same words into mart.data_dictionary."""
+def describe(
+    con: duckdb.DuckDBPyConnection,
+    marts: Sequence[Described],
+    computed: Sequence[Described],
+    public: Sequence[Described],
+    macros: Sequence[DescribedMacro],
+) -> None:
+    """Put a COMMENT on every table, view, macro and column, and the same words into mart.data_dictionary.
+
+    The deprecated names of the schema mart have a comment already, and no place in the dictionary.
+    """
     rows = {table.qualified: table.row for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)}
-    rows |= {f"mart.{model.name}": model.row for model in marts}
+    rows |= {f"int.{model.name}": model.row for model in (*marts, *computed)}
+    rows |= {f"mart.{model.name}": model.row for model in public}
     rows["core.first_look"] = "When one source first looked at one scope"
     rows["core.silent_import"] = "One import that tells changes alone, and the day of its last word"
     rows["core.current_instance_type"] = "The fact of core.instance_type in force when the file was built"
@@ -49,7 +62,8 @@ def describe(con: duckdb.DuckDBPyConnection, marts: Sequence[Described], macros:
         "select c.schema_name, c.table_name, c.column_name, c.data_type, v.view_name is not null as is_view "
         "from duckdb_columns() as c left join duckdb_views() as v on v.database_name = c.database_name "
         "and v.schema_name = c.schema_name and v.view_name = c.table_name "
-        "where c.database_name = 'published' and c.schema_name in ('core', 'mart') "
+        "where c.database_name = 'published' and c.schema_name in ('core', 'int', 'mart') "
+        f"and coalesce(not starts_with(v.comment, '{DEPRECATED}'), true) "
         "order by c.schema_name, c.table_name, c.column_index"
     ).fetchall()
     described += [

@@ -24,6 +24,7 @@ def publish(
     data_dir: Path,
     *,
     marts: Sequence[Model],
+    public: Sequence[Model] = (),
     macros: Sequence[Macro] = (),
     computed: Sequence[ComputedTable] = (),
     formulas: Callable[[duckdb.DuckDBPyConnection], None] = lambda con: None,
@@ -40,7 +41,9 @@ def publish(
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
     """
 
-    contents = building.Contents(marts=marts, macros=macros, computed=computed, formulas=formulas, sources=sources)
+    contents = building.Contents(
+        marts=marts, public=public, macros=macros, computed=computed, formulas=formulas, sources=sources
+    )
 
     def build(part: Path) -> None:
         building.build(
@@ -102,7 +105,7 @@ CHECKS = (
     ),
     (
         "a spliced price was last confirmed outside itself",
-        "select offer_id from mart.price_history where last_observed_at < valid_from or last_observed_at >= valid_to",
+        "select offer_id from int.price_history where last_observed_at < valid_from or last_observed_at >= valid_to",
     ),
     (
         "a price event has no document",
@@ -114,11 +117,11 @@ CHECKS = (
     ),
     (
         "a price per chip-hour is not positive",
-        "select offer_id from mart.accelerator_hour_price where price_per_accelerator_hour <= 0",
+        "select offer_id from int.accelerator_hour_price where price_per_accelerator_hour <= 0",
     ),
     (
         "FOCUS SkuPrice: a record is not unique",
-        'select "SkuPriceId" from mart.focus_sku_price group by "ServiceProviderName", "SkuPriceId", "ContractId", '
+        'select "SkuPriceId" from int.focus_sku_price group by "ServiceProviderName", "SkuPriceId", "ContractId", '
         '"SkuPriceEffectiveStart", "PricingCurrency", "UnitPriceType", "PricingRegionId" having count(*) > 1',
     ),
 )
@@ -139,7 +142,7 @@ def _verify(part: Path) -> None:
                     hint="The last published file stands; `chipledger rebuild` makes the log anew",
                 )
         for (name,) in con.execute("select name from meta.model").fetchall():
-            con.execute(f"select * from mart.{name} limit 1").fetchall()
+            con.execute(f"select * from {name if '.' in name else f'int.{name}'} limit 1").fetchall()
 
 
 def _put_in_place(part: Path, target: Path, mode: int) -> None:

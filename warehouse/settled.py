@@ -64,7 +64,7 @@ def is_alike(con: duckdb.DuckDBPyConnection) -> bool:
 def create(con: duckdb.DuckDBPyConnection, model: DailyModel, *, is_before_alike: bool) -> None:
     """Make a mart's table, with what is settled taken over from the file before; the database in use is the new one."""
     if not (is_before_alike and model.settled):
-        con.execute(f"create table mart.{model.name} as {model.sql}")
+        con.execute(f"create table int.{model.name} as {model.sql}")
         return
     con.execute(
         "insert into meta.settled select ? as name, coalesce(first_day, DATE '9999-01-01') as first_day "
@@ -72,7 +72,7 @@ def create(con: duckdb.DuckDBPyConnection, model: DailyModel, *, is_before_alike
         [model.name],
     )
     con.execute(
-        f"create table mart.{model.name} as from before.mart.{model.name} where index_date < "
+        f"create table int.{model.name} as from before.int.{model.name} where index_date < "
         f"(select first_day from meta.settled where name = {quote(model.name)}) union all by name ({model.sql})"
     )
     # From here on the SELECT of the mart, asked of this file, gives every day.

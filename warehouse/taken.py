@@ -34,8 +34,8 @@ WHOLE = (
 )  # fmt: skip
 """What the twin shows as it is."""
 CUT = {
-    "core.price_event": "valid_from", "core.sku_price": "valid_from", "mart.price_history": "valid_from",
-    "mart.price_change": "observed_at",
+    "core.price_event": "valid_from", "core.sku_price": "valid_from", "int.price_history": "valid_from",
+    "int.price_change": "observed_at",
 }  # fmt: skip
 """What it shows of the offers asked for alone, from a moment on, by the column of that moment."""
 
@@ -187,7 +187,7 @@ def twin(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     try:
         # Views of it are made before what they show is known.
         con.execute("create or replace temp table shown_offer (offer_id VARCHAR, since TIMESTAMP)")
-        for schema in ("core", "meta", "mart"):
+        for schema in ("core", "meta", "int", "mart"):
             con.execute(f"create schema twin.{schema}")
         yield
     finally:

@@ -5,7 +5,7 @@ select
     list_sort(list(distinct p.service_provider_name)) as providers,
     count(*) as n_offers,
     min(p.valid_from) as first_seen_at
-from mart.accelerator_hour_price as p
+from int.accelerator_hour_price as p
 inner join core.source as s on p.source = s.source
 where p.is_current and s.kind = 'live'
 group by coalesce(p.accelerator_name, p.instance_type, p.accelerator_label)

@@ -8,6 +8,6 @@ select
     a.claimed,
     a.recomputed_value,
     coalesce(a.evidence_until >= b.built_at::DATE - 7, true) as is_settled
-from mart.claim_audit as a
+from int.claim_audit as a
 cross join meta.build as b
 order by a.claim_id

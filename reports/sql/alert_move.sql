@@ -20,8 +20,8 @@ select
     / case when c.accelerator_count > 0 then c.accelerator_count else 1 end::DOUBLE as price_before,
     c.effective_hourly_price_after
     / case when c.accelerator_count > 0 then c.accelerator_count else 1 end::DOUBLE as price_after
-from mart.price_change as c
-inner join mart.accelerator_hour_price as p on c.offer_id = p.offer_id
+from int.price_change as c
+inner join int.accelerator_hour_price as p on c.offer_id = p.offer_id
 inner join core.source as s on c.source = s.source
 inner join core.source as b on c.source_before = b.source
 where

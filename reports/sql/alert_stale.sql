@@ -4,7 +4,7 @@ select
     h.scope,
     h.last_good_at,
     h.error
-from mart.source_health as h
+from int.source_health as h
 inner join core.source as s on h.source = s.source
 where
     h.kind = 'live'

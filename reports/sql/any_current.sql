@@ -1,5 +1,5 @@
 -- One row where a price is current, else none.
 select any_value(offer_id) as offer_id
-from mart.accelerator_hour_price
+from int.accelerator_hour_price
 where is_current
 having count(*) > 0

@@ -24,7 +24,7 @@ with priced as (
         p.source,
         p.document_sha256,
         p.offer_id
-    from mart.accelerator_hour_price as p
+    from int.accelerator_hour_price as p
     inner join core.source as s on p.source = s.source
     where
         p.service_provider_name = 'AWS'

@@ -33,7 +33,7 @@ select
     c.document_sha256,
     coalesce(l.offer_id is not null and c.observed_at > $previous_ended_at::TIMESTAMP, false) as is_since,
     c.observed_at > b.built_at - interval 30 days as is_recent
-from mart.price_change as c
+from int.price_change as c
 left join learnt as l on c.offer_id = l.offer_id
 cross join meta.build as b
 order by

@@ -6,7 +6,7 @@ select
     chain_number,
     index_date,
     price_index
-from mart.price_index
+from int.price_index
 where
     index_level in ('provider', 'chip')
     and accelerator_name in (select unnest($chips))

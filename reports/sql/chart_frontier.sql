@@ -14,7 +14,7 @@ with point as (
         service_provider_name,
         interactivity,
         min(all_in_output_usd_median) as cost_usd
-    from mart.token_cost
+    from int.token_cost
     where
         task = 'serving'
         and utilisation = 1

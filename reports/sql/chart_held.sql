@@ -1,4 +1,4 @@
--- Each price of mart.price_history with the span in which it is known to have held: from the moment it was first seen
+-- Each price of int.price_history with the span in which it is known to have held: from the moment it was first seen
 -- until the last moment it was seen, and on to the next price where that came within seven days, or the source's
 -- max_age where that is longer. The prices of an import that never tells one twice, which lists changes, hold until the
 -- next, or its last word on any offer. What was seen once is a span of an hour. held_for is how long a price that has
@@ -30,7 +30,7 @@ select
             else h.last_observed_at
         end
     ) as held_until
-from mart.price_history as h
+from int.price_history as h
 inner join core.source as s on h.last_source = s.source
 left join changes_only as c on h.last_source = c.source
 where h.effective_hourly_price is not null

@@ -2,9 +2,9 @@
 -- span in which it is known to have stayed the same (reports/sql/chart_held.sql), from begins_at to ends_at, of the
 -- chips of $chips under the purchase options of $options. Where nobody knows a price there is no row;
 -- what was seen in the last week, or within the source's max_age, holds to the end.
--- list_change_ratio is what mart.price_change says of the move with which a span began, where it was of this price
+-- list_change_ratio is what int.price_change says of the move with which a span began, where it was of this price
 -- alone and not another offer that became the cheapest.
--- Left out are floors, medians, what nobody new can have, negotiated prices, prices that mart.price_change calls a
+-- Left out are floors, medians, what nobody new can have, negotiated prices, prices that int.price_change calls a
 -- mistake that was undone, SageMaker, and AWS partitions apart. Other currencies are converted at the rate of the day
 -- on which the price was last seen, so that a rate alone makes no step.
 with doubtful as (
@@ -12,7 +12,7 @@ with doubtful as (
         offer_id,
         observed_at,
         change_kind in ('correction', 'suspected_error') as is_doubtful
-    from mart.price_change
+    from int.price_change
 ),
 
 told as (
@@ -153,7 +153,7 @@ listed as (
         offer_id,
         observed_at,
         any_value(change_ratio) as change_ratio
-    from mart.price_change
+    from int.price_change
     where change_kind = 'list_change'
     group by offer_id, observed_at
 )

@@ -21,6 +21,6 @@ select
     a.evidence_documents,
     a.evidence_until,
     c.source_url
-from mart.claim_audit as a
+from int.claim_audit as a
 left join core.claim as c on a.claim_id = c.claim_id
 order by a.article, a.claim_id

@@ -12,7 +12,7 @@ select
     p.other_article,
     coalesce(b.standing, p.other_verdict) as other_standing,
     p.recomputed_value
-from mart.claim_contradiction as p
-left join mart.claim_audit as a on p.claim_id = a.claim_id
-left join mart.claim_audit as b on p.other_claim_id = b.claim_id
+from int.claim_contradiction as p
+left join int.claim_audit as a on p.claim_id = a.claim_id
+left join int.claim_audit as b on p.other_claim_id = b.claim_id
 order by p.quantity, p.subject, p.claim_id, p.other_claim_id

@@ -1,6 +1,6 @@
 -- How many offers the run confirmed: those that one of its good looks showed.
 select count(*) as n_offers
-from mart.accelerator_hour_price as p
+from int.accelerator_hour_price as p
 inner join core.source as s on p.source = s.source
 where exists (
     select 1

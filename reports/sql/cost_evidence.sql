@@ -9,6 +9,6 @@ select distinct
     output_length,
     decoding,
     accelerator_name
-from mart.throughput
+from int.throughput
 where unit_of_work = 'token'
 order by all

@@ -3,5 +3,5 @@ select
     left_out_kind,
     reason,
     n_left_out
-from mart.cost_left_out
+from int.cost_left_out
 order by left_out_kind desc, n_left_out desc, reason asc

@@ -3,7 +3,7 @@ with point as (
     select
         model_name,
         count(distinct struct_pack(chip := accelerator_name, form := form_factor)) as n_chips
-    from mart.token_cost
+    from int.token_cost
     where utilisation = 1 and is_ranked and all_in_output_usd_median is not null
     group by
         model_name, task, scenario, benchmark, precision, input_length, output_length, decoding, interactivity,

@@ -8,7 +8,7 @@ with costed as (
         max(measured_on) over (
             partition by model_name, task, scenario, benchmark, precision, input_length, output_length, decoding
         ) as round_on
-    from mart.token_cost
+    from int.token_cost
     where utilisation = 1 and is_ranked and all_in_output_usd_median is not null
 ),
 

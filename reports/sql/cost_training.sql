@@ -4,7 +4,7 @@ with costed as (
     select
         *,
         max(measured_on) over (partition by model_name, benchmark, precision) as round_on
-    from mart.training_cost
+    from int.training_cost
     where is_ranked and usd_per_million_tokens_median is not null
 ),
 

@@ -5,7 +5,7 @@ select
     count(*) as n_offers,
     min(p.last_observed_at) as oldest_at,
     max(p.last_observed_at) as newest_at
-from mart.accelerator_hour_price as p
+from int.accelerator_hour_price as p
 inner join core.source as s on p.source = s.source
 group by s.kind, p.is_current
 order by s.kind, p.is_current

@@ -13,7 +13,7 @@ with why as (
         end as gap,
         coalesce(accelerator_label, instance_type) as named,
         pricing_currency
-    from mart.accelerator_hour_price
+    from int.accelerator_hour_price
     where restriction is null
 ),
 

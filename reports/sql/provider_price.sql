@@ -6,7 +6,7 @@ with dated as (
         p.*,
         s.kind,
         max(p.last_observed_at) over (partition by p.purchase_option) as newest_at
-    from mart.provider_price as p
+    from int.provider_price as p
     inner join core.source as s on p.source = s.source
 ),
 

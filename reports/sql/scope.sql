@@ -13,7 +13,7 @@ last_good as (
     select
         source,
         max(last_good_at) as last_good_at
-    from mart.source_health
+    from int.source_health
     group by source
 )
 
@@ -38,7 +38,7 @@ select
     h.n_disagreements,
     h.n_without_accelerator,
     h.error
-from mart.source_health as h
+from int.source_health as h
 left join newest as n on h.source = n.source and h.scope = n.scope
 left join last_good as g on h.source = g.source
 where h.scope <> 'all' or h.last_good_at is not null or g.last_good_at is null or h.last_tried_at > g.last_good_at

@@ -15,7 +15,7 @@ select
     example,
     newest_differing_at,
     advice
-from mart.truth_check
+from int.truth_check
 order by
     case result when 'differs' then 0 when 'not_checked' then 1 else 2 end,
     check_group,

@@ -8,5 +8,5 @@ select
     valid_from,
     last_observed_at,
     n_offers
-from mart.unknown_accelerator
+from int.unknown_accelerator
 order by service_provider_name, named

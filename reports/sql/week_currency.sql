@@ -7,7 +7,7 @@ with asked as (
         list_sort(list(distinct o.service_provider_name)) as providers,
         $since::DATE - 1 as day_before,
         ($until::TIMESTAMP - interval 1 microsecond)::DATE as last_day
-    from mart.accelerator_hour_price as p
+    from int.accelerator_hour_price as p
     inner join core.offer as o on p.offer_id = o.offer_id
     where o.pricing_currency <> 'USD' and p.last_observed_at >= $since
     group by o.pricing_currency

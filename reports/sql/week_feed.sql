@@ -23,7 +23,7 @@ select
     c.source,
     c.document_sha256,
     c.offer_id
-from mart.price_change as c
+from int.price_change as c
 inner join core.offer as o on c.offer_id = o.offer_id
 inner join core.offer_unit as u on c.offer_id = u.offer_id
 where c.change_kind in ('list_change', 'new_offer', 'returned_offer', 'gone_offer')

@@ -2,7 +2,7 @@
 select
     count(*) as n_changes,
     min(c.observed_at) as earliest_at
-from mart.price_change as c
+from int.price_change as c
 inner join core.price_event as e
     on c.offer_id = e.offer_id and c.source = e.source and c.observed_at = e.valid_from
 where c.observed_at < $since and e.recorded_at >= $since and e.recorded_at < $until

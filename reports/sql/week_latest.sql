@@ -19,5 +19,5 @@ select
     last_observed_at,
     source,
     document_sha256
-from mart.provider_price
+from int.provider_price
 order by all

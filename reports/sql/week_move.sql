@@ -12,7 +12,7 @@ with move as (
         coalesce(c.instance_type, c.accelerator_name, o.accelerator_label) as offered,
         coalesce(c.instance_type, o.accelerator_label) as told,
         c.last_observed_before_at as seen_from
-    from mart.price_change as c
+    from int.price_change as c
     inner join core.offer as o on c.offer_id = o.offer_id
     inner join core.offer_unit as u on c.offer_id = u.offer_id
     where c.change_kind in ('list_change', 'correction', 'suspected_error')
@@ -82,7 +82,7 @@ sold as (
         accelerator_name,
         count(distinct service_provider_name) as n_providers,
         count(distinct form_factor) as n_forms
-    from mart.provider_price
+    from int.provider_price
     group by accelerator_name
 )
 

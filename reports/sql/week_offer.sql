@@ -19,7 +19,7 @@ select
     min(c.observed_at) as event_at,
     list_sort(list(distinct c.source)) as sources,
     arg_min(c.document_sha256, c.observed_at) as document_sha256
-from mart.price_change as c
+from int.price_change as c
 inner join core.offer as o on c.offer_id = o.offer_id
 inner join core.offer_unit as u on c.offer_id = u.offer_id
 where

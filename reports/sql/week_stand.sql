@@ -13,7 +13,7 @@ with asked as (
         ) as document_sha256,
         min(p.cheapest_price_usd) as last_price_usd,
         arg_min(p.last_observed_at, (p.cheapest_price_usd, p.offer_id)) as last_observed_at
-    from mart.provider_price as p
+    from int.provider_price as p
     where
         p.purchase_option = 'on_demand'
         and not p.is_floor

@@ -17,7 +17,7 @@ select
     is_current,
     last_observed_at,
     price_document_sha256 as document_sha256
-from mart.token_cost
+from int.token_cost
 where
     purchase_option = 'on_demand'
     and cost_rank = 1

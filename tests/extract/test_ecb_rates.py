@@ -276,7 +276,7 @@ def dollars(file: Path) -> dict[object, tuple[object, ...]]:
     found = query(
         file,
         "select region_id, round(price_per_accelerator_hour_usd, 9), fx_rate_date, "
-        "round(price_per_accelerator_hour, 9) from mart.accelerator_hour_price",
+        "round(price_per_accelerator_hour, 9) from int.accelerator_hour_price",
     )
     return {region: rest for region, *rest in map(tuple, found)}  # type: ignore[misc]
 

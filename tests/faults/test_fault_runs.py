@@ -124,7 +124,7 @@ def test_what_fails_fails_alone_and_publishes_nothing(tmp_path: Path) -> None:
                 {"run": number, "harmed": {name: fault.name for name, fault in faults.items()}, "changed": changed}
             )
             assert changed == []
-            health = dict(rows(folder, "select source || ' ' || scope, is_current from mart.source_health"))
+            health = dict(rows(folder, "select source || ' ' || scope, is_current from int.source_health"))
             for subject in asked:
                 key = (subject.source.name, subject.scope)
                 fault = faults.get(subject.name)

@@ -18,7 +18,7 @@ from warehouse.errors import SettingsError
 EAST, HERE = "20 east", "us-east-1"
 PRICES = """
 select cheapest_price_usd, median_price_usd, dearest_price_usd, region_id
-from mart.provider_price where accelerator_name = 'MI300X'
+from int.provider_price where accelerator_name = 'MI300X'
 """
 HOSTED = (
     "provider,model,input_usd_per_million,output_usd_per_million,cached_input_usd_per_million,as_of,url\n"
@@ -51,7 +51,7 @@ def test_marts_that_prices_are_in_are_made_again(file: Path) -> None:
         for mart in ("accelerator_hour_price", "cost_price", "serving_offer", "training_offer", "commitment_option"):
             found = con.execute(f"select distinct region_id from mart.{mart}").fetchall()
             assert found == [(HERE,)], mart
-        for table in ("core.throughput", "mart.price_history"):
+        for table in ("core.throughput", "int.price_history"):
             assert con.execute(f"select count(*) from {table}").fetchall() == query(
                 file, f"select count(*) from {table}"
             )
@@ -68,7 +68,7 @@ def test_what_was_left_out_is_said(file: Path) -> None:
     """By region with the number of its current prices; those that state no region are counted by themselves."""
     with allowed.opened(file, [EAST]) as con:
         found = allowed.told([EAST], allowed.left_out(con, [EAST]))
-    sold = query(file, "select region_id, count(*) from mart.accelerator_hour_price where is_current group by all")
+    sold = query(file, "select region_id, count(*) from int.accelerator_hour_price where is_current group by all")
     assert {(each["region_id"], each["n_prices"]) for each in found["left_out"]} == {
         each for each in sold if each[0] != EAST
     }

@@ -110,7 +110,7 @@ def test_what_nobody_saw_is_marked(file: Path) -> None:
     """A price is no stock: no option of this file was ever seen to be there."""
     found = choice(file, 12)
     assert (found["last_obtainable_at"], found["last_asked_at"]) == (None, None)
-    assert lines(file, "from mart.obtainable") == []
+    assert lines(file, "from int.obtainable") == []
 
 
 def test_obtainable_is_a_count_a_word_or_a_block(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ TRN1 = "trn1.32xlarge"
 
 
 def option(price: float, years: int = 1, **others: Any) -> dict[str, Any]:
-    """Return a row of mart.commitment_option: a Savings Plan on eight chips at 6.88 USD on demand."""
+    """Return a row of int.commitment_option: a Savings Plan on eight chips at 6.88 USD on demand."""
     return {
         "on_demand_offer_id": 1, "offer_id": 10 + years, "on_demand_price_usd": 6.88, "accelerator_count": 8,
         "price_per_accelerator_hour_usd": price, "purchase_option": "savings_plan", "offering_class": None,

@@ -93,7 +93,7 @@ def test_every_mart_is_exported_whole(call: Callable[..., Result], offline_run: 
     table = pq.read_table(tmp_path / "out" / "accelerator_hour_price.parquet")
     assert table.num_rows == dict(counts)["accelerator_hour_price"] > 100
     assert table.schema.field("age_days").metadata[b"comment"].endswith(b"[days]")
-    (wanted,) = query(file, "select sum(unit_price), count(distinct offer_id) from mart.accelerator_hour_price")
+    (wanted,) = query(file, "select sum(unit_price), count(distinct offer_id) from int.accelerator_hour_price")
     assert (sum(table["unit_price"].to_pylist()), len(set(table["offer_id"].to_pylist()))) == wanted
 
 
@@ -148,7 +148,7 @@ def test_the_workbook_of_a_run(call: Callable[..., Result], offline_run: Path, t
     header, *rows = book["accelerator_hour_price"].iter_rows(values_only=True)
     at = header.index("unit_price")
     ((total, count),) = query(
-        offline_run / "prices.duckdb", "select sum(unit_price)::DOUBLE, count(*) from mart.accelerator_hour_price"
+        offline_run / "prices.duckdb", "select sum(unit_price)::DOUBLE, count(*) from int.accelerator_hour_price"
     )
     assert len(rows) == count
     assert sum(row[at] or 0 for row in rows) == pytest.approx(total)
@@ -158,7 +158,7 @@ def test_focus_keeps_the_rules_of_the_draft(call: Callable[..., Result], offline
     """Every row of the file: required columns, formats, allowed values, uniqueness, no overlap."""
     assert call("export", tmp_path / "x.csv", "--as", "focus-sku-price").exit_code == 0
     lines = lines_of(tmp_path / "x.csv")
-    ((count,),) = query(offline_run / "prices.duckdb", "select count(*) from mart.focus_sku_price")
+    ((count,),) = query(offline_run / "prices.duckdb", "select count(*) from int.focus_sku_price")
     assert len(lines) == count > 100
     assert focus_rules.broken(lines) == []
 

@@ -267,9 +267,9 @@ def test_sources_say_how_fresh_they_are_and_which_were_never_asked(call):
 
 def test_schema_names_tables_macros_and_columns_with_units(call):
     """What `query` may ask of: each table, and each column with its unit."""
-    whole, one = call("schema"), call("schema", table="mart.accelerator_hour_price")
+    whole, one = call("schema"), call("schema", table="int.accelerator_hour_price")
 
-    assert {"core.offer", "mart.price_change"} <= {each["table"] for each in whole["tables"]}
+    assert {"core.offer", "int.price_change"} <= {each["table"] for each in whole["tables"]}
     assert {"mart.drift", "core.price_known_at"} <= {each["macro"] for each in whole["macros"]}
     units = {column["column_name"]: column["unit"] for column in one["columns"]}
     assert units["price_per_accelerator_hour_usd"] == "USD per chip-hour"
@@ -297,7 +297,7 @@ def test_schema_names_tables_macros_and_columns_with_units(call):
         ("cost_per_token", {"model": "llama-3-70b", "task": "training"}, "tokens", ""),
         ("audit_claims", {"article": "no such text"}, "article", "There are"),
         ("sources", {"source": "aws_pricelist"}, "source", "aws_price_list"),
-        ("schema", {"table": "mart.price_changes"}, "table", "mart.price_change"),
+        ("schema", {"table": "mart.price_changes"}, "table", "int.price_change"),
         ("query", {"sql": "select 1", "seconds": 3600}, "seconds", "less than or equal to 30"),
         ("query_all", {}, "name", "query"),
     ],

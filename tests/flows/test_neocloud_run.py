@@ -153,9 +153,9 @@ def test_one_that_fails_fails_alone(second: Done) -> None:
     ],
 )
 def test_the_health_of_a_source_says_why(second: Done, source: str, told: list[str]) -> None:
-    """Error and last good look stand in mart.source_health, which calls its prices old."""
+    """Error and last good look stand in int.source_health, which calls its prices old."""
     ((status, error, last_good_at, age_days, is_current),) = second.rows(
-        "select status, error, last_good_at, age_days, is_current from mart.source_health where source = ?", source
+        "select status, error, last_good_at, age_days, is_current from int.source_health where source = ?", source
     )
     assert status == "failed"
     assert [part for part in told if part not in error] == []
@@ -166,7 +166,7 @@ def test_the_health_of_a_source_says_why(second: Done, source: str, told: list[s
 
 def test_the_others_are_in_good_health(second: Done) -> None:
     """A provider's failure says nothing of any other."""
-    rows = second.rows("select source, status, error, is_current from mart.source_health where n_rows is not null")
+    rows = second.rows("select source, status, error, is_current from int.source_health where n_rows is not null")
     assert {source for source, *_ in rows} == {case.source.name for case in CASES}
     assert {(status, error, current) for source, status, error, current in rows if source not in FAILING} == {
         ("ok", None, True)
@@ -186,16 +186,16 @@ def test_last_prices_stay_and_are_called_old(first: Done, second: Done, source: 
     """None is gone, none is new, none is confirmed, and none is current."""
     query = (
         "select accelerator_label, purchase_option, unit_price::varchar, last_observed_at "
-        "from mart.accelerator_hour_price where source = ? order by all"
+        "from int.accelerator_hour_price where source = ? order by all"
     )
     before, after = first.rows(query, source), second.rows(query, source)
     assert before
     assert after == before
     assert {last for *_, last in after} == {MOMENT.replace(tzinfo=None)}
     assert second.rows(
-        "select distinct is_current from mart.accelerator_hour_price where source = ?", source
+        "select distinct is_current from int.accelerator_hour_price where source = ?", source
     ) == [(False,)]  # fmt: skip
-    assert first.rows("select distinct is_current from mart.accelerator_hour_price where source = ?", source) == [
+    assert first.rows("select distinct is_current from int.accelerator_hour_price where source = ?", source) == [
         (True,)
     ]
 

@@ -18,7 +18,7 @@ from flows.cli import main
 
 Call = Callable[..., Result]
 ASKED = (
-    "select unit_price, valid_from, commitment_term_hours as hours from mart.price_history "
+    "select unit_price, valid_from, commitment_term_hours as hours from int.price_history "
     "join core.offer using (offer_id) order by unit_price desc"
 )
 
@@ -107,7 +107,7 @@ def test_the_list_names_tables_and_macros(call: Call) -> None:
     """Each with what a row of it is; macros with their parameters."""
     listed = {line["name"]: line for line in json.loads(call("query", "--list", "--json").stdout)}
     assert listed["mart.price_on()"]["parameters"] == "moment"
-    assert listed["mart.price_history"]["parameters"] is None
+    assert listed["int.price_history"]["parameters"] is None
     assert [name for name, line in listed.items() if not line["row"] and name.startswith("mart.")] == []
 
 

@@ -30,7 +30,7 @@ FOUR = {
 
 LIST_CHANGES = (
     "select instance_type, region_id, unit_price_before, unit_price_after, observed_at::date::varchar, source "
-    "from mart.price_change where change_kind = 'list_change'"
+    "from int.price_change where change_kind = 'list_change'"
 )
 
 
@@ -63,8 +63,8 @@ def test_the_archive_is_never_current(offline_run: Path) -> None:
     """What comes from the package is dated, and passes for no present price."""
     file = offline_run / "prices.duckdb"
     assert query(file, "select count(*) from core.current_price") == [(0,)]
-    assert query(file, "select distinct is_current from mart.accelerator_hour_price") == [(False,)]
-    assert query(file, "select distinct is_current from mart.source_health") == [(False,)]
+    assert query(file, "select distinct is_current from int.accelerator_hour_price") == [(False,)]
+    assert query(file, "select distinct is_current from int.source_health") == [(False,)]
 
 
 # --- the network, or none
@@ -109,7 +109,7 @@ def test_one_region_fails_alone(standin: aws.StandIn, tmp_path: Path) -> None:
     }  # fmt: skip
     health = query(
         tmp_path / "prices.duckdb",
-        "select scope, status, is_current, n_rows > 0, error like '%503%' from mart.source_health order by scope",
+        "select scope, status, is_current, n_rows > 0, error like '%503%' from int.source_health order by scope",
     )
     assert ("us-west-2", "failed", False, None, True) in health
     assert ("us-east-1", "ok", True, True, None) in health
@@ -186,7 +186,7 @@ def test_a_new_version_gives_exactly_what_changed(standin: aws.StandIn, tmp_path
     changes = query(
         tmp_path / "prices.duckdb",
         "select instance_type, region_id, unit_price_before::varchar, unit_price_after::varchar, change_kind, "
-        "last_observed_before_at::varchar, observed_at::varchar from mart.price_change order by observed_at",
+        "last_observed_before_at::varchar, observed_at::varchar from int.price_change order by observed_at",
     )
     assert changes == [
         ("p5.48xlarge", "us-east-1", "55.0400000000", "50.0000000000", "list_change",
@@ -243,7 +243,7 @@ def test_an_import_beside_the_archive_changes_no_change(shared: Path, offline_ru
     one, other = (
         content(folder / "prices.duckdb", without=("recorded_at", "run_id", "fetched_at")) for folder in (before, after)
     )
-    for table in ("core.offer", "core.price_event", "core.sku_price", "mart.price_history", "mart.price_change"):
+    for table in ("core.offer", "core.price_event", "core.sku_price", "int.price_history", "int.price_change"):
         assert one[table] == other[table], table
 
 

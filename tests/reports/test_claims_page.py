@@ -37,13 +37,13 @@ def page(tmp_path):
         with duckdb.connect(str(file)) as con:
             con.execute("create schema meta; create schema core; create schema mart")
             con.execute("create table meta.build as select TIMESTAMP '2026-11-21 12:00' as built_at, '1' as version")
-            con.execute(f"create table mart.claim_audit ({', '.join(f'{name} VARCHAR' for name in AUDIT)})")
+            con.execute(f"create table int.claim_audit ({', '.join(f'{name} VARCHAR' for name in AUDIT)})")
             con.execute("create table core.claim (claim_id VARCHAR, source_url VARCHAR)")
             con.execute(
                 "insert into core.claim values ('A-1', 'https://example.org/a'), ('B-1', 'javascript:alert(1)')"
             )
             con.execute(
-                "create table mart.claim_contradiction (quantity VARCHAR, subject VARCHAR, unit VARCHAR, "
+                "create table int.claim_contradiction (quantity VARCHAR, subject VARCHAR, unit VARCHAR, "
                 "claim_id VARCHAR, claimed VARCHAR, article VARCHAR, verdict VARCHAR, other_claim_id VARCHAR, "
                 "other_claimed VARCHAR, other_article VARCHAR, other_verdict VARCHAR, recomputed_value DOUBLE)"
             )

@@ -134,7 +134,7 @@ def test_every_price_of_the_page_is_the_marts(live: Path, live_page: Path) -> No
     lowest = query(
         live,
         "select accelerator_name, region_id, arg_min(price_per_accelerator_hour_usd, "
-        "(not is_current, price_per_accelerator_hour)) from mart.accelerator_hour_price "
+        "(not is_current, price_per_accelerator_hour)) from int.accelerator_hour_price "
         "where service_provider_name = 'AWS' and purchase_option = 'on_demand' and accelerator_name is not null "
         "group by all having count(price_per_accelerator_hour_usd) > 0 order by all",
     )
@@ -153,7 +153,7 @@ def test_every_price_of_the_page_is_the_marts(live: Path, live_page: Path) -> No
 def test_every_change_of_the_page_is_the_marts(live: Path, live_page: Path) -> None:
     moved = query(
         live,
-        "select instance_type, region_id, unit_price_before, unit_price_after, change_ratio from mart.price_change "
+        "select instance_type, region_id, unit_price_before, unit_price_after, change_ratio from int.price_change "
         "where change_kind = 'list_change' and observed_at = TIMESTAMP '2026-11-21 09:00:00'",
     )
     text = section(live_page.read_text(encoding="utf-8"), "changes")

@@ -155,7 +155,7 @@ def test_every_number_of_the_tables_is_the_marts(page: str, market: Path) -> Non
     with duckdb.connect(str(market), read_only=True) as con:
         known = {
             wording.amount(price, 2)
-            for pair in con.execute("select cheapest_price_usd, median_price_usd from mart.provider_price").fetchall()
+            for pair in con.execute("select cheapest_price_usd, median_price_usd from int.provider_price").fetchall()
             for price in pair
         }
     shown = [

@@ -136,7 +136,7 @@ def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> N
     same = (*cost_tables.POINT, "accelerator_name", "form_factor", "evidence_grade", "purchase_option", "is_current")
     marts = ask(
         file,
-        f"select {', '.join(same)}, min(all_in_output_usd_median) from mart.token_cost "
+        f"select {', '.join(same)}, min(all_in_output_usd_median) from int.token_cost "
         "where utilisation = 1 and is_ranked and all_in_output_usd_median is not null group by all",
     )
     least = {tuple(key): value for *key, value in marts}
@@ -168,14 +168,14 @@ def test_a_chip_without_a_cost_says_why(hostile_reports: Path) -> None:
 
 def test_what_has_no_cost_is_counted(file: Path, hostile_reports: Path) -> None:
     page = text(hostile_reports / "cost.html")
-    for reason, n in ask(file, "select reason, n_left_out from mart.cost_left_out"):
+    for reason, n in ask(file, "select reason, n_left_out from int.cost_left_out"):
         assert f"{reason} {n:,}" in page
 
 
 def test_sources_are_counted_as_the_marts_have_them(file: Path, hostile_reports: Path) -> None:
     page = text(hostile_reports / "sources.html")
     registered = ask(file, "select count(*) from core.source")[0][0]
-    read = ask(file, "select count(distinct source) from mart.source_health where scope <> 'all'")[0][0]
+    read = ask(file, "select count(distinct source) from int.source_health where scope <> 'all'")[0][0]
     assert f"{read} of {registered} registered sources read" in page
     assert "1 look without a price" in page
     assert "1 refused row waits for a decision" in page

@@ -100,7 +100,7 @@ def test_what_two_sources_saw_happened_once_in_the_week_of_the_earlier(told) -> 
 def test_the_index_is_made_of_what_was_known_then(told, file: Path) -> None:
     """Late's rise of L40S, read out of an archive two weeks later, is in no index that was known when W02 ended."""
     week = Week.parse("2026-W02")
-    days = "select service_provider_name, accelerator_name, index_date, round(price_index, 6) from {}mart.price_index "
+    days = "select service_provider_name, accelerator_name, index_date, round(price_index, 6) from {}int.price_index "
     days += f"where index_level = 'provider' and index_date < date '{week.until:%Y-%m-%d}' order by all"
     with duckdb.connect() as con:
         con.execute(f"attach '{file}' as published (read_only)")
@@ -358,7 +358,7 @@ def test_pages_without_a_week_have_charts_of_what_stands(file: Path) -> None:
         at = datetime.fromisoformat("2026-02-12T12:00")
         stand = con.execute((SQL / "provider_price.sql").read_text(encoding="utf-8")).pl()
         standing = site_charts.standing(con, stand, built_at=at)
-        offers = [offer for (offer,) in con.execute("select offer_id from mart.price_history").fetchall()]
+        offers = [offer for (offer,) in con.execute("select offer_id from int.price_history").fetchall()]
         sparks = site_charts.sparklines(con, offers, built_at=at)
 
     assert "H100 SXM on-demand: cheapest seen on 2026-01-28 " in standing

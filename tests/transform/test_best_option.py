@@ -239,7 +239,7 @@ def test_nothing_eligible_is_cheaper(
     (found,) = (dict(zip(names, line, strict=True)) for line in answer.fetchall())
     rows = market.execute(
         "select purchase_option, effective_hourly_price, commitment_term_hours, minimum_quantity "
-        "from mart.aws_purchase_options where unit_price is not null"
+        "from int.aws_purchase_options where unit_price is not null"
     )
     names = [column[0] for column in rows.description or ()]
     costs = [

@@ -122,7 +122,7 @@ def test_a_gap_of_a_week_at_an_unchanged_price_changes_nothing(
 @given(baskets(), st.integers(0, 1000))
 def test_the_order_of_rows_does_not_matter(con: duckdb.DuckDBPyConnection, panel: Panel, seed: int) -> None:
     """To the last bit."""
-    everything = "from mart.price_index order by all"
+    everything = "from int.price_index order by all"
     load(con, panel)
     plain = con.execute(everything).fetchall()
     load(con, panel, shuffled=seed)

@@ -51,14 +51,14 @@ def test_four_types_moved_it(file: Path) -> None:
     """p4d, p4de, p5 and p5en: each by what the list says; F1, F2 and VT1 are not in the index."""
     moved = query(
         file,
-        "select o.instance_type, round(100 * (exp(i.log_relative) - 1), 1) from mart.price_index_item as i "
+        "select o.instance_type, round(100 * (exp(i.log_relative) - 1), 1) from int.price_index_item as i "
         "join core.offer as o using (offer_id) where i.log_relative <> 0 order by 1",
     )
     assert moved == [("p4d.24xlarge", -33), ("p4de.24xlarge", -33), ("p5.48xlarge", -44), ("p5en.48xlarge", -25.4)]
     left_out = query(
         file,
         "select distinct split_part(instance_type, '.', 1) from core.offer "
-        "anti join mart.price_index_item using (offer_id) order by 1",
+        "anti join int.price_index_item using (offer_id) order by 1",
     )
     assert left_out == [("f1",), ("f2",), ("vt1",)]
 
@@ -69,7 +69,7 @@ def test_the_mean_of_the_list_rose_while_its_prices_fell(file: Path) -> None:
         file,
         "select min(index_date), max(index_date), arg_max(price_index, index_date), "
         "arg_max(mean_price_usd, index_date) / arg_min(mean_price_usd, index_date) - 1, exp(sum(mix_effect)) - 1 "
-        "from mart.price_index where index_level = 'all'",
+        "from int.price_index where index_level = 'all'",
     )
     assert (first, last) == (date(2022, 6, 22), date(2026, 7, 20))
     assert round(float(str(index)), 2) == 90.62

@@ -80,7 +80,7 @@ def errors(con: duckdb.DuckDBPyConnection, n_panels: int, missing: Missing) -> d
     }
     load(con, panel)
     found = con.execute(
-        "select ln(price_index / 100) from mart.price_index where index_level = 'provider' "
+        "select ln(price_index / 100) from int.price_index where index_level = 'provider' "
         "qualify index_date = max(index_date) over () and max(chain_number) over () = 1 order by service_provider_name"
     ).fetchall()
     assert len(found) == n_panels

@@ -137,12 +137,12 @@ def test_how_many_moves_are_suspected(made) -> None:
     cents from day to day; one is eight A100 at 1.69, the price of one, then at 15.12. None of them is a price that a
     provider changed.
     """
-    assert dict(query(made.file, "select change_kind, count(*) from mart.price_change group by all")) == {
+    assert dict(query(made.file, "select change_kind, count(*) from int.price_change group by all")) == {
         "market_move": 5606, "spot_move": 4364, "new_offer": 1831, "list_change": 223, "correction": 164,
         "suspected_error": 30,
     }  # fmt: skip
     assert query(
         made.file, "select count(*) filter (where abs(change_ratio) > 0.05), "
         "count(*) filter (where observed_at = timestamp '2026-02-19' and abs(change_ratio) < 0.006), count(*) "
-        "from mart.price_change where change_kind = 'suspected_error'",
+        "from int.price_change where change_kind = 'suspected_error'",
     ) == [(3, 17, 30)]  # fmt: skip

@@ -51,7 +51,7 @@ def kinds(con: duckdb.DuckDBPyConnection, *days: tuple[float, list[Row]], comple
     con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
     for name in ("first_look", "silent_import"):
         con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
-    con.execute(f"create table mart.price_history as {(SQL / 'price_history.sql').read_text()}")
+    con.execute(f"create table int.price_history as {(SQL / 'price_history.sql').read_text()}")
     for name in ("price_move", "repricing"):
         con.execute(f"create table mart.{name} as {(SQL / f'{name}.sql').read_text()}")
     found = con.execute(

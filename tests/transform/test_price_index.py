@@ -53,7 +53,7 @@ def series(
 ) -> Sequence[tuple[object, ...]]:
     """Return columns of the series of a level, by day."""
     conditions = "".join(f" and {name} = '{value}'" for name, value in where.items())
-    query = f"select {columns} from mart.price_index where index_level = '{level}'{conditions} order by all"
+    query = f"select {columns} from int.price_index where index_level = '{level}'{conditions} order by all"
     return con.execute(query).fetchall()
 
 
@@ -245,8 +245,8 @@ def test_outliers_of_a_market_are_cut_and_their_return_is_none() -> None:
     prices["m", "H100", 5] = [1.0, 10.0, 1.0]
     with panels() as con:
         con.execute(
-            "create or replace view mart.price_change as select offer_id, valid_from as observed_at, "
-            "'market_move' as change_kind, 0.0 as change_ratio from mart.price_history"
+            "create or replace view int.price_change as select offer_id, valid_from as observed_at, "
+            "'market_move' as change_kind, 0.0 as change_ratio from int.price_history"
         )
         load_panel(con, prices)
         found = series(con, "index_date, price_index, n_cut", "provider")
@@ -269,7 +269,7 @@ def test_administered_spot_has_no_volatility(con: duckdb.DuckDBPyConnection) -> 
     rows = [[*shown("desk", 0.5, 2 + at % 2), *shown("market", 0.4, 2 + at % 2)] for at in range(25)]
     put(con, *(live(at, *each) for at, each in enumerate(rows)), at=24.5)
     found = con.execute(
-        "select distinct service_provider_name, is_administered, volatility_30d is null from mart.price_index "
+        "select distinct service_provider_name, is_administered, volatility_30d is null from int.price_index "
         f"where purchase_option = 'spot' and accelerator_name = 'H100' and index_date = '{on(24)}' "
         "and index_level = 'provider' order by all"
     ).fetchall()

@@ -122,7 +122,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def asked(file: Path, provider: str) -> list[dict[str, object]]:
-    return records(file, f"from mart.provider_price where service_provider_name = '{provider}' order by all")
+    return records(file, f"from int.provider_price where service_provider_name = '{provider}' order by all")
 
 
 def only(file: Path, provider: str) -> dict[str, object]:
@@ -233,7 +233,7 @@ def test_a_floor_is_marked_and_has_no_median(file: Path) -> None:
 def test_what_nobody_new_can_have_and_what_has_no_price_per_chip_is_left_out(file: Path) -> None:
     """Grandfathered, announced and negotiated prices, an unknown chip, a slice of unknown size."""
     assert asked(file, "left out") == []
-    assert len(records(file, "from mart.accelerator_hour_price where service_provider_name = 'left out'")) == 5
+    assert len(records(file, "from int.accelerator_hour_price where service_provider_name = 'left out'")) == 5
 
 
 def test_a_currency_counts_by_its_rate_and_without_one_not_at_all(file: Path) -> None:

@@ -142,7 +142,7 @@ def test_every_row_is_what_plain_python_makes_of_the_same_offers(put: Put) -> No
         "cheapest_price_usd", "median_price_usd", "dearest_price_usd", "statistic", "age_days", "n_offers", "n_current",
         "aws_price_usd", "distance_to_aws",
     )  # fmt: skip
-    lines = records(file, "from mart.provider_price")
+    lines = records(file, "from int.provider_price")
     found = {tuple(line[key] for key in keys): tuple(line[fact] for fact in facts) for line in lines}
     expected = oracle(offers)
     assert len(found) == len(lines)

@@ -14,7 +14,7 @@ def options(file: Path, columns: str, where: str = "unknown_reason is null") -> 
     """Return some columns of the rows with a price, in the order of option, plan, term and payment."""
     lines = records(
         file,
-        f"select {columns} from mart.aws_purchase_options where {where} order by purchase_option, "
+        f"select {columns} from int.aws_purchase_options where {where} order by purchase_option, "
         "commitment_discount_type, commitment_term_hours, purchase_payment_model, conditions, pricing_currency",
     )
     return [tuple(line.values()) for line in lines]
@@ -27,7 +27,7 @@ def unknown(file: Path, instance_type: str = P5) -> dict[object, object]:
         for line in records(
             file,
             "select concat_ws(' ', purchase_option, commitment_discount_type) as option, unknown_reason "
-            f"from mart.aws_purchase_options where instance_type = '{instance_type}' and unit_price is null",
+            f"from int.aws_purchase_options where instance_type = '{instance_type}' and unit_price is null",
         )
     }
 
@@ -183,10 +183,10 @@ def test_sagemaker_has_the_chips_of_ec2_and_nothing_else(put: Put) -> None:
         (f"ml.{P5}", "SageMaker", "Train", "H100", 7.5, None),
     ]
     assert records(
-        file, "select distinct accelerator_name, accelerator_count::int as n from mart.accelerator_hour_price"
+        file, "select distinct accelerator_name, accelerator_count::int as n from int.accelerator_hour_price"
     ) == [{"accelerator_name": "H100", "n": 8}]  # fmt: skip
-    assert records(file, "from mart.unknown_accelerator") == []
-    assert records(file, "select distinct n_without_accelerator as n from mart.source_health") == [{"n": 0}]
+    assert records(file, "from int.unknown_accelerator") == []
+    assert records(file, "select distinct n_without_accelerator as n from int.source_health") == [{"n": 0}]
     assert unknown(file, f"ml.{P5}") == {}
 
 
@@ -227,7 +227,7 @@ def test_what_was_not_collected(put: Put) -> None:
         line["option"]: line["unknown_reason"]
         for line in records(
             file,
-            "select purchase_option as option, unknown_reason from mart.aws_purchase_options "
+            "select purchase_option as option, unknown_reason from int.aws_purchase_options "
             f"where region_id = '{REGION}' and unit_price is null",
         )
     }
@@ -317,7 +317,7 @@ def test_every_type_and_region_has_every_option(put: Put) -> None:
     assert records(
         file,
         "select region_id, instance_type, count(distinct (purchase_option, commitment_discount_type)) as n, "
-        "bool_and((unit_price is null) = (unknown_reason is not null)) as whole from mart.aws_purchase_options "
+        "bool_and((unit_price is null) = (unknown_reason is not null)) as whole from int.aws_purchase_options "
         "group by all order by all",
     ) == [
         {"region_id": REGION, "instance_type": "g6.xlarge", "n": 6, "whole": True},

@@ -69,12 +69,12 @@ def test_no_moment_is_no_question(file: Path) -> None:
 
 
 def test_the_price_at_building_is_the_last_known(file: Path) -> None:
-    """At the moment of building, the answer is mart.accelerator_hour_price."""
+    """At the moment of building, the answer is int.accelerator_hour_price."""
     columns = "offer_id, unit_price, price_per_accelerator_hour_usd, valid_from, last_observed_at, source"
     built = f"{day(40):%Y-%m-%d %H:%M}"
     now = records(file, f"select {columns}, is_confirmed as now from mart.price_on('{built}') order by all")
     assert len(now) == 4
-    assert now == records(file, f"select {columns}, is_current as now from mart.accelerator_hour_price order by all")
+    assert now == records(file, f"select {columns}, is_current as now from int.accelerator_hour_price order by all")
 
 
 def test_each_way_to_buy_has_its_own_cheapest(file: Path) -> None:

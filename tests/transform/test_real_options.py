@@ -168,7 +168,7 @@ def test_capacity_block_rate_is_derived_only_where_the_minutes_are_known(file: P
     """858.26 for the 24 hours of 3 October is a rate; 308.14 for "8 hours" is none."""
     with duckdb.connect(str(file), read_only=True) as con:
         found = con.execute(
-            "select region_id, instance_type, effective_hourly_price from mart.aws_purchase_options "
+            "select region_id, instance_type, effective_hourly_price from int.aws_purchase_options "
             "where source like 'import:capacity_block%' and effective_hourly_price is not null"
         ).fetchall()
     assert found == [("ap-south-2", "trn2.48xlarge", pytest.approx(858.26 / 24, abs=1e-9))]

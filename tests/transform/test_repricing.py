@@ -58,7 +58,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 )
 def test_most_of_a_list_at_once(file: Path, provider: str, expected: set[tuple[Any, ...]]) -> None:
     """Three prices or more, and more than half of what the source showed of the provider's list before and after."""
-    sql = "select change_kind, repricing_share, is_repricing from mart.price_change where service_provider_name = "
+    sql = "select change_kind, repricing_share, is_repricing from int.price_change where service_provider_name = "
     assert set(query(file, f"{sql} '{provider}'")) == expected
 
 
@@ -66,12 +66,12 @@ def test_a_rate_of_exchange_moves_no_price(file: Path) -> None:
     """2 EUR looked at twice: one event and no change, whatever the euro did in between."""
     of_euro = "join core.offer using (offer_id) where core.offer.service_provider_name = 'Euro'"
     assert query(file, f"select count(*) from core.price_event {of_euro}") == [(1,)]
-    assert query(file, "select count(*) from mart.price_change where service_provider_name = 'Euro'") == [(0,)]
+    assert query(file, "select count(*) from int.price_change where service_provider_name = 'Euro'") == [(0,)]
 
 
 def test_when_a_price_last_changed(file: Path) -> None:
     """A change counts, there and back does not; what nobody saw change has no date, what came has its coming."""
     assert query(
         file, "select accelerator_count::int, last_changed_at::date - date '2026-01-01', valid_from::date - date "
-        "'2026-01-01' from mart.accelerator_hour_price where service_provider_name = 'Past' order by all"
+        "'2026-01-01' from int.accelerator_hour_price where service_provider_name = 'Past' order by all"
     ) == [(1, 3, 3), (2, None, 32), (3, None, 1), (4, 3, 3)]  # fmt: skip

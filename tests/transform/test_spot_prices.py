@@ -22,13 +22,13 @@ def zones(file: Path, columns: str) -> dict[object, tuple[object, ...]]:
     """Return some columns of each zone."""
     return {
         line["availability_zone_id"]: tuple(line.values())[1:]
-        for line in records(file, f"select availability_zone_id, {columns} from mart.spot_zone_price order by all")
+        for line in records(file, f"select availability_zone_id, {columns} from int.spot_zone_price order by all")
     }
 
 
 def region(file: Path, columns: str) -> tuple[object, ...]:
     """Return some columns of the one region."""
-    (line,) = records(file, f"select {columns} from mart.spot_region_price")
+    (line,) = records(file, f"select {columns} from int.spot_region_price")
     return tuple(line.values())
 
 
@@ -162,7 +162,7 @@ def test_an_old_capture_is_no_zone_of_today(put: Put) -> None:
         seen(5, "aws_spot", spot(P5, A, "10")), seen(40, "aws_spot", spot(P5, A, "10")), at=40,
     )  # fmt: skip
 
-    assert records(file, "select availability_zone, is_current from mart.spot_zone_price order by all") == [
+    assert records(file, "select availability_zone, is_current from int.spot_zone_price order by all") == [
         {"availability_zone": "us-east-1a", "is_current": False}, {"availability_zone": None, "is_current": True}
     ]  # fmt: skip
     assert region(file, "cheapest_zone, cheapest_zone_price, n_zones, mean_cheapest_price_30d") == (A, 10, 1, 10)
@@ -185,7 +185,7 @@ def test_the_feed_stays_apart(put: Put) -> None:
     assert records(
         file,
         "select instance_type, cheapest_zone_price, mean_cheapest_price_30d, feed_price, savings_percent, "
-        "interruption_band, n_zones from mart.spot_region_price order by 1",
+        "interruption_band, n_zones from int.spot_region_price order by 1",
     ) == [
         {"instance_type": "g5.xlarge", "cheapest_zone_price": None, "mean_cheapest_price_30d": None,
          "feed_price": 0.4, "savings_percent": None, "interruption_band": None, "n_zones": 0},
@@ -261,7 +261,7 @@ def test_a_real_history_worked_out_another_way(shared: Path, put: Put, name: str
     found = records(
         file,
         "select availability_zone, mean_price_1d, mean_price_7d, mean_price_30d, max_price_30d, p95_price_30d, "
-        "unit_price::double as price from mart.spot_zone_price order by 1",
+        "unit_price::double as price from int.spot_zone_price order by 1",
     )
     assert len(found) == len(history) > 1
     for line in found:
@@ -331,7 +331,7 @@ def check_means(folder: Path, regions: list[list[dict[int, str]]]) -> None:
             for at in days
         ]
         file = put(*looks, at=40)
-    lines = records(file, "from mart.spot_zone_price")
+    lines = records(file, "from int.spot_zone_price")
     assert {(line["region_id"], line["availability_zone_id"]) for line in lines} == set(in_force)
     for line in lines:
         zone = str(line["region_id"]), str(line["availability_zone_id"])
@@ -339,7 +339,7 @@ def check_means(folder: Path, regions: list[list[dict[int, str]]]) -> None:
         for name in ("mean_price_1d", "mean_price_7d", "mean_price_30d", "median_price_30d", "p95_price_30d"):
             assert min(shown) - 1e-9 <= line[name] <= max(shown) + 1e-9
         assert line["median_price_30d"] <= line["p95_price_30d"] <= line["max_price_30d"]
-    wholes = records(file, "from mart.spot_region_price")
+    wholes = records(file, "from int.spot_region_price")
     assert {whole["region_id"] for whole in wholes} == {name for name, _ in in_force}
     for whole in wholes:
         assert whole["mean_cheapest_price_30d"] <= whole["lowest_mean_price_30d"] + 1e-9

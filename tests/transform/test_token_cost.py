@@ -42,7 +42,7 @@ def test_worked_points(
     """Llama-2-70B in MLPerf Inference v5.1 at list prices, full load: as worked out by hand before."""
     (line,) = lines(
         file,
-        "from mart.token_cost where model_name = 'llama-2-70b' and benchmark = 'MLPerf Inference v5.1' and "
+        "from int.token_cost where model_name = 'llama-2-70b' and benchmark = 'MLPerf Inference v5.1' and "
         f"scenario = '{scenario}' and precision = '{precision}' and instance_type = '{instance_type}' and "
         f"purchase_option = '{option}' and utilisation = 1",
     )
@@ -56,7 +56,7 @@ def test_worked_points(
 
 def test_every_cost_follows_from_its_own_row(file: Path) -> None:
     """Price, rate and utilisation of a row give its costs; half the utilisation, twice the cost."""
-    found = lines(file, "from mart.token_cost where reach <> 'unreachable'")
+    found = lines(file, "from int.token_cost where reach <> 'unreachable'")
 
     assert {line["utilisation"] for line in found} == {0.3, 0.5, 0.7, 1.0}
     for line in found:
@@ -87,7 +87,7 @@ def test_the_range_goes_from_the_cheapest_to_the_dearest_price(
     """Low is the cheapest at the fastest run, high the dearest at the slowest; an end that nobody tells is NULL."""
     found = lines(
         file,
-        f"from mart.token_cost where service_provider_name = 'Toy' and accelerator_name = '{chip}' "
+        f"from int.token_cost where service_provider_name = 'Toy' and accelerator_name = '{chip}' "
         f"and coalesce(tier, 'list') = '{tier}' and reach <> 'unreachable'",
     )
 
@@ -100,14 +100,14 @@ def test_the_range_goes_from_the_cheapest_to_the_dearest_price(
         known = [cost for cost in costs if cost is not None]
         assert known == sorted(known)
     counted = dict(
-        values(file, "select reason, n_left_out from mart.cost_left_out where left_out_kind = 'end of range'")
+        values(file, "select reason, n_left_out from int.cost_left_out where left_out_kind = 'end of range'")
     )
     assert counted == {"no cheapest price, only a median": 1, "no dearest price is told": 2}
 
 
 def test_input_and_output_pay_for_the_machine_once(file: Path) -> None:
     """Of every row with a split, input and output served in an hour, at their prices, are the price of that hour."""
-    found = lines(file, "from mart.token_cost")
+    found = lines(file, "from int.token_cost")
     split = [line for line in found if line["input_usd"] is not None]
 
     assert len(split) > 100
@@ -129,7 +129,7 @@ def test_a_frontier_is_read_at_equal_speed_for_a_user(file: Path) -> None:
     """Between 20 and 40 tokens/s lies the straight line; below the slowest its rate; above the fastest nothing."""
     found = lines(
         file,
-        "from mart.token_cost where scenario = 'own curve' and utilisation = 1 and instance_type = 'p5.4xlarge' "
+        "from int.token_cost where scenario = 'own curve' and utilisation = 1 and instance_type = 'p5.4xlarge' "
         "and purchase_option = 'on_demand' order by interactivity",
     )
 
@@ -169,8 +169,8 @@ def test_the_macro_reads_it_at_any_speed(file: Path) -> None:
 
 def test_what_breaks_a_bound_is_shown_and_never_ranked(file: Path) -> None:
     """1,500 tokens/s of Llama 3 70B in FP8 at batch 8 on one H100 are 3.9 times what its memory allows."""
-    (measured,) = lines(file, "from mart.throughput where scenario = 'impossible'")
-    found = lines(file, "from mart.token_cost where scenario = 'impossible'")
+    (measured,) = lines(file, "from int.throughput where scenario = 'impossible'")
+    found = lines(file, "from int.token_cost where scenario = 'impossible'")
 
     assert (measured["evidence_grade"], measured["is_ranked"], measured["binding_bound"]) == ("X", False, "bandwidth")
     # 8 sequences x 3.35 TB/s over the weights but the input embedding, and 500 tokens of cache each at 4 bits
@@ -182,7 +182,7 @@ def test_what_breaks_a_bound_is_shown_and_never_ranked(file: Path) -> None:
 
 def test_a_run_prices_only_units_of_as_many_chips(file: Path) -> None:
     """8 chips price 8; 16 price clusters of 8 with EFA, and no machine without; a purchase of unknown size is one."""
-    fits = "from mart.token_cost where utilisation = 1 and is_ranked and reach <> 'unreachable'"
+    fits = "from int.token_cost where utilisation = 1 and is_ranked and reach <> 'unreachable'"
     toy = lines(file, f"{fits} and service_provider_name = 'Toy'")
 
     assert {(line["form_factor"], line["unit_accelerators"]) for line in toy} == {("SXM", 1), ("SXM", 8), (None, 8)}
@@ -191,12 +191,12 @@ def test_a_run_prices_only_units_of_as_many_chips(file: Path) -> None:
     assert all("size of a purchase not stated" in line["price_basis"] for line in toy if line["unit_accelerators"] == 1)
     sizes = values(
         file,
-        "select min(accelerator_count), max(accelerator_count) from mart.throughput where accelerator_name = 'H100' "
+        "select min(accelerator_count), max(accelerator_count) from int.throughput where accelerator_name = 'H100' "
         "and benchmark = 'MLPerf Inference v5.1' and scenario = 'Server' and model_name = 'llama-2-70b'",
     )
     sold = values(
         file,
-        "select distinct instance_type from mart.token_cost where accelerator_name = 'H100' "
+        "select distinct instance_type from int.token_cost where accelerator_name = 'H100' "
         "and benchmark = 'MLPerf Inference v5.1' and scenario = 'Server' and model_name = 'llama-2-70b'",
     )
     assert (sizes, sold) == ([(16, 32)], [(P5,)])
@@ -214,7 +214,7 @@ def test_low_median_and_high_are_over_submitters(file: Path) -> None:
     ]  # fmt: skip
     (line,) = lines(
         file,
-        "from mart.token_cost where model_name = 'llama-2-70b' and benchmark = 'MLPerf Inference v5.1' and scenario = "
+        "from int.token_cost where model_name = 'llama-2-70b' and benchmark = 'MLPerf Inference v5.1' and scenario = "
         "'Server' and service_provider_name = 'Toy' and accelerator_name = 'H200' and utilisation = 1",
     )
 
@@ -232,33 +232,33 @@ def test_ranks_hold_within_one_point_and_option(file: Path) -> None:
     wrong = values(
         file,
         f"select 1 from (select *, min(all_in_output_usd_median) over (partition by {key}) as least "
-        "from mart.token_cost where cost_rank is not null) where (cost_rank = 1) <> (all_in_output_usd_median = least)",
+        "from int.token_cost where cost_rank is not null) where (cost_rank = 1) <> (all_in_output_usd_median = least)",
     )
 
     assert wrong == []
     firsts = values(
         file,
-        "select distinct purchase_option from mart.token_cost where commitment_class = 'one_year' and cost_rank = 1",
+        "select distinct purchase_option from int.token_cost where commitment_class = 'one_year' and cost_rank = 1",
     )
     assert sorted(firsts) == [("reserved",), ("savings_plan",)]
 
 
 def test_what_has_no_cost_is_counted(file: Path) -> None:
-    """Each run and each price has a cost, or stands in mart.cost_left_out once."""
-    counted = dict(values(file, "select left_out_kind, sum(n_left_out) from mart.cost_left_out group by 1"))
-    (prices,) = values(file, "select count(*) from mart.provider_price")[0]
+    """Each run and each price has a cost, or stands in int.cost_left_out once."""
+    counted = dict(values(file, "select left_out_kind, sum(n_left_out) from int.cost_left_out group by 1"))
+    (prices,) = values(file, "select count(*) from int.provider_price")[0]
     (priced,) = values(
         file,
-        "select count(distinct offer_id) from (select offer_id from mart.token_cost union all "
-        "select offer_id from mart.training_cost)",
+        "select count(distinct offer_id) from (select offer_id from int.token_cost union all "
+        "select offer_id from int.training_cost)",
     )[0]
-    reasons = [reason for (reason,) in values(file, "select reason from mart.cost_left_out")]
+    reasons = [reason for (reason,) in values(file, "select reason from int.cost_left_out")]
 
     assert counted["price"] + priced == prices
     assert "chip without published figures, or in a form that is not stated" in reasons
     assert 'a "from" price, which nobody may be offered' in reasons
-    assert values(file, "from mart.cost_price where service_provider_name = 'Toy' and low_price_usd < 2") == []
-    (own,) = values(file, "select count(*) from mart.serving_rate where scenario = 'own curve' and n_runs > 1")[0]
+    assert values(file, "from int.cost_price where service_provider_name = 'Toy' and low_price_usd < 2") == []
+    (own,) = values(file, "select count(*) from int.serving_rate where scenario = 'own curve' and n_runs > 1")[0]
     assert own == 2  # of units of one chip and of eight with a network: the beaten run is part of neither
 
 
@@ -281,7 +281,7 @@ def test_the_documented_queries_answer(file: Path) -> None:
 def test_one_price_moves_exactly_what_depends_on_it(tmp_path: Path) -> None:
     """With another price of p5en.48xlarge its own rows change, and no other row."""
     columns = "columns(* exclude (is_current, age_days, last_observed_at, price_document_sha256, cost_rank))"
-    every = f"select {columns} from mart.token_cost order by all"
+    every = f"select {columns} from int.token_cost order by all"
     with putting(tmp_path, all_marts=True) as put:
         before = {repr(line) for line in values(put_prices(put, 0), every)}
         after = {repr(line) for line in values(put_prices(put, 1, p5en="60"), every)}

@@ -41,7 +41,7 @@ def test_worked_points(
     """GPT-3 175B at list prices, as worked out by hand before; shares are of the fastest dense peak, by 6N."""
     (line,) = lines(
         file,
-        f"from mart.training_cost where model_name = 'gpt-3-175b' and instance_type = '{instance_type}' and "
+        f"from int.training_cost where model_name = 'gpt-3-175b' and instance_type = '{instance_type}' and "
         f"purchase_option = '{option}' and accelerator_count = {chips} and median_rate > {rate} - 0.1",
     )
 
@@ -85,8 +85,8 @@ def test_what_is_assumed_is_graded_d_and_never_ranked(file: Path) -> None:
 
 def test_a_frozen_base_has_its_own_bound(file: Path) -> None:
     """6,000 tokens/s of a 70B model on one H100 break the bound of training, and not that of training adapters."""
-    found = dict(values(file, "select scenario, evidence_grade from mart.throughput where source = 'benchmark:us'"))
-    share = dict(values(file, "select scenario, share_of_bound from mart.throughput where source = 'benchmark:us'"))
+    found = dict(values(file, "select scenario, evidence_grade from int.throughput where source = 'benchmark:us'"))
+    share = dict(values(file, "select scenario, share_of_bound from int.throughput where source = 'benchmark:us'"))
 
     assert found == {"own LoRA": "C", "own": "X"}
     assert share["own"] == pytest.approx(6000 * 6 * 70553706496 / 1979e12, rel=1e-3)
@@ -97,7 +97,7 @@ def test_scaling_is_measured_against_the_fewest_chips(file: Path) -> None:
     """GPT-3 on H100 in one round: 256 chips are 1, more are below."""
     found = values(
         file,
-        "select accelerator_count, scaling_efficiency, median_rate from mart.training_cost where model_name = "
+        "select accelerator_count, scaling_efficiency, median_rate from int.training_cost where model_name = "
         f"'gpt-3-175b' and benchmark = 'MLPerf Training v4.1' and instance_type = '{P5}' "
         "and purchase_option = 'on_demand' order by 1",
     )

@@ -236,8 +236,8 @@ def nothing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_what_has_nothing_to_compare_is_not_checked(nothing: Path) -> None:
     """Every check stands there, as not checked, with the reason; none holds on nothing."""
     with duckdb.connect(str(nothing), read_only=True) as con:
-        found = con.execute("select check_name, result, reason, n_compared, subject from mart.truth_check").fetchall()
-        rules = con.execute("select check_name, nothing_to_compare from mart.truth_rule").fetchall()
+        found = con.execute("select check_name, result, reason, n_compared, subject from int.truth_check").fetchall()
+        rules = con.execute("select check_name, nothing_to_compare from int.truth_rule").fetchall()
     assert len(found) == len(rules) > 20
     assert {(name, reason) for name, _, reason, _, _ in found} == set(rules)
     assert {(result, n, subject) for _, result, _, n, subject in found} == {("not_checked", 0, "all")}
@@ -246,7 +246,7 @@ def test_what_has_nothing_to_compare_is_not_checked(nothing: Path) -> None:
 def test_every_check_has_a_case(nothing: Path) -> None:
     """No check that was never seen to bite."""
     with duckdb.connect(str(nothing), read_only=True) as con:
-        rules = {name for (name,) in con.execute("select check_name from mart.truth_rule").fetchall()}
+        rules = {name for (name,) in con.execute("select check_name from int.truth_rule").fetchall()}
     tested = {check for check, *_ in CASES.values()}
     assert rules - tested == {"two_doors", "refused_rows_add_up", "accepted_rows_add_up", "events_are_changes"}
 
@@ -255,12 +255,12 @@ def test_every_pair_that_is_judged_is_shown(ill: Path) -> None:
     """The pairs of each check and subject are those that were compared, and of the worst one stands its ratio."""
     with duckdb.connect(str(ill), read_only=True) as con:
         pairs = (
-            "from mart.truth_order union all by name from mart.truth_unit union all by name from mart.truth_elsewhere"
+            "from int.truth_order union all by name from int.truth_unit union all by name from int.truth_elsewhere"
         )
         shown = con.execute(f"select check_name, subject, count(*) from ({pairs}) group by all order by all").fetchall()
-        judged = con.execute("select check_name, subject, n_compared from mart.truth_ratio order by all").fetchall()
+        judged = con.execute("select check_name, subject, n_compared from int.truth_ratio order by all").fetchall()
         (n_worst,) = con.execute(
-            f"select count(distinct (check_name, subject)) from ({pairs}) as p semi join mart.truth_check as c "
+            f"select count(distinct (check_name, subject)) from ({pairs}) as p semi join int.truth_check as c "
             "on p.check_name = c.check_name and p.subject = c.subject and p.ratio = c.checked_value"
         ).fetchall()[0]
 
@@ -280,16 +280,16 @@ def test_publishing_twice_gives_the_same_checks(ill: Path, tmp_path: Path) -> No
     """Ties are broken by the offers' ids, and not by luck."""
     again = published(tmp_path, world(2))
     with duckdb.connect(str(ill), read_only=True) as one, duckdb.connect(str(again), read_only=True) as other:
-        first, second = (con.execute("from mart.truth_check").fetchall() for con in (one, other))
+        first, second = (con.execute("from int.truth_check").fetchall() for con in (one, other))
     assert len(first) > 50
     assert first == second
 
 
 def test_the_page_says_what_each_check_asks(nothing: Path) -> None:
-    """docs/truth-checks.md has a row for each check, as mart.truth_rule has it."""
+    """docs/truth-checks.md has a row for each check, as int.truth_rule has it."""
     with duckdb.connect(str(nothing), read_only=True) as con:
         rules = con.execute(
-            "select check_name, check_group, meaning, limit_low, limit_high, unit, advice from mart.truth_rule"
+            "select check_name, check_group, meaning, limit_low, limit_high, unit, advice from int.truth_rule"
         ).fetchall()
     wanted = [
         f"| `{name}` | {group} | {meaning} | {'by chip' if low is None else f'{low:g} to {high:g}'} {unit} | {advice} |"

@@ -57,7 +57,7 @@ def spliced(file: Path) -> list[tuple[object, ...]]:
     """Return first, last and confirmed day, price, first and last source of each spell of the spliced history."""
     days = ", ".join(DAY.format(name) for name in ("valid_from", "valid_to", "last_observed_at"))
     return query(
-        file, f"select {days}, unit_price::double, source, last_source from mart.price_history order by offer_id, 1"
+        file, f"select {days}, unit_price::double, source, last_source from int.price_history order by offer_id, 1"
     )
 
 
@@ -135,7 +135,7 @@ def changes(file: Path) -> list[tuple[object, ...]]:
     return query(
         file,
         "select instance_type, unit_price_before::double, unit_price_after::double, change_kind, "
-        f"{DAY.format('last_observed_before_at')}, {DAY.format('observed_at')} from mart.price_change "
+        f"{DAY.format('last_observed_before_at')}, {DAY.format('observed_at')} from int.price_change "
         "order by observed_at, instance_type",
     )
 
@@ -156,7 +156,7 @@ def test_each_kind_of_change(put) -> None:
         ("p6-b200.48xlarge", None, 113.9, "new_offer", None, 1),
         ("p4d.24xlarge", 7, 9, "spot_move", 1, 2),
     ]
-    assert query(file, "select round(change_ratio, 4) from mart.price_change where change_kind = 'list_change'") == [
+    assert query(file, "select round(change_ratio, 4) from int.price_change where change_kind = 'list_change'") == [
         (-0.4402,)
     ]
 
@@ -186,7 +186,7 @@ def test_an_upfront_fee_counts_in_a_change(put) -> None:
     assert query(
         file,
         "select change_kind, round(change_ratio, 9), upfront_price_before::int, upfront_price_after::int "
-        "from mart.price_change",
+        "from int.price_change",
     ) == [("list_change", -0.1, 43800, 35040)]
 
 
@@ -198,7 +198,7 @@ def test_a_change_leads_to_the_document_that_first_shows_it(put) -> None:
         live(2, row(P5, "55"), other, document="d2"), live(3, other, document="d3"), live(4, other, document="d4"),
     )  # fmt: skip
 
-    assert query(file, "select change_kind, document_sha256 from mart.price_change order by observed_at") == [
+    assert query(file, "select change_kind, document_sha256 from int.price_change order by observed_at") == [
         ("list_change", "d1"), ("gone_offer", "d3")
     ]  # fmt: skip
 
@@ -212,7 +212,7 @@ def hourly(file: Path) -> dict[object, tuple[object, ...]]:
         file,
         "select instance_type, accelerator_name, accelerator_count::double, round(effective_hourly_price, 9), "
         "round(price_per_accelerator_hour, 9), round(price_per_neuron_core_hour, 9), "
-        "round(price_per_accelerator_hour_usd, 9) from mart.accelerator_hour_price",
+        "round(price_per_accelerator_hour_usd, 9) from int.accelerator_hour_price",
     )
     return {line[0]: line[1:] for line in lines}
 
@@ -241,8 +241,8 @@ def test_prices_per_chip_hour(put) -> None:
         "g4dn.xlarge": ("T4", 1, 5.223, 5.223, None, None),
         "p99.48xlarge": (None, None, 999, None, None, None),
     }
-    assert query(file, "select instance_type, n_offers from mart.unknown_accelerator") == [("p99.48xlarge", 1)]
-    assert query(file, "select n_without_accelerator from mart.source_health") == [(1,)]
+    assert query(file, "select instance_type, n_offers from int.unknown_accelerator") == [("p99.48xlarge", 1)]
+    assert query(file, "select n_without_accelerator from int.source_health") == [(1,)]
 
 
 def test_a_chip_that_is_sold_itself_needs_no_machine(put) -> None:
@@ -252,22 +252,22 @@ def test_a_chip_that_is_sold_itself_needs_no_machine(put) -> None:
     )
     file = put(past(0, chips, source="import:x"))
 
-    assert query(file, "select accelerator_name, price_per_accelerator_hour from mart.accelerator_hour_price") == [
+    assert query(file, "select accelerator_name, price_per_accelerator_hour from int.accelerator_hour_price") == [
         ("H100", 2.5)
     ]
-    assert query(file, "select count(*) from mart.unknown_accelerator") == [(0,)]
+    assert query(file, "select count(*) from int.unknown_accelerator") == [(0,)]
 
 
 def test_current_is_what_was_confirmed_lately(put) -> None:
     """Within its source's max_age of three days a price is current; a gone offer has no last price."""
     file = put(live(0, row(P5, "98.32"), row("g6.xlarge", "1")), live(1, row("g6.xlarge", "1")), at=4)
-    assert query(file, "select instance_type, is_current, age_days from mart.accelerator_hour_price") == [
+    assert query(file, "select instance_type, is_current, age_days from int.accelerator_hour_price") == [
         ("g6.xlarge", True, 3)
     ]
     assert query(file, "select count(*) from core.current_price") == [(1,)]
 
     file = put(at=4.1)
-    assert query(file, "select is_current from mart.accelerator_hour_price") == [(False,)]
+    assert query(file, "select is_current from int.accelerator_hour_price") == [(False,)]
     assert query(file, "select count(*) from core.current_price") == [(0,)]
 
 
@@ -287,7 +287,7 @@ def test_source_health(put) -> None:
     found = query(
         file,
         "select source, scope, status, day(last_tried_at)::int, day(last_good_at)::int, age_days, is_current, "
-        "n_rows, n_refused, n_disagreements, error from mart.source_health order by source",
+        "n_rows, n_refused, n_disagreements, error from int.source_health order by source",
     )
     assert found == [
         ("aws_price_list", "us-east-1", "failed", 3, 2, 2.0, True, 1, 1, 1, "HTTP 503"),
@@ -317,7 +317,7 @@ def test_focus_records(put) -> None:
         file,
         'select "x_InstanceType", "SkuPriceId" like \'chipledger:%\' or "SkuPriceId", "ChargeCategory", '
         '"PricingCategory", "PurchaseDurationType", "UnitPrice"::double, "PricingUnit" '
-        "from mart.focus_sku_price order by 1, 3".replace(
+        "from int.focus_sku_price order by 1, 3".replace(
             '"SkuPriceId" like \'chipledger:%\' or "SkuPriceId"',
             "case when \"SkuPriceId\" like 'chipledger:%' then 'own' else \"SkuPriceId\" end",
         ),
@@ -347,17 +347,17 @@ def test_focus_records_of_one_key_do_not_overlap(put) -> None:
         live(6, row(P5, "55.04", **code), other),
     )  # fmt: skip
 
-    assert query(file, "select count(*) from mart.focus_sku_price where \"x_InstanceType\" = 'p5.48xlarge'") == [(3,)]
+    assert query(file, "select count(*) from int.focus_sku_price where \"x_InstanceType\" = 'p5.48xlarge'") == [(3,)]
     assert (
         query(
             file,
-            "select 1 from mart.focus_sku_price window w as "
+            "select 1 from int.focus_sku_price window w as "
             f'(partition by {KEY} order by "SkuPriceEffectiveStart") qualify "SkuPriceEffectiveStart" < '
             "lag(coalesce(\"SkuPriceEffectiveEnd\", timestamp '9999-01-01')) over w",
         )
         == []
     )
     assert (
-        query(file, f'select 1 from mart.focus_sku_price group by {KEY}, "SkuPriceEffectiveStart" having count(*) > 1')
+        query(file, f'select 1 from int.focus_sku_price group by {KEY}, "SkuPriceEffectiveStart" having count(*) > 1')
         == []
     )

@@ -121,12 +121,12 @@ SPOILT = {
     "an interval ends before it begins": "update core.sku_price set valid_to = valid_from where valid_to is not null",
     "an interval was last confirmed outside itself": "update core.sku_price set last_observed_at = valid_to "
     "where valid_to is not null",
-    "a spliced price was last confirmed outside itself": "update mart.price_history set last_observed_at = valid_from "
+    "a spliced price was last confirmed outside itself": "update int.price_history set last_observed_at = valid_from "
     "- interval 1 hour",
     "a price event has no document": "delete from core.document",
     "a price event has no offer": "delete from core.offer where instance_type = 'p5.48xlarge'",
-    "a price per chip-hour is not positive": "update mart.accelerator_hour_price set price_per_accelerator_hour = 0",
-    "FOCUS SkuPrice: a record is not unique": "insert into mart.price_history from mart.price_history",
+    "a price per chip-hour is not positive": "update int.accelerator_hour_price set price_per_accelerator_hour = 0",
+    "FOCUS SkuPrice: a record is not unique": "insert into int.price_history from int.price_history",
 }
 
 

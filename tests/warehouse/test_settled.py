@@ -148,12 +148,12 @@ def published(once: Path | None, tmp_path: Path) -> Path:
 def a_day_later(folder: Path, between: str = "", *, price: str = "10", learnt: float = 9.25) -> list[int]:
     """Spoil the levels of a published file, and publish the day after; return the n_items of price_level by day."""
     file = folder / publish.FILE_NAME
-    spoil(file, f"update mart.price_level set n_items = 77; {between}")
+    spoil(file, f"update int.price_level set n_items = 77; {between}")
     with db.writer(folder) as con:
         told(con, look(learnt, row("p5.48xlarge", price)), learnt=9.25)
         put(con, folder, 9.5)
     with duckdb.connect(str(file), read_only=True) as con:
-        return [n for (n,) in con.execute("select n_items from mart.price_level order by index_date").fetchall()]
+        return [n for (n,) in con.execute("select n_items from int.price_level order by index_date").fetchall()]
 
 
 def test_only_days_that_may_differ_are_made_again(published: Path) -> None:

@@ -166,7 +166,7 @@ def three_days(con: duckdb.DuckDBPyConnection, folder: Path) -> Path:
     file = put(con, folder, 2.5)
     file.chmod(0o644)
     with duckdb.connect(str(file)) as before:
-        before.execute("update mart.price_history set document_sha256 = 'spoiled' where valid_to is not null")
+        before.execute("update int.price_history set document_sha256 = 'spoiled' where valid_to is not null")
     return file
 
 
@@ -174,7 +174,7 @@ def spoiled(file: Path) -> list[str]:
     """Return the types that have a row which only the file before had."""
     with duckdb.connect(str(file), read_only=True) as con:
         found = con.execute(
-            "select o.instance_type from mart.price_history as h inner join core.offer as o using (offer_id) "
+            "select o.instance_type from int.price_history as h inner join core.offer as o using (offer_id) "
             "where h.document_sha256 = 'spoiled' order by all"
         ).fetchall()
     return [name for (name,) in found]
@@ -183,7 +183,7 @@ def spoiled(file: Path) -> list[str]:
 def last_seen(file: Path) -> list[tuple[str, str]]:
     with duckdb.connect(str(file), read_only=True) as con:
         return con.execute(
-            "select o.instance_type, h.last_observed_at::DATE::VARCHAR from mart.price_history as h "
+            "select o.instance_type, h.last_observed_at::DATE::VARCHAR from int.price_history as h "
             "inner join core.offer as o using (offer_id) where h.valid_to is null order by all"
         ).fetchall()
 

@@ -53,16 +53,16 @@ def pages(at: float, *rows: Row, scope: str = "nebius", source: str = "nebius", 
 H100, A100 = "H100", "A100 SXM"
 OLD, BACK = 1.25, 12.25
 GAP = (
-    "select count(*) filter (where i.is_link_start) from mart.price_index_item as i "
+    "select count(*) filter (where i.is_link_start) from int.price_index_item as i "
     "inner join core.offer as o using (offer_id) where o.accelerator_label = 'NVIDIA H100'"
 )
 KIND = (
-    "select string_agg(c.change_kind, ' ' order by c.observed_at) from mart.price_change as c "
+    "select string_agg(c.change_kind, ' ' order by c.observed_at) from int.price_change as c "
     "inner join core.offer as o using (offer_id) where {}"
 )
 SEEN = (
     "select string_agg((h.last_observed_at::DATE - DATE '2026-01-01')::VARCHAR, ' ' order by h.valid_from) "
-    "from mart.price_history as h inner join core.offer as o using (offer_id) where {}"
+    "from int.price_history as h inner join core.offer as o using (offer_id) where {}"
 )
 
 HISTORY = (
@@ -140,7 +140,7 @@ A_MARKET_GROWS = Case(
         regions(5.25, "two", [2 * 1.38 + 3.25 / 100 + each / 10 for each in MOVED]),
     ),
     after=(regions(10.25, "two", [3 + each / 10 for each in MOVED]),),
-    asked="select bool_or(i.is_cut) from mart.price_index_item as i inner join core.offer as o using (offer_id) "
+    asked="select bool_or(i.is_cut) from int.price_index_item as i inner join core.offer as o using (offer_id) "
     "where o.region_id = 'one5' and i.index_date = DATE '2026-01-02'", found=(True, False), first=5.5, second=10.5,
 )  # fmt: skip
 """Prices that move so often that they are a market's moved with one that was cut for moving alone."""
@@ -164,7 +164,7 @@ A_DAY_AFTER_SPOT_MOVED = Case(
     before=(look(2.25, row("g6.xlarge", "1", purchase_option="spot")),
             look(3.45, row("g6.xlarge", "1.2", purchase_option="spot"))),
     after=(),
-    asked="select max(i.index_date)::VARCHAR from mart.price_index_item as i "
+    asked="select max(i.index_date)::VARCHAR from int.price_index_item as i "
     "inner join core.offer as o using (offer_id) where o.instance_type = 'g6.xlarge'",
     found=("2026-01-04", "2026-01-05"),
 )  # fmt: skip

@@ -35,7 +35,7 @@ select
     u.accelerator_count::DOUBLE as chips, u.neuron_cores_per_accelerator as cores, h.valid_from::DATE as valid_from,
     h.valid_to::DATE as valid_to, h.last_observed_at::DATE as last_observed, h.document_sha256, h.offer_id,
     h.last_source as source, coalesce(o.statistic, 'price') = 'floor' as is_floor
-from mart.price_history as h
+from int.price_history as h
 inner join core.offer as o on h.offer_id = o.offer_id
 inner join core.offer_unit as u on h.offer_id = u.offer_id
 where h.effective_hourly_price is not null and o.pricing_currency = 'USD' and o.conditions is null

@@ -39,7 +39,7 @@ def audit(con: duckdb.DuckDBPyConnection, told: Iterable[Claim]) -> tuple[list[J
 
 
 def audit_row(one: Judged) -> Row:
-    """Return the row of mart.claim_audit."""
+    """Return the row of int.claim_audit."""
     claim, finding = one.claim, one.finding
     return (
         claim.claim_id, claim.article or None, claim.title, claim.place, claim.subject_text, claim.metric, one.kind,
@@ -72,7 +72,7 @@ def _audit_rows(con: duckdb.DuckDBPyConnection) -> list[Row]:
 
 
 def _contradiction_rows(con: duckdb.DuckDBPyConnection) -> list[Row]:
-    found = con.execute("select claim_id, verdict, decided_by, recomputed_value from mart.claim_audit").fetchall()
+    found = con.execute("select claim_id, verdict, decided_by, recomputed_value from int.claim_audit").fetchall()
     verdicts = {name: (verdict, basis, value) for name, verdict, basis, value in found}
     return contradictions(claims.shipped(), verdicts, Evidence(con, claims.shipped()))
 

@@ -1,13 +1,21 @@
 -- The last known price of each offer, per instance, per chip and per NeuronCore, with its age.
--- What a unit is stands in core.offer_unit, its price per hour in mart.price_history. US dollars come by the last
+-- What a unit is stands in core.offer_unit, its price per hour in int.price_history. US dollars come by the last
 -- reference rate of the ten days up to the day on which the price was last confirmed; without one they are NULL.
--- last_changed_at is when the price last moved, or when the offer came or came back, as mart.price_move tells it: a
+-- last_changed_at is when the price last moved, or when the offer came or came back, as int.price_move tells it: a
 -- correction or suspected error has not changed it. NULL: nobody saw it change since it was first seen.
-with changed as (
+-- is_ranked is the one rule of what may be called cheapest: a list price in US dollars per chip that anybody can have,
+-- no "from" price, confirmed within meta.build.ranked_days of the file's own date (marketplaces: marketplace_days).
+with marketplace as (
+    select distinct service_provider_name
+    from core.offer
+    where tier ilike 'marketplace%'
+),
+
+changed as (
     select
         c.offer_id,
         max(c.observed_at) as last_changed_at
-    from mart.price_move as c
+    from int.price_move as c
     cross join meta.build as b
     where c.change_kind not in ('correction', 'suspected_error') and c.observed_at <= b.built_at
     group by c.offer_id
@@ -30,7 +38,7 @@ known as (
         u.neuron_cores_per_accelerator,
         u.capacity_class,
         h.effective_hourly_price
-    from mart.price_history as h
+    from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
     where h.valid_to is null and h.unit_price is not null
@@ -92,9 +100,22 @@ select
     k.last_observed_at,
     epoch(b.built_at - k.last_observed_at) / 86400 as age_days,
     coalesce(epoch(b.built_at - k.last_observed_at) / 3600 <= s.max_age_hours, false) as is_current,
+    coalesce(
+        k.unit_price_type = 'List'
+        and k.restriction is null
+        and k.statistic <> 'floor'
+        and k.usd_per_currency_unit is not null
+        and k.effective_hourly_price / k.chips::DOUBLE > 0
+        and epoch(b.built_at - k.last_observed_at) / 86400
+        <= case when m.service_provider_name is null then b.ranked_days else b.marketplace_days end,
+        false
+    ) as is_ranked,
+    e.evidence_kind,
     k.document_sha256,
     k.offer_id
 from rated as k
 inner join core.source as s on k.source = s.source
+left join int.document_evidence as e on k.document_sha256 = e.document_sha256
+left join marketplace as m on k.service_provider_name = m.service_provider_name
 left join changed as d on k.offer_id = d.offer_id
 cross join meta.build as b

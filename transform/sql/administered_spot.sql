@@ -7,7 +7,7 @@ with shared as (
         s.accelerator_name,
         s.price_per_accelerator_hour as spot_price,
         s.price_per_accelerator_hour / d.price_per_accelerator_hour as spot_share
-    from mart.price_index_item as s
+    from int.price_index_item as s
     inner join core.offer as o on s.offer_id = o.offer_id
     inner join core.offer as p
         on
@@ -19,7 +19,7 @@ with shared as (
             and o.statistic = p.statistic
             and o.pricing_currency = p.pricing_currency
             and p.purchase_option = 'on_demand'
-    inner join mart.price_index_item as d
+    inner join int.price_index_item as d
         on p.offer_id = d.offer_id and s.index_date between d.index_date and d.held_to_date
     where s.purchase_option = 'spot'
 ),
@@ -43,7 +43,7 @@ constant as (
 
 still as (
     select service_provider_name
-    from mart.price_index_item
+    from int.price_index_item
     where purchase_option = 'spot'
     group by service_provider_name
     having max(held_to_date) - min(index_date) >= 30 and not bool_or(coalesce(abs(log_relative) > 1e-12, false))

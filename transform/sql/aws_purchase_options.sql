@@ -32,7 +32,7 @@ priced as (
         o.minimum_quantity,
         o.availability_zone,
         coalesce(d.observed_at > a.last_observed_at, false) as is_contradicted
-    from mart.accelerator_hour_price as a
+    from int.accelerator_hour_price as a
     inner join core.offer as o on a.offer_id = o.offer_id
     left join doubt as d on a.offer_id = d.offer_id
     where
@@ -71,7 +71,7 @@ spot_mean as (
         instance_type,
         pricing_currency,
         min(lowest_mean_price_30d) as hourly
-    from mart.spot_region_price
+    from int.spot_region_price
     where service_provider_name = 'AWS'
     group by region_id, instance_type, pricing_currency
 ),
@@ -246,7 +246,7 @@ gone as (
         o.purchase_option,
         o.commitment_discount_type,
         max(h.valid_from) as gone_at
-    from mart.price_history as h
+    from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     where h.valid_to is null and h.unit_price is null and o.service_provider_name = 'AWS'
     group by all

@@ -67,9 +67,9 @@ considered as (
             o.purchase_payment_model,
             case when o.purchase_option in ('reserved', 'savings_plan', 'on_demand') then o.conditions end
         ) as kind_of_option
-    from mart.aws_purchase_options as o
+    from int.aws_purchase_options as o
     cross join asked_block as a
-    left join mart.spot_region_price as s
+    left join int.spot_region_price as s
         on
             o.purchase_option = 'spot'
             and o.region_id = s.region_id

@@ -1,7 +1,7 @@
 -- Who asks least for one chip, each way to buy it apart: the cheapest standing list price of each provider on each
--- terms of mart.provider_price, current prices first. price_rank 1 is the cheapest of its purchase option and
--- commitment class; where no price is current it is an old one, and age_days says how old. "From" prices, which nobody
--- may be offered, are left out, and so is who tells only a median. An unknown chip is an error, no empty answer.
+-- terms of int.provider_price. price_rank 1 is the cheapest of its form, purchase option and commitment class; prices
+-- beyond the limit of age have no rank and come last, with their age. "From" prices, which nobody may be offered, are
+-- left out, and so is who tells only a median. An unknown chip is an error, no empty answer.
 with known as (
     select accelerator_name from core.offer_unit
     union
@@ -24,10 +24,7 @@ select
     p.accelerator_name,
     p.purchase_option,
     p.commitment_class,
-    row_number() over (
-        partition by p.purchase_option, p.commitment_class
-        order by p.is_current desc, p.cheapest_price_usd asc, p.service_provider_name asc, p.offer_id asc
-    ) as price_rank,
+    p.price_rank,
     p.service_provider_name,
     p.cheapest_price_usd,
     p.form_factor,
@@ -41,12 +38,13 @@ select
     p.fx_rate_date,
     p.statistic,
     p.is_current,
+    p.is_ranked,
     p.age_days,
     p.last_observed_at,
     p.source,
     p.document_sha256,
     p.offer_id
-from mart.provider_price as p
+from int.provider_price as p
 inner join asked as a on p.accelerator_name = a.chip_asked
 where not p.is_floor and p.cheapest_price_usd is not null
-order by p.purchase_option, p.commitment_class, price_rank
+order by p.purchase_option, p.commitment_class, p.price_rank nulls last, p.cheapest_price_usd, p.offer_id

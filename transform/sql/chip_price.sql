@@ -34,7 +34,7 @@ cheapest as (
             (not p.is_current, p.cheapest_price_usd, p.offer_id)
         ) as best
     from spoken as s
-    inner join mart.provider_price as p
+    inner join int.provider_price as p
         on
             s.accelerator_name = p.accelerator_name
             and (s.form_factor = p.form_factor or s.form_factor is null or (s.n_forms = 1 and p.form_factor is null))

@@ -115,7 +115,7 @@ weighed as (
         end as reason
     from every as e
     cross join question as q
-    left join mart.obtainable as o
+    left join int.obtainable as o
         on
             e.service_provider_name = o.service_provider_name
             and e.accelerator_name = o.accelerator_name

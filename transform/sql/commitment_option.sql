@@ -1,6 +1,6 @@
 -- Each commitment that a provider sells beside the on-demand price of the same machine in the same place, in US dollars
 -- per chip-hour. An upfront fee is spread over the term. List prices only; of several on-demand prices of one machine
--- the cheapest without conditions, current before others. A commitment whose machine has no such price has no row, as
+-- the cheapest without conditions, ranked before others. A commitment whose machine has no such price has no row, as
 -- there is nothing that it saves; nor has one without a stated term.
 with listed as (
     select
@@ -16,7 +16,7 @@ with listed as (
             'fabric': fabric,
             'tier': tier
         } as machine
-    from mart.accelerator_hour_price
+    from int.accelerator_hour_price
     where
         unit_price_type = 'List'
         and statistic = 'price'
@@ -32,7 +32,7 @@ on_demand as (
     qualify
         row_number() over (
             partition by machine
-            order by is_current desc, price_per_accelerator_hour_usd asc, offer_id asc
+            order by is_ranked desc, price_per_accelerator_hour_usd asc, offer_id asc
         ) = 1
 )
 
@@ -60,6 +60,17 @@ select
     c.price_per_accelerator_hour_usd / d.price_per_accelerator_hour_usd as breakeven_share_on_demand,
     c.last_observed_at,
     c.is_current,
+    c.is_ranked,
+    c.age_days,
+    c.evidence_kind,
+    case
+        when c.is_ranked
+            then row_number() over (
+                partition by
+                    c.accelerator_name, c.form_factor, c.service_provider_name, c.commitment_term_hours, c.is_ranked
+                order by c.price_per_accelerator_hour_usd, c.region_id, c.offer_id
+            )
+    end as price_rank,
     d.last_observed_at as on_demand_last_observed_at,
     d.is_current as on_demand_is_current,
     c.document_sha256,

@@ -1,7 +1,7 @@
--- What has no cost, and why: runs of mart.throughput and rows of mart.provider_price, counted by the first reason.
--- Offers without a price in US dollars, or for a chip that nobody can name, are no part of mart.provider_price to begin
--- with: mart.accelerator_hour_price and mart.unknown_accelerator have them.
--- end of range: prices of mart.cost_price whose costs have no low or no high, as nobody tells that price.
+-- What has no cost, and why: runs of int.throughput and rows of int.provider_price, counted by the first reason.
+-- Offers without a price in US dollars, or for a chip that nobody can name, are no part of int.provider_price to begin
+-- with: int.accelerator_hour_price and int.unknown_accelerator have them.
+-- end of range: prices of int.cost_price whose costs have no low or no high, as nobody tells that price.
 with run as (
     select
         t.throughput_id,
@@ -13,7 +13,7 @@ with run as (
             when
                 not exists (
                     select 1
-                    from mart.cost_price as p
+                    from int.cost_price as p
                     where
                         p.accelerator_name = t.accelerator_name
                         and p.chip_form_factor is not distinct from t.chip_form_factor
@@ -22,7 +22,7 @@ with run as (
             when
                 not exists (
                     select 1
-                    from mart.cost_price as p
+                    from int.cost_price as p
                     where
                         p.accelerator_name = t.accelerator_name
                         and p.chip_form_factor is not distinct from t.chip_form_factor
@@ -38,12 +38,12 @@ with run as (
                 and t.task <> 'training'
                 and t.interactivity_statistic <> 'p99 limit'
                 and not exists (
-                    select 1 from mart.serving_rate as r
+                    select 1 from int.serving_rate as r
                     where t.throughput_id in (r.throughput_id, r.slower_throughput_id)
                 )
                 then 'another run beats it in both speed for the user and rate of the chip'
         end as reason
-    from mart.throughput as t
+    from int.throughput as t
 ),
 
 price as (
@@ -57,7 +57,7 @@ price as (
             when
                 not exists (
                     select 1
-                    from mart.throughput as t
+                    from int.throughput as t
                     where
                         t.accelerator_name = p.accelerator_name
                         and t.chip_form_factor is not distinct from c.chip_form_factor
@@ -66,17 +66,17 @@ price as (
                 then 'nothing was measured in tokens on the chip in that form'
             when
                 not exists (
-                    select 1 from mart.serving_offer as o
+                    select 1 from int.serving_offer as o
                     where o.offer_id = p.offer_id
                 )
                 and not exists (
-                    select 1 from mart.training_offer as o
+                    select 1 from int.training_offer as o
                     where o.offer_id = p.offer_id
                 )
                 then 'everything measured on the chip took more of them than are sold at once'
         end as reason
-    from mart.provider_price as p
-    left join mart.cost_price as c on p.offer_id = c.offer_id
+    from int.provider_price as p
+    left join int.cost_price as c on p.offer_id = c.offer_id
 ),
 
 untold as (
@@ -85,7 +85,7 @@ untold as (
             case when low_price_usd is null then 'no cheapest price, only a median' end,
             case when high_price_usd is null then 'no dearest price is told' end
         ]) as reason
-    from mart.cost_price
+    from int.cost_price
 )
 
 select

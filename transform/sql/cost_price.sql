@@ -1,4 +1,4 @@
--- What each provider asks for chips, as costs are computed with it: mart.provider_price with the size of a purchase.
+-- What each provider asks for chips, as costs are computed with it: int.provider_price with the size of a purchase.
 -- One row per row of it that has a median price, so no "from" prices. The chip is that of core.accelerator of the same
 -- name, and the same form or one for all forms; a form that is not stated is not guessed, and has no row here.
 --   unit_accelerators  chips that the cheapest offer sells at once. A price per chip that says nothing of how many must
@@ -15,7 +15,7 @@ with sized as (
         p.*,
         c.form_factor as chip_form_factor,
         (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators
-    from mart.provider_price as p
+    from int.provider_price as p
     inner join core.accelerator as c
         on
             p.accelerator_name = c.accelerator_name

@@ -1,4 +1,4 @@
--- Like-for-like drift of each series of mart.price_index from the end of day `since` to the end of day `until`, and the
+-- Like-for-like drift of each series of int.price_index from the end of day `since` to the end of day `until`, and the
 -- change of the level. Unknown where the series lacks one of the days, or where its chain broke in between.
 -- drift and level_change are ratios minus 1; currency_effect is the part of the level's logarithm that rates of
 -- exchange alone made: no price moved; mix_effect is the part that is neither; the counts are sums over the days after
@@ -8,7 +8,7 @@ with framed as (
         *,
         index_date = since::DATE as is_before,
         index_date = until::DATE as is_after
-    from mart.price_index
+    from int.price_index
     where index_date between since::DATE and until::DATE
 ),
 

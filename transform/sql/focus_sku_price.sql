@@ -7,7 +7,7 @@ with record as (
         h.unit_price as amount,
         coalesce(o.pricing_unit, 'Hours') as pricing_unit,
         coalesce(o.sku_price_id, 'chipledger:' || o.offer_id) as price_id
-    from mart.price_history as h
+    from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     where h.unit_price is not null and (h.unit_price > 0 or coalesce(h.upfront_price, 0) = 0)
     union all
@@ -18,7 +18,7 @@ with record as (
         'Units' as pricing_unit,
         coalesce(replace(o.sku_price_id, '.6YS6EN2CT7', '.2TG2D8R56U'), 'chipledger:' || o.offer_id || ':upfront')
             as price_id
-    from mart.price_history as h
+    from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     where h.upfront_price > 0
 )

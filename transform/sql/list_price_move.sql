@@ -1,5 +1,5 @@
 -- How one provider's on-demand list prices of one chip have moved: how often, how far, over how long.
--- An offer counts for as long as it was seen; moves are the list changes of mart.price_change, falls and rises, so that
+-- An offer counts for as long as it was seen; moves are the list changes of int.price_change, falls and rises, so that
 -- corrections, suspected errors and what markets do are not among them. Where all regions move on one day, that is one
 -- of n_move_days, and n_moves of offers.
 --   yearly_drift  sum of the relative moves / offer_years: what a year brought on average. NULL where the chip was seen
@@ -12,7 +12,7 @@ with offered as (
         u.accelerator_name,
         min(h.valid_from) as first_observed_at,
         max(h.last_observed_at) as last_observed_at
-    from mart.price_history as h
+    from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
     where
@@ -32,7 +32,7 @@ moved as (
         sum(change_ratio::DECIMAL(38, 15)) as all_moves,
         min(change_ratio) filter (where change_ratio < 0) as deepest_fall,
         list(distinct observed_at::DATE) as move_days
-    from mart.price_change
+    from int.price_change
     where change_kind = 'list_change'
     group by offer_id
 ),

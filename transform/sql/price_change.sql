@@ -1,7 +1,7 @@
--- Every change of every offer's price, with the window in which it happened and what was offered: mart.price_move says
+-- Every change of every offer's price, with the window in which it happened and what was offered: int.price_move says
 -- what kind of change each is, by the signs that stand there.
 -- A list change is part of a repricing of the whole catalogue (is_repricing) where more than half of what its source
--- showed of the provider's list under the purchase option changed on that day, three prices or more: mart.repricing.
+-- showed of the provider's list under the purchase option changed on that day, three prices or more: int.repricing.
 select
     o.service_provider_name,
     o.region_id,
@@ -33,10 +33,10 @@ select
     e.source_before,
     e.document_sha256,
     e.offer_id
-from mart.price_move as e
+from int.price_move as e
 inner join core.offer as o on e.offer_id = o.offer_id
 inner join core.offer_unit as u on e.offer_id = u.offer_id
-left join mart.repricing as r
+left join int.repricing as r
     on
         e.source = r.source
         and o.service_provider_name = r.service_provider_name

@@ -5,14 +5,14 @@
 --   index_level 'all'       all chips: the mean of the chips' log drifts, each with equal weight
 -- Purchase options are never put together. The chain starts at 100; where no offer was there on both days nothing is
 -- known of the drift (NULL), and a new chain starts, which cannot be compared with the one before.
--- Which offers, days and moves count is in mart.price_index_item. Beside the drift stands the level: US dollars per
+-- Which offers, days and moves count is in int.price_index_item. Beside the drift stands the level: US dollars per
 -- chip-hour of all offers that were there, as rated by the ECB on that day or up to ten days before. mix_effect is what
 -- the logarithm of their geometric mean did beyond drift and currency: offers that came and went, unequal weights, and
 -- moves left out. It and the level are unknown on days on which an offer has no dollar price.
--- Volatility is the standard deviation of 30 days' log drifts, without administered spot (mart.administered_spot).
+-- Volatility is the standard deviation of 30 days' log drifts, without administered spot (int.administered_spot).
 -- Sums are of decimals, so that the order of rows does not matter.
 with item as (
-    select * from mart.price_index_item
+    select * from int.price_index_item
 ),
 
 cell as (
@@ -88,7 +88,7 @@ of_provider as materialized (
         coalesce(g.n_gone, 0) as n_gone,
         a.service_provider_name is not null as is_administered,
         case when not is_administered then drift_log end as free_log
-    from mart.price_level as n
+    from int.price_level as n
     inner join cell as c
         on
             n.service_provider_name = c.service_provider_name
@@ -96,7 +96,7 @@ of_provider as materialized (
             and n.purchase_option = c.purchase_option
     left join moved as m on c.cell_id = m.cell_id and n.index_date = m.index_date
     left join gone as g on c.cell_id = g.cell_id and n.index_date = g.index_date
-    left join mart.administered_spot as a
+    left join int.administered_spot as a
         on c.service_provider_name = a.service_provider_name and c.purchase_option = 'spot'
 ),
 
@@ -140,7 +140,7 @@ basket_median as (
         b.basket_id,
         n.index_date,
         n.median_log
-    from mart.price_level as n
+    from int.price_level as n
     inner join basket as b on n.accelerator_name = b.accelerator_name and n.purchase_option = b.purchase_option
     where n.service_provider_name is null
 ),

@@ -11,7 +11,7 @@
 -- less than seven days when the file was built is still held. An import that never tells a price twice is a list of
 -- changes: its silence means that the price holds, up to its last word on any offer.
 --   log_relative   ln of the price over the last one of the link; NULL on the first day of a link
---   doubtful_log   the part of the move that mart.price_change calls correction or suspected_error: left out of it
+--   doubtful_log   the part of the move that int.price_change calls correction or suspected_error: left out of it
 --   is_cut         markets only: of five moves or more on one day within provider, chip and option, more than 2.5 times
 --                  their median absolute deviation from their median. The price before it is held for the comparison;
 --                  what comes back within seven days has not moved.
@@ -48,7 +48,7 @@ change as (
             sum(ln(1 + change_ratio)::DECIMAL(18, 15)) filter (where change_kind in ('correction', 'suspected_error')),
             0
         )::DOUBLE as doubtful_log
-    from mart.price_change
+    from int.price_change
     group by offer_id, observed_at::DATE
 ),
 
@@ -66,7 +66,7 @@ told as (
         h.source,
         h.last_source,
         nullif(h.effective_hourly_price, 0) / i.chips as price
-    from mart.price_history as h
+    from int.price_history as h
     inner join item as i on h.offer_id = i.offer_id
 ),
 

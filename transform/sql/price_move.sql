@@ -48,7 +48,7 @@ with step as (
         lead(h.unit_price) over w as unit_price_next,
         lead(h.valid_from) over w as changed_next_at,
         coalesce(lead(h.valid_from, 2) over w - lag(h.valid_from, 2) over w <= interval 30 days, false) as is_restless
-    from mart.price_history as h
+    from int.price_history as h
     window w as (partition by h.offer_id order by h.valid_from)
 ),
 
@@ -142,7 +142,7 @@ chip_price as (
         u.accelerator_memory_gib,
         u.accelerator_count,
         round(h.unit_price::DOUBLE / u.accelerator_count::DOUBLE, 4) as price_per_accelerator
-    from mart.price_history as h
+    from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
     where o.accelerator_label is not null and o.statistic = 'price' and u.accelerator_count > 0
@@ -224,7 +224,7 @@ peer as (
         median(h.effective_hourly_price / u.accelerator_count::DOUBLE) as chip_hour
     from rival as r
     inner join core.offer_unit as u on r.other_id = u.offer_id
-    inner join mart.price_history as h
+    inner join int.price_history as h
         on r.other_id = h.offer_id and r.observed_at between h.valid_from and h.last_observed_at
     where h.effective_hourly_price > 0
     group by r.offer_id, r.observed_at, r.service_provider_name

@@ -15,7 +15,7 @@ standing as (
         a.asked_at,
         greatest(epoch(a.asked_at - h.last_observed_at), 0) as held_seconds,
         least(a.asked_at, h.last_observed_at)::DATE as rated_on
-    from mart.price_history as h
+    from int.price_history as h
     inner join asked as a on h.valid_from <= a.asked_at and coalesce(h.valid_to > a.asked_at, true)
     where h.unit_price is not null
 ),

@@ -1,24 +1,28 @@
 -- What each provider asks for each chip now, in US dollars per chip-hour, beside AWS at the same terms.
 -- One row per chip, form factor, provider, purchase option, commitment class, capacity class, fabric, tier and kind of
 -- amount; of several regions, sizes and hosts the cheapest and the median. Prices that nobody new can have
--- (grandfathered, announced) and negotiated ones are left out. Where none is current, those count that were confirmed
--- within 30 days of the newest, so that no price of years ago stands for today's.
+-- (grandfathered, announced) and negotiated ones are left out. Prices within the limit of age count (is_ranked of
+-- int.accelerator_hour_price); where there are none, those that were confirmed within 30 days of the newest stand
+-- apart,
+-- with their date, and are never ranked. price_rank 1 is the cheapest of its chip, form, purchase option and commitment
+-- class: the one meaning of cheapest.
 --   commitment_class  how long one is bound: decision/commitment_class.sql
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
 -- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median, and the dearest is
 -- not told. Where only the median is known (statistic median) there is no cheapest price and no distance; the other
 -- columns are the median's. The dearest price is the highest of the standing offers where each of them is a price.
 -- AWS's price is its cheapest at the same chip, commitment class and capacity class, whatever the purchase option of
--- the commitment, current if it can be. Left out of it are SageMaker, partitions that need an account of their own
+-- the commitment, of those that are ranked if there are any. Left out of it are SageMaker, partitions that need an
+-- account of their own
 -- (China, GovCloud and the like), and the public spot feed where zones have prices. There is no AWS price where the
 -- capacity class is not stated, nor where the chip is not known to have the form that AWS says it has; of B200 and B300
 -- there is only one (https://www.nvidia.com/en-us/data-center/hgx/). There is no distance where the two prices are
--- neither both current nor confirmed within 30 days of each other.
+-- neither both ranked nor confirmed within 30 days of each other.
 with zone_spot as (
     select distinct
         region_id,
         instance_type
-    from mart.accelerator_hour_price
+    from int.accelerator_hour_price
     where
         service_provider_name = 'AWS'
         and purchase_option = 'spot'
@@ -42,7 +46,7 @@ listed as (
             'tier': tier,
             'is_floor': statistic = 'floor'
         } as terms
-    from mart.accelerator_hour_price
+    from int.accelerator_hour_price
     where
         unit_price_type = 'List'
         and restriction is null
@@ -72,6 +76,7 @@ counted as (
         terms,
         count(*) as n_offers,
         count(*) filter (where is_current) as n_current,
+        count(*) filter (where is_ranked) as n_ranked,
         max(age_days) as oldest_age_days,
         max(last_observed_at) as newest_at
     from listed
@@ -82,7 +87,7 @@ standing as (
     select l.*
     from listed as l
     inner join counted as n on l.terms is not distinct from n.terms
-    where l.is_current or (n.n_current = 0 and l.last_observed_at >= n.newest_at - interval 30 days)
+    where l.is_ranked or (n.n_ranked = 0 and l.last_observed_at >= n.newest_at - interval 30 days)
 ),
 
 chosen as (
@@ -108,6 +113,8 @@ chosen as (
                 'changed': valid_from,
                 'age': age_days,
                 'is_current': is_current,
+                'is_ranked': is_ranked,
+                'evidence_kind': evidence_kind,
                 'source': source,
                 'document': document_sha256,
                 'offer': offer_id
@@ -175,75 +182,92 @@ status as (
         arg_max(stock_status, observed_at) as stock_status
     from offered
     group by offer_id
+),
+
+asked as (
+    select
+        c.terms.accelerator_name,
+        c.terms.form_factor,
+        c.terms.service_provider_name,
+        c.cheapest.host as host_provider_name,
+        c.terms.purchase_option,
+        c.terms.commitment_class,
+        c.terms.capacity_class,
+        c.terms.fabric,
+        c.terms.tier,
+        c.terms.is_floor,
+        n.n_offers,
+        n.n_current,
+        m.n_machines,
+        m.n_accelerators,
+        t.stock_status,
+        case when c.cheapest.statistic <> 'median' then c.cheapest.price end as cheapest_price_usd,
+        c.median_price_usd,
+        c.dearest_price_usd,
+        c.cheapest.statistic,
+        c.cheapest.native as price_per_accelerator_hour,
+        c.cheapest.currency as pricing_currency,
+        c.cheapest.rate_date as fx_rate_date,
+        c.cheapest.region as region_id,
+        c.cheapest.instance_type,
+        a.cheapest.price as aws_price_usd,
+        a.terms.purchase_option as aws_purchase_option,
+        a.cheapest.instance_type as aws_instance_type,
+        a.cheapest.region as aws_region_id,
+        a.cheapest.observed as aws_last_observed_at,
+        a.cheapest.is_current as aws_is_current,
+        case
+            when
+                c.cheapest.statistic <> 'median'
+                and (
+                    (c.cheapest.is_ranked and a.cheapest.is_ranked)
+                    or abs(epoch(c.cheapest.observed - a.cheapest.observed)) <= 30 * 86400
+                )
+                then c.cheapest.price / a.cheapest.price - 1
+        end as distance_to_aws,
+        c.cheapest.is_current,
+        c.cheapest.is_ranked,
+        c.cheapest.age as age_days,
+        n.oldest_age_days,
+        c.cheapest.changed as valid_from,
+        c.cheapest.observed as last_observed_at,
+        c.cheapest.source,
+        c.cheapest.evidence_kind,
+        c.cheapest.document as document_sha256,
+        c.cheapest.offer as offer_id
+    from chosen as c
+    inner join counted as n on c.terms is not distinct from n.terms
+    left join available as m on c.terms is not distinct from m.terms
+    left join status as t on c.cheapest.offer = t.offer_id
+    left join chosen as a
+        on
+            c.terms.service_provider_name <> 'AWS'
+            and a.terms.service_provider_name = 'AWS'
+            and a.cheapest.statistic <> 'median'
+            and c.terms.accelerator_name = a.terms.accelerator_name
+            and c.terms.commitment_class = a.terms.commitment_class
+            and c.terms.capacity_class = a.terms.capacity_class
+            and (
+                a.terms.form_factor is null
+                or c.terms.form_factor = a.terms.form_factor
+                or (c.terms.form_factor is null and c.terms.accelerator_name in ('B200', 'B300'))
+            )
+    qualify
+        row_number() over (
+            partition by c.terms
+            order by not a.cheapest.is_ranked, a.cheapest.price, a.cheapest.offer
+        ) = 1
 )
 
 select
-    c.terms.accelerator_name,
-    c.terms.form_factor,
-    c.terms.service_provider_name,
-    c.cheapest.host as host_provider_name,
-    c.terms.purchase_option,
-    c.terms.commitment_class,
-    c.terms.capacity_class,
-    c.terms.fabric,
-    c.terms.tier,
-    c.terms.is_floor,
-    n.n_offers,
-    n.n_current,
-    m.n_machines,
-    m.n_accelerators,
-    t.stock_status,
-    case when c.cheapest.statistic <> 'median' then c.cheapest.price end as cheapest_price_usd,
-    c.median_price_usd,
-    c.dearest_price_usd,
-    c.cheapest.statistic,
-    c.cheapest.native as price_per_accelerator_hour,
-    c.cheapest.currency as pricing_currency,
-    c.cheapest.rate_date as fx_rate_date,
-    c.cheapest.region as region_id,
-    c.cheapest.instance_type,
-    a.cheapest.price as aws_price_usd,
-    a.terms.purchase_option as aws_purchase_option,
-    a.cheapest.instance_type as aws_instance_type,
-    a.cheapest.region as aws_region_id,
-    a.cheapest.observed as aws_last_observed_at,
-    a.cheapest.is_current as aws_is_current,
+    *, -- noqa: AM04
     case
-        when
-            c.cheapest.statistic <> 'median'
-            and (
-                (c.cheapest.is_current and a.cheapest.is_current)
-                or abs(epoch(c.cheapest.observed - a.cheapest.observed)) <= 30 * 86400
+        when is_ranked and not is_floor and cheapest_price_usd is not null
+            then row_number() over (
+                partition by
+                    accelerator_name, form_factor, purchase_option, commitment_class,
+                    is_ranked and not is_floor and cheapest_price_usd is not null
+                order by cheapest_price_usd, service_provider_name, offer_id
             )
-            then c.cheapest.price / a.cheapest.price - 1
-    end as distance_to_aws,
-    c.cheapest.is_current,
-    c.cheapest.age as age_days,
-    n.oldest_age_days,
-    c.cheapest.changed as valid_from,
-    c.cheapest.observed as last_observed_at,
-    c.cheapest.source,
-    c.cheapest.document as document_sha256,
-    c.cheapest.offer as offer_id
-from chosen as c
-inner join counted as n on c.terms is not distinct from n.terms
-left join available as m on c.terms is not distinct from m.terms
-left join status as t on c.cheapest.offer = t.offer_id
-left join chosen as a
-    on
-        c.terms.service_provider_name <> 'AWS'
-        and a.terms.service_provider_name = 'AWS'
-        and a.cheapest.statistic <> 'median'
-        and c.terms.accelerator_name = a.terms.accelerator_name
-        and c.terms.commitment_class = a.terms.commitment_class
-        and c.terms.capacity_class = a.terms.capacity_class
-        and (
-            a.terms.form_factor is null
-            or c.terms.form_factor = a.terms.form_factor
-            or (c.terms.form_factor is null and c.terms.accelerator_name in ('B200', 'B300'))
-        )
-qualify
-    row_number() over (
-        partition by c.terms
-        order by not a.cheapest.is_current, a.cheapest.price, a.cheapest.offer
-    ) = 1
+    end as price_rank
+from asked

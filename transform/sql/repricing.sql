@@ -9,7 +9,7 @@ with repriced as materialized (
         j.purchase_option,
         j.observed_at::DATE as repriced_on,
         count(distinct j.offer_id) as n_changed
-    from mart.price_move as j
+    from int.price_move as j
     inner join core.offer as o on j.offer_id = o.offer_id
     where j.change_kind = 'list_change'
     group by j.source, o.service_provider_name, j.purchase_option, j.observed_at::DATE
@@ -24,7 +24,7 @@ standing as (
         o.purchase_option,
         h.valid_from::DATE + 1 as first_day,
         least(h.valid_to::DATE - 1, case when c.source is null then h.last_observed_at::DATE end) as last_day
-    from mart.price_history as h
+    from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     semi join repriced as r
         on

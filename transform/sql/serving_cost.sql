@@ -4,14 +4,14 @@
 -- on demand is paid as it runs. Idle time is charged there, once, and never again in utilisation.
 -- `tokens_a_day` (NULL: not asked) are output tokens: whole units are paid all month, so many that the load fits at
 -- that utilisation; usd_per_million_at_load is what a token then costs. Points that promise less speed than asked, or
--- none, are left out; columns are those of mart.token_cost, its comment holds here too.
+-- none, are left out; columns are those of int.token_cost, its comment holds here too.
 with shape as (
     select model_name
     from core.model
     where model_name = lower(model) or list_contains(string_split(aliases, '; '), lower(model))
     union
     select model_name
-    from mart.throughput
+    from int.throughput
     where model_name = model
 ),
 
@@ -56,7 +56,7 @@ asked as (
             o.median_input_rate,
             o.low_input_rate
         ) as rates
-    from mart.serving_offer as o
+    from int.serving_offer as o
     inner join question as q on o.model_name = q.wanted
     left join pace as i
         on o.interactivity_from < i.speed and i.speed <= coalesce(o.interactivity_to, i.speed)

@@ -1,4 +1,4 @@
--- Each operating point on each offer that can run it: mart.serving_rate and the prices of units of that size.
+-- Each operating point on each offer that can run it: int.serving_rate and the prices of units of that size.
 select
     r.*, -- noqa: AM04
     p.* exclude (
@@ -6,8 +6,8 @@ select
     ),
     p.source as price_source,
     p.document_sha256 as price_document_sha256
-from mart.serving_rate as r
-inner join mart.cost_price as p
+from int.serving_rate as r
+inner join int.cost_price as p
     on
         r.accelerator_name = p.accelerator_name
         and r.chip_form_factor is not distinct from p.chip_form_factor

@@ -15,7 +15,7 @@ with host as (
         chip_form_factor,
         unit_accelerators,
         network
-    from mart.cost_price
+    from int.cost_price
     where unit_accelerators >= 1
 ),
 
@@ -56,7 +56,7 @@ hosted as (
             'unit_accelerators': h.unit_accelerators,
             'network': h.network
         } as op
-    from mart.throughput as t
+    from int.throughput as t
     inner join host as h
         on
             t.accelerator_name = h.accelerator_name

@@ -12,7 +12,7 @@ with every_zone as (
             'currency': pricing_currency
         } as market,
         coalesce(availability_zone_id, availability_zone) as zone_name
-    from mart.spot_zone_price
+    from int.spot_zone_price
     where conditions is null
 ),
 
@@ -34,7 +34,7 @@ part as (
         greatest(h.valid_from, z.ends_at - interval 30 days) as begins_at,
         least(coalesce(h.valid_to, z.window_end_at), z.window_end_at) as stops_at
     from zone_price as z
-    inner join mart.price_history as h on z.offer_id = h.offer_id
+    inner join int.price_history as h on z.offer_id = h.offer_id
     where
         h.unit_price is not null
         and h.valid_from <= z.window_end_at
@@ -143,7 +143,7 @@ feed as (
         } as market,
         arg_max(h.unit_price::DOUBLE, h.last_observed_at) as feed_price,
         max(h.last_observed_at) as last_observed_at
-    from mart.price_history as h
+    from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     where
         o.purchase_option = 'spot'

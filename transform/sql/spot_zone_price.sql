@@ -38,7 +38,7 @@ spell as (
         h.unit_price,
         h.last_source,
         lag(h.unit_price) over (partition by h.offer_id order by h.valid_from) as price_before
-    from mart.price_history as h
+    from int.price_history as h
     semi join told as t on h.offer_id = t.offer_id
 ),
 
@@ -128,7 +128,7 @@ on_demand as (
         h.valid_from,
         h.valid_to,
         h.unit_price
-    from mart.price_history as h
+    from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     where
         o.purchase_option = 'on_demand'
@@ -213,11 +213,14 @@ select
     l.ends_at as window_end_at,
     l.last_source as source,
     l.last_observed_at,
+    epoch(b.built_at - l.last_observed_at) / 86400 as age_days,
+    coalesce(a.is_ranked, false) as is_ranked,
     coalesce(epoch(b.built_at - l.last_observed_at) / 3600 <= s.max_age_hours, false) as is_current,
     o.offer_id
 from latest as l
 inner join core.offer as o on l.offer_id = o.offer_id
 inner join core.source as s on l.last_source = s.source
+left join int.accelerator_hour_price as a on l.offer_id = a.offer_id
 left join quantile as q on l.offer_id = q.offer_id
 left join compared as c on l.offer_id = c.offer_id
 inner join core.offer_unit as u on l.offer_id = u.offer_id

@@ -32,7 +32,7 @@ asked as (
             o.median_input_rate,
             o.low_input_rate
         ) as rates
-    from mart.serving_offer as o
+    from int.serving_offer as o
     cross join (values (0.3e0), (0.5e0), (0.7e0), (1e0)) as u (utilisation)
     left join pace as i
         on o.interactivity_from < i.speed and i.speed <= coalesce(o.interactivity_to, i.speed)

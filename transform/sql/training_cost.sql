@@ -12,7 +12,7 @@ with asked as (
         0e0 as overhead_share,
         1e0 as goodput_share,
         1e0 as running_share
-    from mart.training_offer
+    from int.training_offer
 ),
 
 counted as (

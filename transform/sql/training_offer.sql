@@ -1,4 +1,4 @@
--- Each measured training on each offer that can run it: mart.training_rate and the prices of units of that size.
+-- Each measured training on each offer that can run it: int.training_rate and the prices of units of that size.
 -- form_factor is the offer's.
 select
     r.* exclude (r.form_factor), -- noqa: AM04
@@ -7,8 +7,8 @@ select
     ),
     p.source as price_source,
     p.document_sha256 as price_document_sha256
-from mart.training_rate as r
-inner join mart.cost_price as p
+from int.training_rate as r
+inner join int.cost_price as p
     on
         r.accelerator_name = p.accelerator_name
         and r.chip_form_factor is not distinct from p.chip_form_factor

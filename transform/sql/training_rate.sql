@@ -1,7 +1,7 @@
 -- How fast each training runs on each kind of unit that is sold, per working chip: one row per model, scenario,
 -- benchmark, precision, sequence length, number of chips and grade; runs of several submitters give low, median, high.
 -- A training on n chips counts for units of at least n of that chip, and for more units than one only where a network
--- joins them, as in mart.serving_rate; working_share is the share of the chips paid that work. Trainings on different
+-- joins them, as in int.serving_rate; working_share is the share of the chips paid that work. Trainings on different
 -- numbers of chips stay apart: scaling_efficiency is the median rate a chip over that on the fewest chips measured.
 with host as (
     select distinct
@@ -9,7 +9,7 @@ with host as (
         chip_form_factor,
         unit_accelerators,
         network
-    from mart.cost_price
+    from int.cost_price
     where unit_accelerators >= 1
 ),
 
@@ -41,7 +41,7 @@ point as (
         arg_max(throughput_id, (total_rate_per_accelerator, throughput_id)) as throughput_id,
         arg_max(source_url, (total_rate_per_accelerator, throughput_id)) as source_url,
         arg_max(software, (total_rate_per_accelerator, throughput_id)) as software
-    from mart.throughput
+    from int.throughput
     where
         task = 'training'
         and unit_of_work = 'token'

@@ -4,7 +4,7 @@
 -- checkpoints are in one of overhead, goodput and `spot_running_share`, never in two. `commitment_use` is hours used /
 -- hours committed. With `assumed_mfu` NULL nothing is assumed. Of an assumed run the chips are the fewest whole units
 -- whose memory holds 16 bytes a parameter, and operations are 6 a parameter and token, attention left out.
--- Columns are those of mart.training_cost, its comment holds here too.
+-- Columns are those of int.training_cost, its comment holds here too.
 with shape as (
     select *
     from core.model
@@ -16,7 +16,7 @@ named as (
     from shape
     union
     select model_name
-    from mart.training_rate
+    from int.training_rate
     where model_name = model
 ),
 
@@ -58,7 +58,7 @@ sized as (
         k.best_dense_tflops,
         physics.training_flop_per_token(s.parameters_active, s.layers, s.attention_size, 0) as flop_per_token,
         physics.accelerators_needed(physics.training_memory_gb(s.parameters_total), k.memory_gb) as chips_needed
-    from mart.cost_price as p
+    from int.cost_price as p
     inner join peak as k
         on
             p.accelerator_name = k.accelerator_name
@@ -95,7 +95,7 @@ assumed as (
 
 every as (
     select *
-    from mart.training_offer
+    from int.training_offer
     where model_name = (select w.model_wanted from wanted as w)
     union all by name
     select *

@@ -1,19 +1,19 @@
 -- Every truth check of every subject: what was compared, what differed, by how much, with the worst pair in words. A
 -- check that found nothing to compare stands here too, as not checked, with the reason.
 with found as (
-    from mart.truth_second
+    from int.truth_second
     union all by name
-    from mart.truth_continuity
+    from int.truth_continuity
     union all by name
-    from mart.truth_factor
+    from int.truth_factor
     union all by name
-    from mart.truth_twice
+    from int.truth_twice
     union all by name
-    from mart.truth_account
+    from int.truth_account
     union all by name
-    from mart.truth_range
+    from int.truth_range
     union all by name
-    from mart.truth_ratio
+    from int.truth_ratio
 ),
 
 judged as materialized (
@@ -42,7 +42,7 @@ judged as materialized (
         f.offer_id,
         f.other_offer_id,
         f.newest_differing_at
-    from mart.truth_rule as r
+    from int.truth_rule as r
     left join found as f on r.check_name = f.check_name
 ),
 
@@ -57,7 +57,7 @@ told as (
         || a.pricing_currency || ', per chip-hour ' || coalesce(round(a.price_per_accelerator_hour, 6)::VARCHAR, '-')
         || ' (' || a.source || ', document ' || coalesce(a.document_sha256[:12], '-') || ', seen '
         || strftime(a.last_observed_at, '%Y-%m-%d') || ')' as words
-    from mart.accelerator_hour_price as a
+    from int.accelerator_hour_price as a
     where
         a.offer_id in (
             select j.offer_id from judged as j

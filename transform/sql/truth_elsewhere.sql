@@ -1,7 +1,7 @@
 -- One chip on the same terms sold elsewhere: by its provider in another currency, or by a reseller of a host that has a
 -- list of its own. One row a pair of prices.
 with foreign_price as (
-    select * from mart.truth_price
+    select * from int.truth_price
     where pricing_currency <> 'USD' and price_per_accelerator_hour_usd > 0
 ),
 
@@ -14,7 +14,7 @@ exchanged as (
         f.price_per_accelerator_hour_usd / d.price_per_accelerator_hour_usd as ratio,
         greatest(f.valid_from, d.valid_from) as began_at
     from foreign_price as f
-    inner join mart.truth_price as d
+    inner join int.truth_price as d
         on
             f.service_provider_name = d.service_provider_name
             and d.pricing_currency = 'USD'
@@ -37,8 +37,8 @@ resold as (
         l.offer_id as other_offer_id,
         p.price_per_accelerator_hour_usd / l.price_per_accelerator_hour_usd as ratio,
         greatest(p.valid_from, l.valid_from) as began_at
-    from mart.truth_price as p
-    inner join mart.truth_price as l
+    from int.truth_price as p
+    inner join int.truth_price as l
         on
             regexp_replace(lower(p.host_provider_name), '[ -]ai$|[^a-z0-9]', '', 'g')
             = regexp_replace(lower(l.service_provider_name), '[ -]ai$|[^a-z0-9]', '', 'g')

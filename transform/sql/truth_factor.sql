@@ -7,7 +7,7 @@ with amount as materialized (
         (price_per_accelerator_hour * 1e6)::BIGINT as micros,
         min(offer_id) as offer_id,
         max(valid_from) as began_at
-    from mart.truth_terms
+    from int.truth_terms
     where purchase_option <> 'spot'
     group by all
 ),

@@ -8,7 +8,7 @@ with machine as materialized (
             service_provider_name, host_provider_name, region_id, instance_type, accelerator_label, accelerator_count,
             capacity_unit, minimum_quantity, fabric, statistic, conditions, pricing_currency
         ) as machine
-    from mart.truth_price
+    from int.truth_price
     where effective_hourly_price > 0 and statistic = 'price'
     qualify last_observed_at >= max(last_observed_at) over (partition by service_provider_name) - interval 7 days
 ),

@@ -6,7 +6,7 @@ with newest as (
         service_provider_name,
         max(last_observed_at) as newest_at,
         bool_or(is_current) as has_current
-    from mart.accelerator_hour_price
+    from int.accelerator_hour_price
     group by service_provider_name
 )
 
@@ -44,7 +44,7 @@ select
     a.valid_from,
     a.last_observed_at,
     a.document_sha256
-from mart.accelerator_hour_price as a
+from int.accelerator_hour_price as a
 inner join newest as n on a.service_provider_name = n.service_provider_name
 where
     case when n.has_current then a.is_current else a.last_observed_at >= n.newest_at - interval 30 days end

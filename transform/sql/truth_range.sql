@@ -1,4 +1,4 @@
--- Each chip's prices per chip-hour beside the range of mart.truth_band. A chip without a range, or a price without a
+-- Each chip's prices per chip-hour beside the range of int.truth_band. A chip without a range, or a price without a
 -- rate of its currency, was not checked, and is counted. Interruptible prices may be a fifth of the lower limit.
 with priced as (
     select
@@ -8,8 +8,8 @@ with priced as (
         p.price_per_accelerator_hour_usd as price,
         b.limit_low / case when p.purchase_option = 'spot' then 5 else 1 end as limit_low,
         b.limit_high::DOUBLE as limit_high
-    from mart.truth_price as p
-    left join mart.truth_band as b on p.accelerator_name = b.accelerator_name
+    from int.truth_price as p
+    left join int.truth_band as b on p.accelerator_name = b.accelerator_name
     where p.accelerator_name is not null
 )
 

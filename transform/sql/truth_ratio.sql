@@ -1,11 +1,11 @@
 -- Each check of two prices beside one another, and each subject of it: how many pairs, how many outside the limits of
--- mart.truth_rule, and the pair that is farthest from them, as a ratio of its limit.
+-- int.truth_rule, and the pair that is farthest from them, as a ratio of its limit.
 with pair as (
-    from mart.truth_unit
+    from int.truth_unit
     union all by name
-    from mart.truth_order
+    from int.truth_order
     union all by name
-    from mart.truth_elsewhere
+    from int.truth_elsewhere
 ),
 
 measured as (
@@ -14,7 +14,7 @@ measured as (
         not p.ratio between r.limit_low and r.limit_high as is_off,
         greatest(p.ratio / r.limit_high, r.limit_low / p.ratio) as badness
     from pair as p
-    inner join mart.truth_rule as r on p.check_name = r.check_name
+    inner join int.truth_rule as r on p.check_name = r.check_name
 )
 
 select

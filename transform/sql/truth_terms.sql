@@ -24,5 +24,5 @@ select
         commitment_discount_type, commitment_term_hours, purchase_payment_model, offering_class, tier, statistic,
         conditions, fabric, pricing_currency
     ) as terms
-from mart.truth_price
+from int.truth_price
 where price_per_accelerator_hour > 0

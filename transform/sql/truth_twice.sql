@@ -19,7 +19,7 @@ with alike as (
                 commitment_term_hours, purchase_payment_model, offering_class, tier, conditions, pricing_currency,
                 pricing_unit, unit_price, upfront_price
             ) as likeness
-        from mart.truth_price
+        from int.truth_price
         where accelerator_name is not null and service_provider_name <> 'AWS' and statistic = 'price'
     ) as p
     window w as (partition by likeness order by offer_id rows between unbounded preceding and unbounded following)

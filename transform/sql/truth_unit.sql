@@ -4,7 +4,7 @@ with listed as materialized (
         *,
         case when service_provider_name = 'AWS' then split_part(regexp_replace(instance_type, '^ml[.]', ''), '.', 1) end
             as family
-    from mart.truth_terms
+    from int.truth_terms
 ),
 
 sized as (

@@ -176,7 +176,7 @@ def test_moving_a_price_moves_what_rests_on_it(con, read):
     machines = [
         (name, value)
         for name, value in con.execute(
-            "select o.instance_type, h.unit_price::DOUBLE from mart.price_history as h "
+            "select o.instance_type, h.unit_price::DOUBLE from int.price_history as h "
             "inner join core.offer as o on h.offer_id = o.offer_id where h.valid_to is null "
             "and o.region_id = 'us-east-1' and o.purchase_option = 'on_demand' and o.conditions is null "
             "and h.last_observed_at > TIMESTAMP '2026-06-01' order by all"

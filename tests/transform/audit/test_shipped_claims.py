@@ -119,8 +119,8 @@ def test_the_whole_audit_is_fast(con):
 
 
 def test_the_published_tables_have_the_same_verdicts(con, shipped):
-    """mart.claim_audit has a row a claim, and core.claim what its text says."""
-    rows = con.execute("select claim_id, verdict, verdict_today, standing from mart.claim_audit").fetchall()
+    """int.claim_audit has a row a claim, and core.claim what its text says."""
+    rows = con.execute("select claim_id, verdict, verdict_today, standing from int.claim_audit").fetchall()
     assert sorted(rows) == sorted(
         (name, one.finding.verdict, one.finding.verdict_today, one.standing) for name, one in shipped.items()
     )
@@ -133,7 +133,7 @@ def test_the_published_tables_have_the_same_verdicts(con, shipped):
 def test_texts_that_contradict_each_other_are_paired(con: duckdb.DuckDBPyConnection):
     """Prices, memory and dates that two texts tell differently stand in pairs, beside what the evidence says."""
     rows = con.execute(
-        "select claim_id, other_claim_id, claimed, other_claimed, recomputed_value from mart.claim_contradiction"
+        "select claim_id, other_claim_id, claimed, other_claimed, recomputed_value from int.claim_contradiction"
     ).fetchall()
     assert ("S0-057", "S4-023", "98.32", "38.06", 55.04) in rows
     assert ("S1-024", "S4-004", "96", "512", 96.0) in rows

@@ -10,7 +10,7 @@ with silent as (
 
 market_move as (
     select distinct offer_id
-    from mart.price_move
+    from int.price_move
     where change_kind = 'market_move'
 ),
 

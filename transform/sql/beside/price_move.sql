@@ -1,10 +1,10 @@
 -- Which moves are judged beside other prices: offers whose kinds of change may be others than in the file before, as
 -- what they are judged beside differs (is_anew), and what is judged beside any of those made anew.
 -- What stood of an offer differs from a moment on; before it, every comparison is as it was. The rules of
--- mart.price_move look from the moment of a move at what other offers then cost and had last cost.
+-- int.price_move look from the moment of a move at what other offers then cost and had last cost.
 with here as (
     select h.*
-    from mart.price_history as h
+    from int.price_history as h
     left join offer_tail as t on h.offer_id = t.offer_id
     left join touched_offer as x on h.offer_id = x.offer_id
     where x.offer_id is not null or h.valid_from >= t.since
@@ -12,7 +12,7 @@ with here as (
 
 there as (
     select h.*
-    from before.mart.price_history as h
+    from before.int.price_history as h
     left join offer_tail as t on h.offer_id = t.offer_id
     left join touched_offer as x on h.offer_id = x.offer_id
     where x.offer_id is not null or h.valid_from >= t.since
@@ -64,7 +64,7 @@ anew as (
     from touched_offer
     union
     select offer_id
-    from mart.price_history
+    from int.price_history
     where valid_from >= (select min(since) from differs)
     union
     select o.offer_id
@@ -87,7 +87,7 @@ jump as (
         select
             h.offer_id,
             h.effective_hourly_price / lag(h.effective_hourly_price) over w as fold
-        from mart.price_history as h
+        from int.price_history as h
         semi join anew as a on h.offer_id = a.offer_id
         where h.effective_hourly_price > 0
         window w as (partition by h.offer_id order by h.valid_from)

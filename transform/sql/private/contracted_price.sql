@@ -44,6 +44,6 @@ select
     b.prices_sha256
 from rule_match as m
 inner join price_rule as r on m.rule = r.rule
-inner join prices.mart.accelerator_hour_price as p on m.thing_id = p.offer_id
+inner join prices.int.accelerator_hour_price as p on m.thing_id = p.offer_id
 cross join build as b
 where m.thing = 'offer'

@@ -5,7 +5,7 @@
 -- A node is one capacity unit; where single chips are sold and the line states the chips of a node, it is so many.
 with offered as (
     select *
-    from prices.mart.accelerator_hour_price
+    from prices.int.accelerator_hour_price
     where
         unit_price_type = 'List'
         and restriction is null

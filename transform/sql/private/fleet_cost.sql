@@ -32,7 +32,7 @@ priced as (
         p.document_sha256,
         l.nodes::DOUBLE * l.paid_hours_per_month as node_hours
     from fleet_line as l
-    left join prices.mart.accelerator_hour_price as p on l.offer_id = p.offer_id
+    left join prices.int.accelerator_hour_price as p on l.offer_id = p.offer_id
     left join contracted as c on l.line_number = c.line_number
 )
 

@@ -80,7 +80,7 @@ near as (
 
 known_provider as (
     select distinct service_provider_name
-    from prices.mart.accelerator_hour_price
+    from prices.int.accelerator_hour_price
 ),
 
 on_demand as (
@@ -88,8 +88,8 @@ on_demand as (
         f.line_number,
         min(o.offer_id) as offer_id
     from fitting as f
-    inner join prices.mart.accelerator_hour_price as p on f.offer_id = p.offer_id
-    inner join prices.mart.accelerator_hour_price as o
+    inner join prices.int.accelerator_hour_price as p on f.offer_id = p.offer_id
+    inner join prices.int.accelerator_hour_price as o
         on
             p.service_provider_name = o.service_provider_name
             and p.instance_type is not distinct from o.instance_type
@@ -169,6 +169,6 @@ left join told as a on l.line_number = a.line_number
 left join near as n on l.line_number = n.line_number
 left join known_provider as k on l.service_provider_name = k.service_provider_name
 inner join matched as y on l.line_number = y.line_number
-left join prices.mart.accelerator_hour_price as p on y.offer_id = p.offer_id
+left join prices.int.accelerator_hour_price as p on y.offer_id = p.offer_id
 left join on_demand as d on l.line_number = d.line_number and p.offer_id is not null
 cross join build as b

@@ -43,7 +43,7 @@ select
     c.document_sha256
 from watched as w
 inner join fleet_line as l on w.line_number = l.line_number
-inner join prices.mart.price_change as c on w.offer_id = c.offer_id
-inner join prices.mart.accelerator_hour_price as p on w.offer_id = p.offer_id
+inner join prices.int.price_change as c on w.offer_id = c.offer_id
+inner join prices.int.accelerator_hour_price as p on w.offer_id = p.offer_id
 where c.change_kind not in ('correction', 'suspected_error')
 order by c.observed_at, l.line_number, w.move_of

@@ -23,7 +23,7 @@ with thing as (
         commitment_term_hours,
         purchase_payment_model,
         tier
-    from prices.mart.accelerator_hour_price
+    from prices.int.accelerator_hour_price
     where unit_price_type = 'List' and statistic = 'price'
     union all
     select

@@ -1,4 +1,4 @@
--- The first day on which mart.price_level may differ from the published file before, attached as `before`; NULL where
+-- The first day on which int.price_level may differ from the published file before, attached as `before`; NULL where
 -- it cannot on any. A day's level follows from the items that hold on it and from reference rates up to it.
 with item as (
     select
@@ -21,8 +21,8 @@ with item as (
                     then least(n.carried_from_date, b.carried_from_date)
             end
         ) as first_day
-    from mart.price_index_item as n
-    full join before.mart.price_index_item as b
+    from int.price_index_item as n
+    full join before.int.price_index_item as b
         on n.offer_id = b.offer_id and n.link_number = b.link_number and n.index_date = b.index_date
 ),
 

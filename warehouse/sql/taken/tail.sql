@@ -1,5 +1,5 @@
 -- Of each offer that one source alone tells of in the file before: where its last interval begins (since), and which
--- row of mart.price_history was in force as that day began (shown_since), as an index of days asks for it. A look that
+-- row of int.price_history was in force as that day began (shown_since), as an index of days asks for it. A look that
 -- confirms what stood, or that an offer is still gone, changes no row before `since`.
 with last_interval as (
     select
@@ -15,5 +15,5 @@ select
     l.since,
     coalesce(max(h.valid_from) filter (where h.valid_from < l.since::DATE), l.since) as shown_since
 from last_interval as l
-inner join before.mart.price_history as h on l.offer_id = h.offer_id
+inner join before.int.price_history as h on l.offer_id = h.offer_id
 group by l.offer_id, l.since

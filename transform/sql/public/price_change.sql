@@ -1,0 +1,33 @@
+-- Every change of an offer's price, per chip-hour: last seen old at last_observed_before_at, first seen new at
+-- observed_at. New and gone offers have one side only.
+select
+    c.observed_at,
+    c.last_observed_before_at,
+    c.accelerator_name,
+    c.service_provider_name,
+    c.region_id,
+    c.instance_type,
+    c.purchase_option,
+    nullif(
+        concat_ws(
+            ', ',
+            o.commitment_discount_type || ' plan',
+            o.offering_class,
+            o.purchase_payment_model,
+            o.tier,
+            o.fabric,
+            o.conditions,
+            case when o.statistic <> 'price' then o.statistic end
+        ),
+        ''
+    ) as offer_terms,
+    c.effective_hourly_price_before / c.accelerator_count::DOUBLE as price_per_accelerator_hour_before,
+    c.effective_hourly_price_after / c.accelerator_count::DOUBLE as price_per_accelerator_hour_after,
+    c.pricing_currency,
+    c.change_ratio,
+    c.change_kind,
+    e.evidence_kind,
+    c.offer_id
+from int.price_change as c
+inner join core.offer as o on c.offer_id = o.offer_id
+left join int.document_evidence as e on c.document_sha256 = e.document_sha256

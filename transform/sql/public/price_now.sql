@@ -1,0 +1,31 @@
+-- The last known price of each offer, in US dollars per chip-hour, with its age and what it rests on. Rows that are not
+-- ranked are older than the limit of age, or no price that anybody can have.
+select
+    o.accelerator_name,
+    o.form_factor,
+    o.service_provider_name,
+    o.region_id,
+    o.availability_zone_id,
+    o.instance_type,
+    o.accelerator_count,
+    o.purchase_option,
+    o.commitment_term_hours,
+    nullif(
+        concat_ws(
+            ', ',
+            o.commitment_discount_type || ' plan',
+            o.offering_class,
+            o.purchase_payment_model,
+            o.tier,
+            o.fabric,
+            o.conditions,
+            case when o.statistic <> 'price' then o.statistic end
+        ),
+        ''
+    ) as offer_terms,
+    o.price_per_accelerator_hour_usd,
+    o.age_days,
+    o.is_ranked,
+    o.evidence_kind,
+    o.offer_id
+from int.accelerator_hour_price as o
