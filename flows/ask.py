@@ -38,7 +38,8 @@ TABLES = (
     "union all "
     "select schema_name, function_name || '()', comment, array_to_string(parameters, ', ') "
     "from duckdb_functions() where function_type = 'table_macro' and not internal) "
-    f"where schema_name in ('core', 'mart', '{PRIVATE}') and not starts_with(coalesce(comment, ''), 'Deprecated') order by schema_name = '{PRIVATE}', schema_name desc, name"
+    f"where schema_name in ('core', 'mart', '{PRIVATE}') and not starts_with(coalesce(comment, ''), 'Deprecated') "
+    f"order by schema_name = '{PRIVATE}', schema_name desc, name"
 )
 """The question behind `query --list`."""
 

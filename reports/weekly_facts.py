@@ -206,7 +206,8 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
     for schema in ("core", "meta", "int", "mart"):
         con.execute(f"create schema {schema}")
     con.execute(
-        "create table meta.build as select ?::TIMESTAMP as built_at, version, ranked_days, marketplace_days from published.meta.build",
+        "create table meta.build as select ?::TIMESTAMP as built_at, version, ranked_days, marketplace_days "
+        "from published.meta.build",
         [as_of],
     )
     # Nothing is taken over from a file before.

@@ -254,9 +254,7 @@ def test_every_check_has_a_case(nothing: Path) -> None:
 def test_every_pair_that_is_judged_is_shown(ill: Path) -> None:
     """The pairs of each check and subject are those that were compared, and of the worst one stands its ratio."""
     with duckdb.connect(str(ill), read_only=True) as con:
-        pairs = (
-            "from int.truth_order union all by name from int.truth_unit union all by name from int.truth_elsewhere"
-        )
+        pairs = "from int.truth_order union all by name from int.truth_unit union all by name from int.truth_elsewhere"
         shown = con.execute(f"select check_name, subject, count(*) from ({pairs}) group by all order by all").fetchall()
         judged = con.execute("select check_name, subject, n_compared from int.truth_ratio order by all").fetchall()
         (n_worst,) = con.execute(
