@@ -117,6 +117,7 @@ def run(
         from flows import alerts, steps
 
         chosen = _chosen(read(), names, wait_seconds)
+        chosen = chosen.offline() if offline else chosen
         with output.progress(quiet=in_json) as progress:
             summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
         if summary.fresh:

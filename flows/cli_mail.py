@@ -26,7 +26,7 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
     with output.errors(in_json=in_json):
         from flows import pages
 
-        chosen: Settings = ctx.obj()
+        chosen: Settings = ctx.obj().shown()
         page = pages.write(chosen, chosen.published(), draw=True)
     output.echo(output.as_json({"report": str(page)}) if in_json else str(page))
 

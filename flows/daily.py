@@ -82,7 +82,8 @@ def daily(
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
     if wait_seconds is not None:
         chosen = replace(chosen, wait_seconds=wait_seconds)
-    with steps.open_run(chosen, progress=log.info) as one:
+    chosen = chosen.offline() if offline else chosen
+    with steps.open_run(chosen, is_offline=offline, progress=log.info) as one:
         planned = one.plan(one.sources(known(sources or []), offline=offline), scopes or ())
         collect_all(one, planned)
         summary = one.finish()

@@ -27,6 +27,7 @@ def report(settings: Settings, week: str | None, *, known_then: bool = False) ->
     """Write the page of a week and the feeds; return its facts and its path."""
     from reports import feed
 
+    settings = settings.shown()
     file, folder = settings.published(), settings.data_dir / "reports"
     found = weekly.read(
         file, Week.parse(week) if week else None, known_then=known_then, shown_in=settings.reporting_currency
@@ -44,7 +45,7 @@ def dry_run(settings: Settings, week: str | None, *, known_then: bool = False, c
     found, page = report(settings, week, known_then=known_then)
     written = _written(settings, found, page, chosen)
     message = letters.message(written, sender=chosen.sender, to=chosen.to[0], reply_to=chosen.reply_to, at=clock())
-    target = settings.data_dir / "mail" / f"{page.stem}.eml"
+    target = settings.shown().data_dir / "mail" / f"{page.stem}.eml"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(message.as_bytes())
     return target

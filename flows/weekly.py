@@ -31,7 +31,7 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
         data_dir: Where everything is kept; by default as the settings say.
     """
     log = get_run_logger()
-    chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
+    chosen = settings.read(data_dir=Path(data_dir) if data_dir else None).shown()
     found, page = mail_steps.report(chosen, week)
     link, where = run_page.address(chosen, page)
     create_link_artifact(key=PAGE_KEY, link=link, link_text=link, description=where)
