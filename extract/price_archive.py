@@ -38,8 +38,8 @@ EVIDENCE = ("evidence_kind", "source_url", "accessed_on", "terms", "terms_url")
 
 def origins() -> dict[str, dict[str, str]]:
     """Return the rows of origins.csv by the name of their file."""
-    with (ARCHIVE / "origins.csv").open(encoding="utf-8", newline="") as lines:
-        return {row["origin"]: row for row in csv.DictReader(lines)}
+    table = (ARCHIVE / "origins.csv").read_text(encoding="utf-8")
+    return {row["origin"]: row for row in csv.DictReader(io.StringIO(table))}
 
 
 def scopes(ctx: Context) -> tuple[str, ...]:

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import duckdb
 
-from extract import SOURCES, observations, price_archive
+from extract import observations, offline_archive, price_archive
 from extract.base import Source
 from warehouse.errors import ChipledgerError
 from warehouse.events import naive
 
-ARCHIVES = [source.name for source in SOURCES if source.kind == "archive"]
+ARCHIVES = [offline_archive.NAME, price_archive.NAME]
+"""The sources that are in the package."""
 MAX_AGE = timedelta(days=90)
 """How long a price of the archive counts as current, in its own directory alone."""
 NEWEST = """
@@ -47,19 +48,20 @@ def as_of(con: duckdb.DuckDBPyConnection, now: datetime) -> datetime | None:
 def clock(con: duckdb.DuckDBPyConnection) -> Callable[[], datetime]:
     """Return the clock of a run over the archive: its newest moment, or just after what the log learnt last."""
     row = con.execute("select max(recorded_at) from core.journal_position").fetchone()
-    last = row[0].replace(tzinfo=UTC) + timedelta(microseconds=1) if row and row[0] else datetime.min.replace(tzinfo=UTC)
-    moment = max(price_archive.newest(), last)
+    moment = price_archive.newest()
+    if row and row[0]:
+        moment = max(moment, row[0].replace(tzinfo=UTC) + timedelta(microseconds=1))
     return lambda: moment
 
 
 def refuse_mixing(con: duckdb.DuckDBPyConnection, sources: Iterable[Source], folder: Path) -> None:
     """Raise ChipledgerError where live prices would come beside those of the archive alone, or the other way round."""
-    kinds = {source.kind == "archive" for source in sources}
+    kinds = {source.name in ARCHIVES for source in sources}
     if False in kinds and _has_archive(con) and not _has_live(con):
         raise ChipledgerError(
             "this data directory holds the archive of the package, and live prices never mix with it",
             source=str(folder), field="data_dir", value=folder.name,
-            hint="Name another with --data-dir, or move this one away; `chipledger run --offline` has its own, offline/",
+            hint="Name another with --data-dir, or move this one away",
         )  # fmt: skip
     if True in kinds and _has_live(con):
         raise ChipledgerError(

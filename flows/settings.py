@@ -52,7 +52,7 @@ class Settings:
     def published(self) -> Path:
         """Return the published file; of a shared warehouse the newest one, fetched if it is another than is here.
 
-        Where only the archive of the package was read, it is that one's. Raises ChipledgerError where there is none yet.
+        Where only the archive of the package was read, it is that one's. Raises ChipledgerError where there is none.
         """
         if self.warehouse:
             from flows.warehouse_settings import place_of

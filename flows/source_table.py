@@ -6,6 +6,7 @@ from datetime import timedelta
 import duckdb
 
 from extract.base import Source
+from flows.offline import ARCHIVES
 from warehouse.building import SourceRow
 
 
@@ -27,7 +28,7 @@ def source_rows(
             source.url,
         )
         for source in sources
-        for max_age in [archive_max_age if source.kind == "archive" else source.max_age]
+        for max_age in [archive_max_age if source.name in ARCHIVES else source.max_age]
     ]
     imported = con.execute(
         "select distinct source from core.scope_run where source like 'import:%' order by source"

@@ -14,13 +14,13 @@ from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import duckdb
 
 from extract import SOURCES, observations, source_named
 from extract.base import Context, Source, failing_alone, past_looks
 from flows import ask, given_file, hidden, offline, pages, replay, retention, run_settings
+from flows.offline import ARCHIVES
 from flows.settings import Settings
 from flows.source_table import source_rows
 from flows.summary import Summary
@@ -88,7 +88,8 @@ class Run:
     def sources(self, names: Iterable[str] = (), *, offline: bool = False) -> tuple[Source, ...]:
         """Return the sources of this run: those named, or all that are enabled and fit (offline: the archive)."""
         wanted = [source_named(name) for name in names] or [source for source in SOURCES if self.settings.is_on(source)]
-        return tuple(source for source in wanted if (source.kind == "archive") == offline)
+        fitting = [source for source in wanted if (source.name in ARCHIVES if offline else source.kind != "archive")]
+        return tuple(fitting)
 
     def plan(self, sources: Iterable[Source], scopes: Iterable[str] = ()) -> list[tuple[Source, str]]:
         """Return the scopes to fetch; a source whose scopes cannot be listed is recorded as failed.
@@ -368,20 +369,6 @@ def open_run(
         journal = landing_of(settings).journal_parts
         with own_part(journal, replay.loaded_positions(con), shared.try_lock) as part:
             yield Run(settings, con, landing_of(settings, part=part), clock, progress)
-
-
-def call_heartbeat(settings: Settings) -> None:
-    """Tell the address in `heartbeat_url` that a run went well; its failure is a warning, as the run was good."""
-    if not settings.heartbeat_url:
-        return
-    from extract.http import HttpWeb
-
-    try:
-        HttpWeb().get(settings.heartbeat_url, accept="*/*")
-    except SourceError as error:
-        # Whoever has the address can say that a run was good.
-        told = hidden.hide(error.message, secrets=[settings.heartbeat_url])
-        LOG.warning("the heartbeat was not taken by %s: %s", urlsplit(settings.heartbeat_url).hostname, told)
 
 
 def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:
