@@ -246,6 +246,10 @@ class Run:
         """Write the report of the published file; return its path."""
         if self.summary.file is None:
             raise ValueError("nothing was published")
+        from flows import mail_steps
+
+        # The week comes first: the pages list it.
+        self.summary.week_faults = mail_steps.after_run(self.settings, self.summary.file, clock=self.clock)
         self.summary.report = pages.write(self.settings, self.summary.file)
         return self.summary.report
 
