@@ -63,6 +63,7 @@ def published_with(*asked: str) -> Iterator[None]:
     with undescribed(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("flows.steps.MARTS", marts)
         patch.setattr("flows.steps.MACROS", macros)
+        patch.setattr("flows.steps.PUBLIC", ())
         patch.setattr("flows.steps.create_formulas", formulas_of((*marts, *macros)))
         patch.setattr("flows.steps.audit_tables.TABLES", ())
         patch.setattr("flows.pages.write", lambda settings, file, **_: settings.data_dir / "reports" / "index.html")
