@@ -25,9 +25,7 @@ def reduced(png: bytes) -> bytes:
         return png
     pixels: list[tuple[int, ...]] = []
     for start in range(1, height * step, step):
-        channels = (
-            bytes(accumulate(rows[start + c : start + 4 * width : 4], lambda a, b: (a + b) & 255)) for c in range(3)
-        )
+        channels = (_summed(rows[start + c : start + 4 * width : 4]) for c in range(3))
         pixels += zip(*channels, strict=True)
     seen = Counter(pixels).most_common()
     kept = [colour for colour, _ in seen[:COLOURS]]
@@ -43,6 +41,11 @@ def reduced(png: bytes) -> bytes:
             (b"IEND", b""),
         )
     )
+
+
+def _summed(steps: bytes) -> bytes:
+    """Return the values of a channel from how each differs from the one before."""
+    return bytes(value & 255 for value in accumulate(steps))
 
 
 def _apart(one: tuple[int, ...], other: tuple[int, ...]) -> int:
