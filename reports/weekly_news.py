@@ -158,13 +158,10 @@ def _news(row: Row, own: Row) -> str:
 
 def _repriced(row: Row) -> str:
     """Return how many list prices a provider moved: raised 11 list prices by 7 to 79 %."""
-    ways = [
-        (row["n_raised"], "raised"),
-        (row["n_cut"], "cut"),
-        (row["n_moved"] - row["n_raised"] - row["n_cut"], "set"),
-    ]
-    shown = sorted((way for way in ways if way[0]), key=lambda way: -way[0])
-    words = " and ".join(f"{verb} {n:,}" for n, verb in shown) + f" list price{'' if row['n_moved'] == 1 else 's'}"
+    ways = [(row["n_raised"] or 0, "raised"), (row["n_cut"] or 0, "cut")]
+    shown = sorted((way for way in ways if way[0]), key=lambda way: -way[0]) or [(row["n_moved"], "set")]
+    words = " and ".join(f"{verb} {n:,}" for n, verb in shown)
+    words += f" list price{'s' if sum(n for n, _ in shown) > 1 else ''}"
     if row["most_change"] is None:
         return words
     least, most = whole_percent(row["least_change"]), whole_percent(row["most_change"])
