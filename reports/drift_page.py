@@ -1,8 +1,11 @@
 """The drift report: change over 7, 30, 90 and 365 days by chip, provider and purchase option, like for like."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from html import escape
 from itertools import groupby
+from math import exp
 from pathlib import Path
 
 import duckdb
@@ -23,6 +26,7 @@ HEADS = {
 MOST_ROWS = 400
 
 Series = tuple[str, str, str, str]
+Told = Mapping[Series, Mapping[int, Row]]
 
 
 def render(file: Path) -> str:
@@ -37,12 +41,7 @@ def render(file: Path) -> str:
         section(
             f"drift-{option}",
             f"Price per chip-hour, {escape(wording.option(option))}",
-            [
-                guard.part(
-                    f"Drift {wording.option(option)}",
-                    lambda option=option: tables.to_html(table(told, option, built_at)),  # type: ignore[misc]
-                )
-            ],
+            [guard.part(f"Drift {wording.option(option)}", partial(_option, told, option, built_at))],
         )
         for option in options
     ]
@@ -57,8 +56,8 @@ def render(file: Path) -> str:
         kind="Drift",
         nav=[(f"drift-{option}", wording.option(option)) for option in options],
         header=(
-            f"<p>Each window ends on {day} and begins so many days before. A change compares each offer with itself, in "
-            "its own currency; providers count equally, whatever they list. The mix effect is what the average did "
+            f"<p>Each window ends on {day} and begins so many days before. A change compares each offer with itself, "
+            "in its own currency; providers count equally, whatever they list. The mix effect is what the average did "
             "beyond that: offers that came and went, and their weights.</p>"
         ),
         main="\n".join(parts)
@@ -77,7 +76,20 @@ def render(file: Path) -> str:
     )
 
 
-def headline(told: dict[Series, dict[int, Row]]) -> str:
+def _option(told: Told, option: str, built_at: datetime) -> str:
+    """Return the table of the chips, and folded below it that of each provider."""
+    of_option = {key: windows for key, windows in told.items() if key[2] == option}
+    chips = {key: windows for key, windows in of_option.items() if key[0] != "provider"}
+    providers = {key: windows for key, windows in of_option.items() if key[0] == "provider"}
+    first = tables.to_html(table(chips, option, built_at, of_providers=False))
+    if not providers:
+        return first
+    second = tables.to_html(table(providers, option, built_at, of_providers=True))
+    n = wording.count(len(providers), "series", "series")
+    return f"{first}<details><summary>By provider: {n}</summary>{second}</details>"
+
+
+def headline(told: Told) -> str:
     """Return how many chips rose and fell in 90 days on demand, and how many did not move."""
     rows = [
         windows[90] for (level, _, option, _), windows in told.items()
@@ -93,19 +105,26 @@ def headline(told: dict[Series, dict[int, Row]]) -> str:
     )
 
 
-def table(told: dict[Series, dict[int, Row]], option: str, built_at: datetime) -> Sheet:
-    """Return the table of one purchase option: a group for each chip, its own line first."""
-    lines = [_line(key, windows, built_at) for key, windows in told.items() if key[2] == option][:MOST_ROWS]
+def table(told: Told, option: str, built_at: datetime, *, of_providers: bool) -> Sheet:
+    """Return a table of one purchase option: the chips, or their providers in a group for each chip."""
+    lines = [_line(key, windows, built_at) for key, windows in told.items()][:MOST_ROWS]
+    heads = {**HEADS, "series": "Provider" if of_providers else "Chip"}
     columns = {"chip": pl.String, **dict.fromkeys(HEADS, pl.String)}
-    name = f"drift-table-{option}".replace("_", "-")
+    name = f"drift-{'providers' if of_providers else 'chips'}-{option}".replace("_", "-")
+    frame_of = pl.DataFrame(lines, schema=columns, orient="row")
+    gt = GT(
+        frame_of if of_providers else frame_of.drop("chip"), id=name, rowname_col="series",
+        groupname_col="chip" if of_providers else None,
+    )  # fmt: skip
+    words = wording.OPTIONS[option]
+    by = "by provider" if of_providers else "by chip"
     gt = (
-        GT(pl.DataFrame(lines, schema=columns, orient="row"), id=name, rowname_col="series", groupname_col="chip")
-        .tab_header(
-            title=f"{wording.OPTIONS[option][0].upper()}{wording.OPTIONS[option][1:]}: change like for like",
-            subtitle="Percent over each window; a dash: nothing to compare. * offers known on both days.",
+        gt.tab_header(
+            title=f"{words[0].upper()}{words[1:]}: change like for like, {by}",
+            subtitle="Over each window; a dash: nothing to compare. * offers known on both days.",
         )
-        .tab_stubhead(html(HEADS["series"]))
-        .cols_label({key: html(head) for key, head in HEADS.items() if key != "series"})
+        .tab_stubhead(html(heads["series"]))
+        .cols_label({key: html(head) for key, head in heads.items() if key != "series"})
         .cols_align("right")
         .fmt(str, columns=list(HEADS))
     )
@@ -125,18 +144,18 @@ def _known(row: Row) -> bool:
     return row["drift"] is not None
 
 
-def _line(key: Series, windows: dict[int, Row], built_at: datetime) -> dict[str, str]:
+def _line(key: Series, windows: Mapping[int, Row], built_at: datetime) -> dict[str, str]:
     level, chip, _, provider = key
     quarter = windows.get(90, {})
-    names = {"all": "all chips, equal weights", "chip": "all providers, equal weights"}
+    names = {"all": "All chips, equal weights", "chip": chip}
     mix = quarter.get("mix_effect")
     compared = [row["n_matched"] for row in windows.values() if row["n_matched"]]
     return {
         "chip": chip or "All chips",
-        "series": f"<b>{names[level]}</b>" if level in names else escape(wording.short(provider, most=40)),
+        "series": escape(names[level]) if level in names else escape(wording.short(provider, most=40)),
         **{f"d{days}": _cell(windows.get(days)) for days in WINDOWS},
         "spark": front_page.spark(quarter, built_at) if quarter else "",
-        "mix": wording.UNKNOWN if mix is None else wording.percent(mix),
+        "mix": wording.UNKNOWN if mix is None else front_words.change(exp(mix) - 1),
         "n": f"{max(compared):,}" if compared else wording.UNKNOWN,
     }
 
@@ -145,7 +164,7 @@ def _cell(row: Row | None) -> str:
     if row is None or row["drift"] is None:
         reason = row["unknown_reason"] if row else "unknown"
         return f'<span class="no" title="{escape(reason or "unknown")}">{wording.UNKNOWN}</span>'
-    kind = "fall" if row["drift"] < 0 else "rise" if row["drift"] > 0 else "same"
+    kind = "fall" if row["drift"] < -1e-9 else "rise" if row["drift"] > 1e-9 else "same"
     mark = "*" if row["drift_method"] == "matched" else ""
     title = f"{row['window_begins_on']} to {row['window_ends_on']}, {row['n_matched'] or 0} offers"
-    return f'<span class="{kind}" title="{escape(title)}">{wording.percent(row["drift"])}{mark}</span>'
+    return f'<span class="{kind}" title="{escape(title)}">{front_words.change(row["drift"])}{mark}</span>'

@@ -4,6 +4,7 @@ Drawn here and not by the library that draws other charts, which takes a second 
 run. Labels stand at the ends of the lines, pushed apart; nothing lies to the right of them.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +16,7 @@ from reports.asking import Row
 
 PRICE = "price_per_accelerator_hour_usd"
 ORDER = ("AWS", "median", "lowest")
-NAMES = {"AWS": "AWS", "median": "others' median", "lowest": "others' lowest"}
+NAMES = {"AWS": "AWS", "median": "median", "lowest": "lowest"}
 APART = 15
 """Least distance between two labels."""
 
@@ -29,7 +30,7 @@ class Size:
     width: int
     height: int
     left: int = 26
-    right: int = 118
+    right: int = 104
     top: int = 10
     bottom: int = 24
 
@@ -44,7 +45,7 @@ class Size:
         return self.height - self.bottom
 
 
-DESK, PHONE = Size(700, 236), Size(360, 220, right=104)
+DESK, PHONE = Size(700, 204), Size(360, 210, right=100)
 
 
 def read(rows: Sequence[Row]) -> dict[str, Spans]:
@@ -78,32 +79,43 @@ def finding(lines: Mapping[str, Spans], chip: str) -> str:
     """Return what the chart says in a sentence: AWS's last step, and which way the others went in a year."""
     told = []
     if spans := lines.get("AWS"):
-        moves = [(a, b) for a, b in zip(spans, spans[1:], strict=False) if a[2] != b[2]]
+        moves = [(a, b) for a, b in itertools.pairwise(spans) if a[2] != b[2]]
         years = max(1, round((spans[-1][1] - spans[0][0]).days / 365))
         if moves:
-            (before, after) = moves[-1]
+            before, after = moves[-1]
             way = "fell" if after[2] < before[2] else "rose"
-            number = "once" if len(moves) == 1 else f"{len(moves)} times"
-            told.append(
-                f"AWS moved {number} in {years} years and {way} {front_words.percent(after[2] / before[2] - 1)}"
-            )
+            only = "its only move" if len(moves) == 1 else f"the last of {len(moves)} moves"
+            told.append(f"AWS {way} {front_words.percent(after[2] / before[2] - 1)}, {only} in {years} years")
         else:
             told.append(f"AWS has not moved since {front_words.date(spans[0][0])}")
-    if (spans := lines.get("lowest")) and len({price for *_, price in spans}) > 1:
-        last = spans[-1][2]
-        held = [price for begin, _, price in spans if (spans[-1][1] - begin).days >= 365] or [spans[0][2]]
-        change = last / held[-1] - 1
-        word = "unchanged" if abs(change) < 0.005 else f"{'down' if change < 0 else 'up'} {front_words.percent(change)}"
-        told.append(f"the lowest elsewhere is {word} in a year" if len(held) else f"the lowest elsewhere is {word}")
-    return f"{chip}: {', '.join(told) or 'prices on demand'}"
+    if told_of := _since(lines.get("lowest")):
+        told.append(f"the lowest elsewhere {told_of}")
+    return f"{chip}: {'; '.join(told) or 'prices on demand'}"
+
+
+def _since(spans: Spans | None) -> str:
+    """Return what a line did in its last year, or since it began anew after a gap; empty where it has one price."""
+    if not spans:
+        return ""
+    first, (_, end, last) = len(spans) - 1, spans[-1]
+    while first and spans[first - 1][1] == spans[first][0] and (end - spans[first][0]).days < 365:
+        first -= 1
+    begin, _, price = spans[first]
+    if (end - begin).days < 28 or not price:
+        return ""
+    when = "in a year" if (end - begin).days >= 365 else f"since {front_words.MONTHS[begin.month - 1]} {begin.year}"
+    change = last / price - 1
+    return f"is unchanged {when}" if abs(change) < 0.005 else (
+        f"{'fell' if change < 0 else 'rose'} {front_words.percent(change)} {when}"
+    )  # fmt: skip
 
 
 def scope(lines: Mapping[str, Spans], until: datetime) -> str:
     """Return unit and dates."""
     first = min(spans[0][0] for spans in lines.values())
     return (
-        f"USD per chip-hour on demand, {front_words.date(first)} to {front_words.date(until)}. Steps are list prices; a "
-        "line stops where nobody looked for 90 days."
+        f"USD per chip-hour on demand, {front_words.date(first)} to {front_words.date(until)}; median and lowest of "
+        "other providers. Gaps: nobody looked."
     )
 
 
@@ -113,7 +125,7 @@ def draw(lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, kin
     total = (until - since).total_seconds() or 1.0
     high = max(price for spans in lines.values() for *_, price in spans)
     step = _step(high / 3.2)
-    top = step * (int(high / step) + 1)
+    top = high * 1.06
 
     def x(moment: datetime) -> float:
         share = min(max((moment - since).total_seconds() / total, 0), 1)
@@ -122,13 +134,13 @@ def draw(lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, kin
     def y(price: float) -> float:
         return round(size.floor - (size.floor - size.top) * price / top, 1)
 
-    grid = [n * step for n in range(int(top / step + 0.5) + 1)]
+    grid = [n * step for n in range(int(top / step) + 1)]
     parts = [
         f'<path class="grid" d="{"".join(f"M{size.left} {y(value)}H{size.end}" for value in grid)}"/>',
         *(f'<text x="{size.left - 6}" y="{y(value) + 4}" class="end">{value:g}</text>' for value in grid),
         *_years(since, until, x, size),
     ]
-    for name in reversed(lines):
+    for name in reversed(list(lines)):
         parts.append(f'<path class="line {name.lower()}" d="{_path(lines[name], x, y)}"/>')
     parts += _event(lines.get("AWS"), x, y, size)
     parts += _labels(lines, y, size, until)
@@ -193,4 +205,4 @@ def _labels(lines: Mapping[str, Spans], y, size: Size, until: datetime) -> list[
 
 def _step(rough: float) -> float:
     power = 10.0 ** floor(log10(rough)) if rough > 0 else 1.0
-    return float(next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999))
+    return float(next(m * power for m in (1, 2, 4, 5, 10) if m * power >= rough * 0.999))

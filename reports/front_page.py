@@ -1,6 +1,7 @@
-"""The front page, `index.html`: what each chip costs, each way to buy it, on one screen; every price leads to evidence."""
+"""The front page, `index.html`: what each chip costs, each way to buy it; every price leads to its evidence."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from html import escape
 
@@ -73,7 +74,21 @@ def table(front: Front) -> Sheet:
         .cols_align("right")
         .fmt(str, columns=list(HEADS))
     )
+    if absent := [chip for chip in shown if _is_unknown(front.cells[chip])]:
+        gt = gt.tab_source_note(html(f'<span class="no">{escape(_unseen(front, absent))}</span>'))
     return Sheet(id="chips", gt=gt)
+
+
+def _is_unknown(cells: Mapping[str, Row]) -> bool:
+    return all(cell["unknown_reason"] == "unknown" for cell in cells.values())
+
+
+def _unseen(front: Front, chips: Sequence[str]) -> str:
+    """Return where a chip without any price was looked for, and when last."""
+    last = front.unseen["last_good_at"]
+    when = f", last looked for {front_words.date(last)}" if last else ""
+    where = wording.count(front.unseen["n_sources"] or 0, "source")
+    return f"{wording.few(list(chips))}: unknown, in no list of {where}{when}."
 
 
 def _title(front: Front, shown: Sequence[str]) -> str:
@@ -91,27 +106,21 @@ def _scope(front: Front) -> str:
     away = sorted(regions - {"us-east-1"})
     where = f"us-east-1 at AWS (else {', '.join(away)})" if away else "us-east-1 at AWS"
     return (
-        f"US dollars per chip-hour, Linux, {where}; spot: all zones of the United States. Upfront fees are spread over "
-        "the term. Purchase options stand side by side and are never ranked against each other."
+        f"US dollars per chip-hour, Linux, {where}, spot in all zones of the US; upfront fees spread over the term. "
+        "Purchase options are never ranked against each other."
     )
 
 
 def _line(front: Front, chip: str, places: int) -> dict[str, str]:
     cells = front.cells[chip]
-    if not front.priced(chip) and all(cell["unknown_reason"] == "unknown" for cell in cells.values()):
-        unseen = front.unseen
-        words = f"in no list of {wording.count(unseen['n_sources'] or 0, 'source')}"
-        last = f"last looked for {front_words.date(unseen['last_good_at'])}" if unseen["last_good_at"] else ""
-        return {
-            **dict.fromkeys(HEADS, ""), "chip": _chip(chip, "no price published"),
-            "aws_on_demand": f'<span class="no wide">unknown{small(", ".join(filter(None, (words, last))))}</span>',
-            **{name: '<span class="no">unknown</span>' for name in (*OPTIONS[1:], "change", "age")},
-        }  # fmt: skip
+    if _is_unknown(cells):
+        unknown = dict.fromkeys((*OPTIONS, "change", "age"), '<span class="no">unknown</span>')
+        return {"chip": _chip(chip, "no price seen"), **unknown}
     drift = front.drifts.get(chip)
     ages = [cells[name]["age_days"] for name in OPTIONS if name in cells and cells[name]["age_days"] is not None]
     return {
         "chip": _chip(chip, _machine(cells)),
-        **{name: _cell(cells.get(name), name, places, cells) for name in OPTIONS},
+        **{name: _cell(cells.get(name), name, places, cells, front.built_at) for name in OPTIONS},
         "change": _change(drift, front.built_at),
         "age": f"{max(ages):.0f}" if ages else '<span class="no">unknown</span>',
     }
@@ -121,19 +130,17 @@ def _chip(chip: str, machine: str) -> str:
     return f"<b>{escape(chip)}</b>{small(machine)}"
 
 
-def _machine(cells: dict[str, Row] | object) -> str:
-    known = cells if isinstance(cells, dict) else {}
-    own = known.get("aws_on_demand")
+def _machine(cells: Mapping[str, Row]) -> str:
+    own = cells.get("aws_on_demand")
     if own is None or own["unknown_reason"] == "not sold":
         return "not at AWS"
-    form = f", {own['form_factor']}" if own["form_factor"] else ""
-    return f"{own['instance_type']}{form}" if own["instance_type"] else "AWS"
+    return ", ".join(part for part in (own["instance_type"], own["form_factor"]) if part) or "at AWS"
 
 
-def _cell(cell: Row | None, name: str, places: int, cells: object) -> str:
+def _cell(cell: Row | None, name: str, places: int, cells: Mapping[str, Row], built_at: datetime) -> str:
     if cell is None or cell[PRICE] is None:
         reason = (cell or {}).get("unknown_reason") or "unknown"
-        block = cells.get("aws_block") if isinstance(cells, dict) else None
+        block = cells.get("aws_block")
         if name == "aws_on_demand" and block and block[PRICE] is not None:
             return f'<span class="no">{escape(reason)}</span><small>Block {price(block, places)}</small>'
         return f'<span class="no">{escape(reason)}</span>'
@@ -142,15 +149,14 @@ def _cell(cell: Row | None, name: str, places: int, cells: object) -> str:
         if cell["highest_price_usd"] is not None and cell["highest_offer_id"] != cell["offer_id"]:
             text += f"\N{EN DASH}{price(cell, places, value='highest_price_usd', offer='highest_offer_id')}"
         unit = "zone" if cell["is_by_zone"] else "region"
-        return text + small(
-            f"{wording.count(cell['n_places'] or 0, unit)}, {front_words.date(cell['last_observed_at'])}"
-        )
+        day = front_words.near(cell["last_observed_at"], built_at)
+        return text + small(f"{wording.count(cell['n_places'] or 0, unit)}, {day}")
     if name in ("aws_1y", "aws_3y"):
         return text + small(front_words.terms(cell))
     if name == "elsewhere":
         others = [str(cell[part]) for part in ("tier", "form_factor") if cell[part] and "_" not in str(cell[part])]
         return text + small(", ".join([str(cell["service_provider_name"]), *others[:1]]))
-    return text + small(cell["region_id"])
+    return text + (small(cell["region_id"]) if cell["region_id"] != "us-east-1" else "")
 
 
 def price(cell: Row, places: int, *, value: str = PRICE, offer: str = "offer_id") -> str:
@@ -163,14 +169,12 @@ def price(cell: Row, places: int, *, value: str = PRICE, offer: str = "offer_id"
 
 def _change(drift: Row | None, built_at: datetime) -> str:
     if drift is None or drift["drift"] is None:
-        reason = (drift or {}).get("unknown_reason") or "not seen"
-        return (
-            f'<span class="no">{escape("new" if reason.startswith("no price known") else "nothing to compare")}</span>'
-        )
-    line = spark(drift, built_at)
-    kind = "fall" if drift["drift"] < 0 else "rise" if drift["drift"] > 0 else "same"
-    note = small(wording.count(drift["n_matched"] or 0, "offer"))
-    return f'<span class="{kind}">{wording.percent(drift["drift"])}</span>{line}{note}'
+        reason = (drift or {}).get("unknown_reason") or "no price known"
+        words = "new" if reason.startswith("no price known on") else "not comparable" if drift else "not known"
+        return f'<span class="no" title="{escape(reason)}">{words}</span>'
+    kind = "fall" if drift["drift"] < -1e-9 else "rise" if drift["drift"] > 1e-9 else "same"
+    offers = wording.count(drift["n_matched"] or 0, "offer")
+    return f'<span class="{kind}" title="{offers}">{front_words.change(drift["drift"])}</span>{spark(drift, built_at)}'
 
 
 def spark(drift: Row, built_at: datetime) -> str:
@@ -180,7 +184,7 @@ def spark(drift: Row, built_at: datetime) -> str:
         return ""
     spans = [
         (built_at - timedelta(days=days), built_at - timedelta(days=after), level)
-        for (days, level), (after, _) in zip(points, points[1:], strict=False)
+        for (days, level), (after, _) in itertools.pairwise(points)
     ]
     spans.append((built_at, built_at, 1.0))
     return sparkline.draw(spans, since=built_at - timedelta(days=90), until=built_at)

@@ -22,6 +22,17 @@ def percent(share: float) -> str:
     return f"{abs(share) * 100:.{places}f}{NBSP}%"
 
 
+def change(ratio: float) -> str:
+    """Return a change with its sign and one decimal; what did not move has none: 0.0 %."""
+    return f"0.0{NBSP}%" if abs(ratio) < 1e-9 else wording.percent(ratio).replace(" ", NBSP)
+
+
+def near(moment: Date | None, built: Date) -> str:
+    """Return a date without its year where that is the year of the page: 15 Oct."""
+    text = date(moment)
+    return text.removesuffix(f"{NBSP}{built.year}")
+
+
 def money(value: float) -> str:
     """Return an amount of many dollars: 1.49 million, 86,000."""
     return f"{value / 1e6:,.2f}{NBSP}million" if value >= 1e6 else f"{value:,.0f}"
@@ -59,17 +70,17 @@ def _moved(front: Front) -> str:
     if not told:
         return "no list price moved in 90 days"
     if not own and "AWS" in known:
-        told = [*told[:1], "AWS moved none"]
-    return f"in 90 days {wording.few(told)}"
+        return f"in 90 days {told[0]}, AWS moved none"
+    return f"in 90 days {', '.join(told)}"
 
 
 def _ways(row: Row) -> str:
-    ways = [
-        f"{way} {wording.count(n, 'list price')}"
-        for way, n in (("raised", row["n_rises"]), ("lowered", row["n_falls"]))
-        if n
-    ]
-    return wording.few(ways)
+    """Return how many list prices a provider raised and lowered."""
+    rises, falls = row["n_rises"], row["n_falls"]
+    if not rises:
+        return f"lowered {wording.count(falls, 'list price')}"
+    raised = f"raised {wording.count(rises, 'list price')}"
+    return f"{raised} and lowered {falls:,}" if falls else raised
 
 
 def trust(front: Front) -> str:
@@ -102,8 +113,9 @@ def bill(front: Front) -> list[str]:
         )
     elif row["plan_saving_usd"] is not None:
         told.append(
-            f"For {machines} at {use}, the best one-year plan costs {money(-row['plan_saving_usd'])}{NBSP}USD more than "
-            f"{money(row['on_demand_year_usd'])} a year on demand; it pays from {percent(row['plan_pays_from_use'])} use."
+            f"For {machines} at {use}, the best one-year plan costs {money(-row['plan_saving_usd'])}{NBSP}USD more "
+            f"than {money(row['on_demand_year_usd'])} a year on demand; it pays from "
+            f"{percent(row['plan_pays_from_use'])} use."
         )
     if row["elsewhere_saving"] is not None:
         way = "less" if row["elsewhere_saving"] >= 0 else "more"

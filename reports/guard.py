@@ -37,7 +37,7 @@ def page(name: str, make: Callable[[], str], instead: Callable[[Exception], str]
         return make()
     try:
         return make()
-    except Exception as error:  # noqa: BLE001 (whatever it is, the other parts are written)
+    except Exception as error:
         failed.append(f"{name}: {type(error).__name__}: {error}")
         log.warning("%s could not be made", name, exc_info=True)
         return instead(error)

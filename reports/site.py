@@ -142,8 +142,18 @@ def write(
     which. A part that fails says so in its place, inside `guard.noted` (reports/guard.py).
     """
     # What these import costs half a second, which a command that writes no page must not pay.
-    from reports import archive_page, asking, evidence_page, facts, feed, front_facts, front_page, news, page
-    from reports import weekly_archive
+    from reports import (
+        archive_page,
+        asking,
+        evidence_page,
+        facts,
+        feed,
+        front_facts,
+        front_page,
+        news,
+        page,
+        weekly_archive,
+    )
 
     # Held open, the file is opened once for all pages, each of which asks through a connection of its own.
     with duckdb.connect(str(file), read_only=True):
