@@ -32,7 +32,19 @@ from prefect.states import Cancelled, Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from extract import source_named
-from flows import alerts, fan_out, groups, handed, handed_shared, limits, run_page, run_settings, settings, steps
+from flows import (
+    alerts,
+    fan_out,
+    groups,
+    handed,
+    handed_shared,
+    heartbeat,
+    limits,
+    run_page,
+    run_settings,
+    settings,
+    steps,
+)
 from flows.fan_out import Collected, Known, Scope
 from flows.retrying import AGAIN
 from flows.run_page import known, outcome, page, without_secrets
@@ -82,7 +94,8 @@ def daily(
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
     if wait_seconds is not None:
         chosen = replace(chosen, wait_seconds=wait_seconds)
-    with steps.open_run(chosen, progress=log.info) as one:
+    chosen = chosen.offline() if offline else chosen
+    with steps.open_run(chosen, is_offline=offline, progress=log.info) as one:
         planned = one.plan(one.sources(known(sources or []), offline=offline), scopes or ())
         collect_all(one, planned)
         summary = one.finish()
@@ -95,7 +108,7 @@ def daily(
     alerts.after_run(chosen, clock=steps.utc_now)
     if not summary.fresh:
         raise ChipledgerError(outcome(summary), hint="The last published file stands")
-    steps.call_heartbeat(chosen)
+    heartbeat.call(chosen)
     return Completed(message=outcome(summary), data=summary)
 
 
@@ -348,7 +361,7 @@ def main(offline: bool, sources: list[str] | None, scopes: list[str] | None, dat
         sys.stderr.write(f"error: {without_secrets(str(result))}\n")
         return 1
     sys.stdout.writelines(f"{line}\n" for line in result.lines())
-    return 1 if result.private_fault else 0
+    return 1 if result.private_fault or result.week_faults else 0
 
 
 if __name__ == "__main__":
