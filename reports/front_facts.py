@@ -17,7 +17,8 @@ CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainiu
 class Front:
     """The front page's facts: times are naive and UTC.
 
-    `chips` are those shown, in order. `cells` are the prices by chip and cell, `drifts` the 90 days of each chip.
+    `chips` are those shown, in order. `cells` are the prices by chip and cell, `drifts` the 90 days of each chip,
+    `tokens` what tokens cost on it by kind of option, at the `point`.
     `chip` is the first with a price at AWS and elsewhere, or any: the one that the headline, chart and bill speak of.
     """
 
@@ -27,6 +28,8 @@ class Front:
     chip: str | None
     cells: Mapping[str, Mapping[str, Row]]
     drifts: Mapping[str, Row]
+    tokens: Mapping[str, Mapping[str, Row]]
+    point: Row | None
     bill: Row | None
     moves: Sequence[Row]
     lines: Sequence[Row]
@@ -40,7 +43,7 @@ class Front:
     @property
     def offers(self) -> list[int]:
         """Return the offers that the page shows."""
-        found = {
+        found = {row["offer_id"] for rows in self.tokens.values() for row in rows.values()} | {
             cell[name]
             for cells in self.cells.values()
             for cell in cells.values()
@@ -56,6 +59,9 @@ def read(file: Path, chips: Sequence[str] = CHIPS) -> Front:
         cells: dict[str, dict[str, Row]] = {}
         for row in ask(con, "front_cell", chips=list(chips)):
             cells.setdefault(row["accelerator_name"], {})[row["cell"]] = row
+        tokens: dict[str, dict[str, Row]] = {}
+        for row in ask(con, "front_token", chips=list(chips)):
+            tokens.setdefault(row["accelerator_name"], {})[row["option_kind"]] = row
         chip = _told(chips, cells)
         return Front(
             built_at=built_at,
@@ -64,6 +70,8 @@ def read(file: Path, chips: Sequence[str] = CHIPS) -> Front:
             chip=chip,
             cells=cells,
             drifts={row["accelerator_name"]: row for row in ask(con, "front_drift", chips=list(chips))},
+            tokens=tokens,
+            point=next(iter(ask(con, "front_point")), None),
             bill=next(iter(ask(con, "front_bill", chip=chip)), None),
             moves=ask(con, "front_move"),
             lines=ask(con, "front_line", chip=chip),

@@ -16,10 +16,12 @@ from reports.front_words import PRICE
 from reports.tables import Sheet, small
 
 PLACE = "index.html"
+TOKENS = {"token_on_demand": "on_demand", "token_1y": "one_year", "token_spot": "spot"}
 OPTIONS = ("aws_on_demand", "aws_1y", "aws_3y", "aws_spot", "elsewhere")
 HEADS = {
     "chip": "Chip", "aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-year",
-    "aws_spot": "spot, by zone", "elsewhere": "cheapest seen", "change": "change", "age": "oldest<br>price, days",
+    "aws_spot": "spot, by zone", "elsewhere": "cheapest seen", "change": "change", "token_on_demand": "on demand", "token_1y": "1-year", "token_spot": "spot",
+    "age": "age,<br>days",
 }  # fmt: skip
 
 
@@ -71,6 +73,7 @@ def table(front: Front) -> Sheet:
         .tab_spanner("AWS", columns=["aws_on_demand", "aws_1y", "aws_3y", "aws_spot"])
         .tab_spanner("Elsewhere", columns=["elsewhere"])
         .tab_spanner("90 days", columns=["change"])
+        .tab_spanner("USD per million tokens", columns=list(TOKENS))
         .cols_align("right")
         .fmt(str, columns=list(HEADS))
     )
@@ -87,8 +90,8 @@ def _unseen(front: Front, chips: Sequence[str]) -> str:
     """Return where a chip without any price was looked for, and when last."""
     last = front.unseen["last_good_at"]
     when = f", last looked for {front_words.date(last)}" if last else ""
-    where = wording.count(front.unseen["n_sources"] or 0, "source")
-    return f"{wording.few(list(chips))}: unknown, in no list of {where}{when}."
+    where = wording.count(front.unseen["n_lists"] or 0, "price list")
+    return f"{wording.few(list(chips))}: unknown, in none of {where}{when}."
 
 
 def _title(front: Front, shown: Sequence[str]) -> str:
@@ -107,14 +110,24 @@ def _scope(front: Front) -> str:
     where = f"us-east-1 at AWS (else {', '.join(away)})" if away else "us-east-1 at AWS"
     return (
         f"US dollars per chip-hour, Linux, {where}, spot in all zones of the US; upfront fees spread over the term. "
-        "Purchase options are never ranked against each other."
+        f"Options are never ranked against each other.{_point(front)}"
     )
+
+
+def _point(front: Front) -> str:
+    """Return what the costs per token are of."""
+    point = front.point
+    if point is None:
+        return ""
+    speed = f", {point['interactivity']:.0f} tok/s per user" if point["interactivity"] else ""
+    words = " ".join(str(point[name]) for name in ("model_name", "precision") if point[name])
+    return f" Tokens: {words}, {point['scenario']}{speed}, output tokens of a machine at full load."
 
 
 def _line(front: Front, chip: str, places: int) -> dict[str, str]:
     cells = front.cells[chip]
     if _is_unknown(cells):
-        unknown = dict.fromkeys((*OPTIONS, "change", "age"), '<span class="no">unknown</span>')
+        unknown = dict.fromkeys((*OPTIONS, "change", *TOKENS, "age"), '<span class="no">unknown</span>')
         return {"chip": _chip(chip, "no price seen"), **unknown}
     drift = front.drifts.get(chip)
     ages = [cells[name]["age_days"] for name in OPTIONS if name in cells and cells[name]["age_days"] is not None]
@@ -122,6 +135,7 @@ def _line(front: Front, chip: str, places: int) -> dict[str, str]:
         "chip": _chip(chip, _machine(cells)),
         **{name: _cell(cells.get(name), name, places, cells, front.built_at) for name in OPTIONS},
         "change": _change(drift, front.built_at),
+        **{name: _token(front.tokens.get(chip, {}).get(kind)) for name, kind in TOKENS.items()},
         "age": f"{max(ages):.0f}" if ages else '<span class="no">unknown</span>',
     }
 
@@ -177,9 +191,34 @@ def _change(drift: Row | None, built_at: datetime) -> str:
     return f'<span class="{kind}" title="{offers}">{front_words.change(drift["drift"])}</span>{spark(drift, built_at)}'
 
 
+WHY = (
+    ("unknown: no run of the model", "no run"), ("unknown: no run is as fast", "too slow"),
+    ("unknown: at most", "at most"), ("unknown: the last price", "old price"), ("unknown: no price", "no price"),
+    ("unknown: no offer", "not this size"), ("unknown: the run", "weak run"),
+)  # fmt: skip
+"""Why there is no cost per token, in few words; the cell's title has the whole reason."""
+
+
+def _token(row: Row | None) -> str:
+    """Return a cost per token as a link to the price that it rests on, or why there is none."""
+    if row is None or row["usd_per_million_output_tokens"] is None:
+        reason = (row or {}).get("cost_basis") or "unknown"
+        words = next((short for begin, short in WHY if reason.startswith(begin)), "unknown")
+        return f'<span class="no" title="{escape(reason)}">{words}</span>'
+    number = wording.significant(row["usd_per_million_output_tokens"])
+    seen = {"mean_30d": "30-day mean", "mean_7d": "7-day mean"}.get(row["price_kind"] or "", "")
+    note = small(seen) if seen else small(row["service_provider_name"]) if row["service_provider_name"] != "AWS" else ""
+    title = f' title="{escape(row["cost_basis"] or "")}"'
+    if row["offer_id"] is None:
+        return number + note
+    link = f'<a href="evidence.html#offer-{row["offer_id"]}" data-offer-id="{row["offer_id"]}"{title}>{number}</a>'
+    return link + note
+
+
 def spark(drift: Row, built_at: datetime) -> str:
     """Return the sparkline of a row of int.drift_report; empty where nothing matches."""
-    points = [*zip(drift["spark_days"] or (), drift["sparkline"] or (), strict=True), (0, 1.0)]
+    levels = [round(level, 6) for level in drift["sparkline"] or ()]
+    points = [*zip(drift["spark_days"] or (), levels, strict=True), (0, 1.0)]
     if len(points) < 2:
         return ""
     spans = [

@@ -1,15 +1,16 @@
 -- What each series did over 7, 30, 90 and 365 days up to the file's own date, like for like: one row per series and
 -- window. A series is one provider's offers of one chip under one purchase option (index_level provider), all providers
 -- of a chip with equal weights (chip), or all chips with equal weights (all).
---   drift        chained: that of int.price_index, where one chain has both days. matched: else, the offers whose price
---                is known on both days, each compared with itself in its own currency (mean of the logarithms)
+--   drift        chained: that of int.price_index, where one chain has both days. matched: else, each offer compared
+--                with itself in its own currency (mean of the logarithms), from the window's beginning, or from when it
+--                was first seen in the window; a series needs an offer that was known when the window began
 --   mix_effect   what the logarithm of the geometric mean price did beyond drift and rates of exchange: offers that
 --                came and went, and weights. Unknown where an offer has no dollar price
 --   sparkline    matched index of 90 days, ten days apart, in parts of today's level; NULL where nothing matches
 -- Known on a day is a price in force then that was confirmed within the limit of age before that day, or later: the
--- rule of what is ranked today, asked of the past. A price that nobody confirmed since a window began says nothing of
--- that window. Which offers count is in int.price_index_item; those with a correction or a suspected error in a window
--- are left out of that window's matched drift.
+-- rule of what is ranked today, asked of the past. A price that nobody confirmed since counts in no window. Which
+-- offers count is in int.price_index_item; those with a correction or a suspected error in a window are left out of that
+-- window's matched drift.
 with point as (
     select
         p.days_back,
@@ -88,21 +89,53 @@ doubtful as (
     group by c.offer_id
 ),
 
-of_provider as (
+-- What an offer is compared with: its price when the window began, or else its first one in the window.
+first_seen as (
     select
+        i.offer_id,
+        p.days_back,
+        min(h.valid_from) as base_at,
+        arg_min(ln(h.effective_hourly_price / i.chips), h.valid_from) as price_log
+    from item as i
+    inner join int.price_history as h on i.offer_id = h.offer_id
+    inner join point as p on h.valid_from > p.moment
+    inner join point as n on h.valid_from <= n.moment and n.days_back = 0
+    where h.effective_hourly_price > 0
+    group by i.offer_id, p.days_back
+),
+
+compared as (
+    select
+        a.offer_id,
         a.service_provider_name,
         a.accelerator_name,
         a.purchase_option,
-        z.days_back,
-        sum((a.price_log - z.price_log)::DECIMAL(18, 15))::DOUBLE / count(*) as drift_log,
-        sum((a.rate_log - z.rate_log)::DECIMAL(18, 15))::DOUBLE / count(*) as rate_change,
-        count(*) as n_matched,
-        count(*) filter (where abs(a.price_log - z.price_log) > 1e-12) as n_moved
+        p.days_back,
+        a.price_log - coalesce(z.price_log, f.price_log) as drift_log,
+        a.rate_log - z.rate_log as rate_change
     from known as a
-    inner join known as z on a.offer_id = z.offer_id and z.days_back > 0 and a.last_observed_at >= z.moment
+    inner join point as p on p.days_back > 0
+    left join known as z on a.offer_id = z.offer_id and p.days_back = z.days_back
+    left join first_seen as f on a.offer_id = f.offer_id and p.days_back = f.days_back
     left join doubtful as d on a.offer_id = d.offer_id
-    where a.days_back = 0 and (d.newest_days is null or d.newest_days > z.days_back)
-    group by a.service_provider_name, a.accelerator_name, a.purchase_option, z.days_back
+    where
+        a.days_back = 0
+        and (d.newest_days is null or d.newest_days > p.days_back)
+        and case when z.offer_id is not null then a.last_observed_at >= p.moment else a.last_observed_at > f.base_at end
+),
+
+of_provider as (
+    select
+        service_provider_name,
+        accelerator_name,
+        purchase_option,
+        days_back,
+        sum(drift_log::DECIMAL(18, 15))::DOUBLE / count(*) as drift_log,
+        sum(rate_change::DECIMAL(18, 15))::DOUBLE / nullif(count(rate_change), 0) as rate_change,
+        count(*) as n_matched,
+        count(*) filter (where abs(drift_log) > 1e-12) as n_moved
+    from compared
+    group by service_provider_name, accelerator_name, purchase_option, days_back
 ),
 
 of_chip as (
@@ -214,19 +247,22 @@ select
     w.days_back as window_days,
     w.point_date as window_begins_on,
     b.built_at::DATE as window_ends_on,
-    exp(coalesce(c.drift_log, m.drift_log)) - 1 as drift,
-    case when c.drift_log is not null then 'chained' when m.drift_log is not null then 'matched' end as drift_method,
+    case when z.n_items is not null then exp(coalesce(c.drift_log, m.drift_log)) - 1 end as drift,
+    case
+        when c.drift_log is not null then 'chained'
+        when m.drift_log is not null and z.n_items is not null then 'matched'
+    end as drift_method,
     exp(a.level_log - z.level_log) - 1 as level_change,
-    a.level_log - z.level_log - coalesce(c.drift_log, m.drift_log) - m.rate_change as mix_effect,
+    a.level_log - z.level_log - coalesce(c.drift_log, m.drift_log) - coalesce(m.rate_change, 0) as mix_effect,
     m.rate_change as currency_effect,
     z.n_items as n_items_before,
     a.n_items as n_items_after,
     coalesce(m.n_matched, 0) as n_matched,
     m.n_moved,
     case
-        when coalesce(c.drift_log, m.drift_log) is not null then null
+        when z.n_items is not null and coalesce(c.drift_log, m.drift_log) is not null then null
         when z.n_items is null then strftime(w.point_date, 'no price known on %Y-%m-%d')
-        else 'no offer confirmed since and known then'
+        else 'no offer was confirmed since'
     end as unknown_reason,
     s.sparkline,
     s.spark_days
