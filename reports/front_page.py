@@ -20,7 +20,8 @@ TOKENS = {"token_on_demand": "on_demand", "token_1y": "one_year", "token_spot": 
 OPTIONS = ("aws_on_demand", "aws_1y", "aws_3y", "aws_spot", "elsewhere")
 HEADS = {
     "chip": "Chip", "aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-year",
-    "aws_spot": "spot, by zone", "elsewhere": "cheapest seen", "change": "change", "token_on_demand": "on demand", "token_1y": "1-year", "token_spot": "spot",
+    "aws_spot": "spot, by zone", "elsewhere": "cheapest seen", "change": "change",
+    "token_on_demand": "on demand", "token_1y": "1-year", "token_spot": "spot",
     "age": "age,<br>days",
 }  # fmt: skip
 
@@ -109,7 +110,7 @@ def _scope(front: Front) -> str:
     away = sorted(regions - {"us-east-1"})
     where = f"us-east-1 at AWS (else {', '.join(away)})" if away else "us-east-1 at AWS"
     return (
-        f"US dollars per chip-hour, Linux, {where}, spot in all zones of the US; upfront fees spread over the term. "
+        f"US dollars per chip-hour, Linux, {where}, spot in all US zones; upfront fees spread over the term. "
         f"Options are never ranked against each other.{_point(front)}"
     )
 
@@ -121,7 +122,7 @@ def _point(front: Front) -> str:
         return ""
     speed = f", {point['interactivity']:.0f} tok/s per user" if point["interactivity"] else ""
     words = " ".join(str(point[name]) for name in ("model_name", "precision") if point[name])
-    return f" Tokens: {words}, {point['scenario']}{speed}, output tokens of a machine at full load."
+    return f" Tokens: {words}, {point['scenario']}{speed}, output, at full load."
 
 
 def _line(front: Front, chip: str, places: int) -> dict[str, str]:
@@ -148,7 +149,7 @@ def _machine(cells: Mapping[str, Row]) -> str:
     own = cells.get("aws_on_demand")
     if own is None or own["unknown_reason"] == "not sold":
         return "not at AWS"
-    return ", ".join(part for part in (own["instance_type"], own["form_factor"]) if part) or "at AWS"
+    return own["instance_type"] or "at AWS"
 
 
 def _cell(cell: Row | None, name: str, places: int, cells: Mapping[str, Row], built_at: datetime) -> str:
@@ -168,8 +169,8 @@ def _cell(cell: Row | None, name: str, places: int, cells: Mapping[str, Row], bu
     if name in ("aws_1y", "aws_3y"):
         return text + small(front_words.terms(cell))
     if name == "elsewhere":
-        others = [str(cell[part]) for part in ("tier", "form_factor") if cell[part] and "_" not in str(cell[part])]
-        return text + small(", ".join([str(cell["service_provider_name"]), *others[:1]]))
+        tier = [str(cell["tier"])] if cell["tier"] and "_" not in cell["tier"] and len(cell["tier"]) < 10 else []
+        return text + small(", ".join([wording.short(cell["service_provider_name"], most=18), *tier]))
     return text + (small(cell["region_id"]) if cell["region_id"] != "us-east-1" else "")
 
 

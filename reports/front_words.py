@@ -127,10 +127,10 @@ def bill(front: Front) -> list[str]:
 
 
 def terms(row: Row) -> str:
-    """Return how a commitment is bought and paid: Compute plan, all upfront."""
+    """Return how a commitment is bought and paid, in few words: Compute plan, upfront; Reserved, no upfront."""
     kind = {"reserved": "Reserved"}.get(row["purchase_option"] or "")
     if kind is None:
-        plan = {"Compute": "Compute plan", "EC2Instance": "EC2 plan"}.get(row["commitment_discount_type"] or "")
-        kind = plan or "Savings Plan"
-    payment = (row["purchase_payment_model"] or "").lower()
-    return ", ".join(part for part in (kind, payment) if part)
+        kind = {"Compute": "Compute plan", "EC2Instance": "EC2 plan"}.get(row["commitment_discount_type"] or "", "Plan")
+    payment = {"All Upfront": "upfront", "Partial Upfront": "half upfront", "No Upfront": "no upfront"}
+    paid = payment.get(row["purchase_payment_model"] or "", "")
+    return ", ".join(part for part in (kind, paid) if part)

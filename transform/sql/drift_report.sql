@@ -9,8 +9,8 @@
 --   sparkline    matched index of 90 days, ten days apart, in parts of today's level; NULL where nothing matches
 -- Known on a day is a price in force then that was confirmed within the limit of age before that day, or later: the
 -- rule of what is ranked today, asked of the past. A price that nobody confirmed since counts in no window. Which
--- offers count is in int.price_index_item; those with a correction or a suspected error in a window are left out of that
--- window's matched drift.
+-- offers count is in int.price_index_item; those with a correction or a suspected error in a window are left out
+-- of that window's matched drift.
 with point as (
     select
         p.days_back,

@@ -1,10 +1,10 @@
 -- What a reader sees first of each chip: one price for each way to buy it, in US dollars per chip-hour, and the offer
--- that it is. One row per chip and cell; purchase options are never mixed, and only prices within the limit of age count
--- (is_ranked of int.accelerator_hour_price). Where there is none, unknown_reason says why in few words.
---   aws_*      one machine of AWS: that of the lowest on-demand price of us-east-1, or else of the cheapest other region
---              of the United States, the largest of equal ones; commitments (lowest of each term, upfront fee spread)
+-- that it is. One row per chip and cell; purchase options are never mixed, and only prices within the limit of age
+-- count (is_ranked of int.accelerator_hour_price). Where there is none, unknown_reason says why in few words.
+--   aws_*      one machine of AWS: that of the lowest on-demand price of us-east-1, or else of the cheapest other US
+--              region, the largest of equal ones; commitments (lowest of each term, upfront fee spread)
 --              and Capacity Blocks of the same machine in the same region
---   aws_spot   of the same machine: its lowest zone of the United States, and the highest (highest_price_usd)
+--   aws_spot   of the same machine: its lowest zone of the US, and the highest (highest_price_usd)
 --   elsewhere  the lowest on-demand price of any other provider for a chip of the form that AWS's machine has
 --   elsewhere_median  the median of the other providers' lowest prices of such a chip, each provider once
 with chip as (
