@@ -18,13 +18,12 @@ POLICY = STRICTEST + "; script-src 'sha256-{}'"
 """A page asks nobody for anything, and runs our one script alone, even if text from outside should slip through."""
 
 SITE = (
-    ("index.html", "Overview"),
-    ("latest.html", "Newest day"),
-    ("weekly/index.html", "Weeks"),
-    ("cost.html", "Cost per token"),
+    ("index.html", "Prices"),
+    ("cost.html", "Tokens"),
+    ("drift.html", "Drift"),
+    ("weekly/index.html", "This week"),
     ("sources.html", "Sources"),
     ("methods.html", "Methods"),
-    ("archive.html", "Archive"),
 )
 """The pages that are always there, by their path, in the order of the navigation."""
 
@@ -98,9 +97,9 @@ def frame(
             "</head>",
             "<body>",
             '<a class="skip" href="#main">Skip to the content</a>',
-            _site(place),
+            _site(place, made),
             "<header>",
-            *([f'<p class="about">{about}</p>'] if about else []),
+            *([f'<p class="about">{about}</p>'] if about and kind != "front" else []),
             f"<h1>{escape(headline)}</h1>",
             *([header] if header else []),
             *([f'<nav class="parts" aria-label="Parts of this page">{parts}</nav>'] if parts else []),
@@ -134,13 +133,14 @@ def section(anchor: str, title: str, parts: Iterable[str]) -> str:
     return f'<section aria-labelledby="{anchor}">\n<h2 id="{anchor}">{title}</h2>\n{body}\n</section>'
 
 
-def _site(place: str) -> str:
+def _site(place: str, made: str) -> str:
     up = root(place)
+    right = f' <span class="as-of">{made}</span>' if made else ""
     links = " ".join(
         f'<a href="{up}{path}"{" aria-current=" + chr(34) + "page" + chr(34) if path == place else ""}>{words}</a>'
         for path, words in SITE
     )
-    return f'<nav class="site" aria-label="Pages"><span class="title">chipledger</span> {links}</nav>'
+    return f'<nav class="site" aria-label="Pages"><span class="title">chipledger</span> {links}{right}</nav>'
 
 
 def _footer(up: str, version: str, words: str) -> str:

@@ -53,7 +53,7 @@ def headline(found: Facts) -> str:
     if not standing.known:
         return "No price is known: nothing was read yet."
     if not standing.current:
-        return f"{_past_news(found, standing)}{_trouble(found.scopes)}."
+        return f"{_past_news(found, standing)}{trouble(found.scopes)}."
     since = facts.since_run(found.changes)
     checked = f"{wording.count(checked_prices(found), 'price')} checked"
     offers = _offers_moved(since)
@@ -63,7 +63,7 @@ def headline(found: Facts) -> str:
         news = f"{_lists_moved(lists)}{offers}; {checked}"
     else:
         news = f"No {_whose(found)}list price moved since the last run{offers}; {checked}"
-    return f"{news}{_trouble(found.scopes)}."
+    return f"{news}{trouble(found.scopes)}."
 
 
 def checked_prices(found: Facts) -> int:
@@ -133,7 +133,7 @@ def _offers_moved(since: pl.DataFrame) -> str:
     return f"; {wording.few(told, most=4)}" if told else ""
 
 
-def _trouble(scopes: pl.DataFrame) -> str:
+def trouble(scopes: pl.DataFrame) -> str:
     """Return how much to know of before believing the news; empty where everything was read."""
     live = scopes.filter(pl.col("kind") == "live")
     behind = live.filter(pl.col("state") != "fresh").height

@@ -1,17 +1,18 @@
 """The static site: all pages of a published file, and the list of them.
 
-`index.html` is the overview, `latest.html` the newest day, `daily/<date>.html` the page of a day, which stays, and
+`index.html` is the front page, `latest.html` the newest day, `daily/<date>.html` the page of a day, which stays, and
 `weekly/<week>.html` that of a week (reports/weekly.py). The others are made anew with each run.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
-from reports import wording
+from reports import guard, wording
 from reports.files import put
+from reports.frame import frame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,12 @@ def _cost(file: Path, draw: bool) -> str:
     from reports import cost_page
 
     return cost_page.render(file, draw=draw)
+
+
+def _drift(file: Path, draw: bool) -> str:
+    from reports import drift_page
+
+    return drift_page.render(file)
 
 
 def _sources(file: Path, draw: bool) -> str:
@@ -72,6 +79,13 @@ PAGES = (
         about="What a million tokens costs, chip beside chip at equal operating points, with grade and bound.",
         render=_cost,
         needs=("token_cost", "training_cost", "throughput", "cost_left_out"),
+    ),
+    Page(
+        name="drift",
+        path="drift.html",
+        title="Drift",
+        about="What prices did over 7, 30, 90 and 365 days, like for like.",
+        render=_drift,
     ),
     Page(
         name="claims",
@@ -114,19 +128,32 @@ def write(
     local: bool = True,
     draw: bool | None = None,
     shown_in: str = "USD",
+    chips: Sequence[str] = (),
     standing: duckdb.DuckDBPyConnection | None = None,
     regions: str = "",
 ) -> Path:
-    """Write all pages and feeds of a published file into a folder and return the path of the overview.
+    """Write all pages and feeds of a published file into a folder and return the path of the front page.
 
-    A day has one page: a later run of that day replaces it. Each page appears whole or not at all; the overview comes
+    A day has one page: a later run of that day replaces it. Each page appears whole or not at all; the front page comes
     last, as it leads to all others. Without `local`, pages that are not for publishing are left out, and taken away
     where they were. Charts take two seconds: with `draw` None they are drawn where a price is current.
-    `shown_in` is the currency in which prices are shown beside US dollars. `standing` is the file cut to some regions,
-    for the tables of where things stand of a day, and `regions` says to which.
+    `shown_in` is the currency in which prices are shown beside US dollars, `chips` are those of the front page.
+    `standing` is the file cut to some regions, for the tables of where things stand of a day, and `regions` says to
+    which. A part that fails says so in its place, inside `guard.noted` (reports/guard.py).
     """
     # What these import costs half a second, which a command that writes no page must not pay.
-    from reports import archive_page, asking, facts, feed, overview_page, page
+    from reports import (
+        archive_page,
+        asking,
+        evidence_page,
+        facts,
+        feed,
+        front_facts,
+        front_page,
+        news,
+        page,
+        weekly_archive,
+    )
 
     # Held open, the file is opened once for all pages, each of which asks through a connection of its own.
     with duckdb.connect(str(file), read_only=True):
@@ -141,11 +168,31 @@ def write(
         shown = [each for each in PAGES if marts.issuperset(each.needs) and (local or not each.local_only)]
         for each in PAGES:
             if each in shown:
-                put(folder / each.path, each.render(file, drawn))
+                put(folder / each.path, _whole(each, file, drawn))
             else:
                 (folder / each.path).unlink(missing_ok=True)
         feed.write(file, folder)
+        put(folder / "weekly" / "index.html", weekly_archive.index(folder / "weekly"))
         archive_page.write(folder)
-        newest = folder / "index.html"
-        put(newest, overview_page.render(found, shown, archive_page.weeks(folder)))
+        front = front_facts.read(file, chips or front_facts.CHIPS)
+        evidence = evidence_page.render(file, front.offers, built_at=front.built_at, version=front.version)
+        put(folder / evidence_page.PLACE, evidence)
+        links = [
+            ("latest.html", "Newest day"), (archive_page.PLACE, "Archive"),
+            *((each.path, each.title) for each in shown if each.name in ("claims", "tables")),
+        ]  # fmt: skip
+        newest = folder / front_page.PLACE
+        put(newest, front_page.render(front, trouble=news.trouble(found.scopes), links=links))
         return newest
+
+
+def _whole(each: Page, file: Path, draw: bool) -> str:
+    """Return a page; where it cannot be made at all, one that says so."""
+
+    def instead(error: Exception) -> str:
+        return frame(
+            title=each.title, headline=f"{each.title}: this page could not be made", place=each.path, built_at=None,
+            version="", main=guard.sorry(each.title, error),
+        )  # fmt: skip
+
+    return guard.page(each.title, lambda: each.render(file, draw), instead)

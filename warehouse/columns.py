@@ -11,6 +11,7 @@ from warehouse.audit_columns import AUDIT
 from warehouse.commitment_columns import COMMITMENT
 from warehouse.cost_columns import COST
 from warehouse.decision_columns import DECISION
+from warehouse.front_columns import FRONT
 from warehouse.index_columns import INDEX
 from warehouse.query_columns import QUERY
 from warehouse.truth_columns import TRUTH
@@ -312,6 +313,7 @@ _COLUMNS = (
     *(Column(*each) for each in COMMITMENT),
     # decisions
     *(Column(*each) for each in DECISION),
+    *(Column(*each) for each in FRONT),
     *(Column(*each) for each in QUERY),
     # claims
     *(Column(*each) for each in AUDIT),

@@ -1,0 +1,300 @@
+-- What each series did over 7, 30, 90 and 365 days up to the file's own date, like for like: one row per series and
+-- window. A series is one provider's offers of one chip under one purchase option (index_level provider), all providers
+-- of a chip with equal weights (chip), or all chips with equal weights (all).
+--   drift        chained: that of int.price_index, where one chain has both days. matched: else, each offer compared
+--                with itself in its own currency (mean of the logarithms), from the window's beginning, or from when it
+--                was first seen in the window; a series needs an offer that was known when the window began
+--   mix_effect   what the logarithm of the geometric mean price did beyond drift and rates of exchange: offers that
+--                came and went, and weights. Unknown where an offer has no dollar price
+--   sparkline    matched index of 90 days, ten days apart, in parts of today's level; NULL where nothing matches
+-- Known on a day is a price in force then that was confirmed within the limit of age before that day, or later: the
+-- rule of what is ranked today, asked of the past. A price that nobody confirmed since counts in no window. Which
+-- offers count is in int.price_index_item; those with a correction or a suspected error in a window are left out
+-- of that window's matched drift.
+with point as (
+    select
+        p.days_back,
+        b.built_at - to_days(p.days_back) as moment,
+        b.built_at::DATE - p.days_back as point_date,
+        b.ranked_days,
+        b.marketplace_days
+    from meta.build as b
+    cross join (values (0), (7), (10), (20), (30), (40), (50), (60), (70), (80), (90), (365)) as p (days_back)
+),
+
+item as (
+    select distinct
+        i.offer_id,
+        i.service_provider_name,
+        i.accelerator_name,
+        i.purchase_option,
+        i.pricing_currency,
+        u.accelerator_count::DOUBLE as chips,
+        coalesce(o.tier ilike 'marketplace%', false) as is_market
+    from int.price_index_item as i
+    inner join core.offer as o on i.offer_id = o.offer_id
+    inner join core.offer_unit as u on i.offer_id = u.offer_id
+),
+
+market as (
+    select distinct service_provider_name
+    from item
+    where is_market
+),
+
+dated as (
+    select
+        i.offer_id,
+        i.service_provider_name,
+        i.accelerator_name,
+        i.purchase_option,
+        i.pricing_currency,
+        p.days_back,
+        p.point_date,
+        p.moment,
+        h.last_observed_at,
+        ln(h.effective_hourly_price / i.chips) as price_log
+    from item as i
+    inner join int.price_history as h on i.offer_id = h.offer_id
+    left join market as m on i.service_provider_name = m.service_provider_name
+    inner join point as p
+        on
+            h.valid_from <= p.moment
+            and (h.valid_to > p.moment or h.valid_to is null)
+            and h.last_observed_at
+            >= p.moment
+            - to_days(case when m.service_provider_name is null then p.ranked_days else p.marketplace_days end)
+    where h.effective_hourly_price > 0
+),
+
+known as (
+    select
+        d.*,
+        case
+            when d.pricing_currency = 'USD' then 0
+            when d.point_date - r.rate_date <= 10 then ln(r.usd_per_currency_unit)
+        end as rate_log
+    from dated as d
+    asof left join core.usd_rate as r
+        on d.pricing_currency = r.pricing_currency and d.point_date >= r.rate_date
+),
+
+doubtful as (
+    select
+        c.offer_id,
+        min(epoch(b.built_at - c.observed_at) / 86400) as newest_days
+    from int.price_change as c
+    cross join meta.build as b
+    where c.change_kind in ('correction', 'suspected_error') and c.observed_at <= b.built_at
+    group by c.offer_id
+),
+
+-- What an offer is compared with: its price when the window began, or else its first one in the window.
+first_seen as (
+    select
+        i.offer_id,
+        p.days_back,
+        min(h.valid_from) as base_at,
+        arg_min(ln(h.effective_hourly_price / i.chips), h.valid_from) as price_log
+    from item as i
+    inner join int.price_history as h on i.offer_id = h.offer_id
+    inner join point as p on h.valid_from > p.moment
+    inner join point as n on h.valid_from <= n.moment and n.days_back = 0
+    where h.effective_hourly_price > 0
+    group by i.offer_id, p.days_back
+),
+
+compared as (
+    select
+        a.offer_id,
+        a.service_provider_name,
+        a.accelerator_name,
+        a.purchase_option,
+        p.days_back,
+        a.price_log - coalesce(z.price_log, f.price_log) as drift_log,
+        a.rate_log - z.rate_log as rate_change
+    from known as a
+    inner join point as p on p.days_back > 0
+    left join known as z on a.offer_id = z.offer_id and p.days_back = z.days_back
+    left join first_seen as f on a.offer_id = f.offer_id and p.days_back = f.days_back
+    left join doubtful as d on a.offer_id = d.offer_id
+    where
+        a.days_back = 0
+        and (d.newest_days is null or d.newest_days > p.days_back)
+        and case when z.offer_id is not null then a.last_observed_at >= p.moment else a.last_observed_at > f.base_at end
+),
+
+of_provider as (
+    select
+        service_provider_name,
+        accelerator_name,
+        purchase_option,
+        days_back,
+        sum(drift_log::DECIMAL(18, 15))::DOUBLE / count(*) as drift_log,
+        sum(rate_change::DECIMAL(18, 15))::DOUBLE / nullif(count(rate_change), 0) as rate_change,
+        count(*) as n_matched,
+        count(*) filter (where abs(drift_log) > 1e-12) as n_moved
+    from compared
+    group by service_provider_name, accelerator_name, purchase_option, days_back
+),
+
+of_chip as (
+    select
+        accelerator_name,
+        purchase_option,
+        days_back,
+        avg(drift_log::DECIMAL(18, 15)) as drift_log,
+        avg(rate_change::DECIMAL(18, 15)) as rate_change,
+        sum(n_matched)::BIGINT as n_matched,
+        sum(n_moved)::BIGINT as n_moved
+    from of_provider
+    group by accelerator_name, purchase_option, days_back
+),
+
+matched as (
+    select
+        'provider' as index_level,
+        *
+    from of_provider
+    union all by name
+    select
+        'chip' as index_level,
+        *
+    from of_chip
+    union all by name
+    select
+        'all' as index_level,
+        purchase_option,
+        days_back,
+        avg(drift_log::DECIMAL(18, 15)) as drift_log,
+        avg(rate_change::DECIMAL(18, 15)) as rate_change,
+        sum(n_matched)::BIGINT as n_matched,
+        sum(n_moved)::BIGINT as n_moved
+    from of_chip
+    group by purchase_option, days_back
+),
+
+leveled as (
+    select
+        case grouping(service_provider_name, accelerator_name) when 0 then 'provider' when 2 then 'chip' else 'all' end
+            as index_level,
+        service_provider_name,
+        accelerator_name,
+        purchase_option,
+        days_back,
+        count(*) as n_items,
+        case when count(rate_log) = count(*) then avg((price_log + rate_log)::DECIMAL(18, 15)) end as level_log
+    from known
+    group by grouping sets (
+        (service_provider_name, accelerator_name, purchase_option, days_back),
+        (accelerator_name, purchase_option, days_back),
+        (purchase_option, days_back)
+    )
+),
+
+spark as (
+    select
+        index_level,
+        service_provider_name,
+        accelerator_name,
+        purchase_option,
+        list(exp(-drift_log) order by days_back desc) as sparkline,
+        list(days_back order by days_back desc) as spark_days
+    from matched
+    where days_back not in (7, 365)
+    group by index_level, service_provider_name, accelerator_name, purchase_option
+),
+
+chain as (
+    select
+        i.index_level,
+        i.service_provider_name,
+        i.accelerator_name,
+        i.purchase_option,
+        p.days_back,
+        i.chain_number,
+        i.price_index,
+        i.is_provisional
+    from int.price_index as i
+    inner join point as p on i.index_date = p.point_date
+),
+
+chained as (
+    select
+        z.index_level,
+        z.service_provider_name,
+        z.accelerator_name,
+        z.purchase_option,
+        z.days_back,
+        ln(a.price_index / z.price_index) as drift_log
+    from chain as a
+    inner join chain as z
+        on
+            a.index_level = z.index_level
+            and a.service_provider_name is not distinct from z.service_provider_name
+            and a.accelerator_name is not distinct from z.accelerator_name
+            and a.purchase_option = z.purchase_option
+            and a.chain_number = z.chain_number
+            and a.days_back = 0
+            and z.days_back > 0
+)
+
+select
+    a.index_level,
+    a.service_provider_name,
+    a.accelerator_name,
+    a.purchase_option,
+    w.days_back as window_days,
+    w.point_date as window_begins_on,
+    b.built_at::DATE as window_ends_on,
+    case when z.n_items is not null then exp(coalesce(c.drift_log, m.drift_log)) - 1 end as drift,
+    case
+        when c.drift_log is not null then 'chained'
+        when m.drift_log is not null and z.n_items is not null then 'matched'
+    end as drift_method,
+    exp(a.level_log - z.level_log) - 1 as level_change,
+    a.level_log - z.level_log - coalesce(c.drift_log, m.drift_log) - coalesce(m.rate_change, 0) as mix_effect,
+    m.rate_change as currency_effect,
+    z.n_items as n_items_before,
+    a.n_items as n_items_after,
+    coalesce(m.n_matched, 0) as n_matched,
+    m.n_moved,
+    case
+        when z.n_items is not null and coalesce(c.drift_log, m.drift_log) is not null then null
+        when z.n_items is null then strftime(w.point_date, 'no price known on %Y-%m-%d')
+        else 'no offer was confirmed since'
+    end as unknown_reason,
+    s.sparkline,
+    s.spark_days
+from leveled as a
+cross join meta.build as b
+inner join point as w on w.days_back in (7, 30, 90, 365)
+left join leveled as z
+    on
+        a.index_level = z.index_level
+        and a.service_provider_name is not distinct from z.service_provider_name
+        and a.accelerator_name is not distinct from z.accelerator_name
+        and a.purchase_option = z.purchase_option
+        and w.days_back = z.days_back
+left join matched as m
+    on
+        a.index_level = m.index_level
+        and a.service_provider_name is not distinct from m.service_provider_name
+        and a.accelerator_name is not distinct from m.accelerator_name
+        and a.purchase_option = m.purchase_option
+        and w.days_back = m.days_back
+left join chained as c
+    on
+        a.index_level = c.index_level
+        and a.service_provider_name is not distinct from c.service_provider_name
+        and a.accelerator_name is not distinct from c.accelerator_name
+        and a.purchase_option = c.purchase_option
+        and w.days_back = c.days_back
+left join spark as s
+    on
+        a.index_level = s.index_level
+        and a.service_provider_name is not distinct from s.service_provider_name
+        and a.accelerator_name is not distinct from s.accelerator_name
+        and a.purchase_option = s.purchase_option
+where a.days_back = 0
+order by a.index_level, a.accelerator_name, a.service_provider_name, a.purchase_option, w.days_back

@@ -1,0 +1,52 @@
+-- What the best one-year plan and the cheapest other provider would change of one bill: 16 machines of the chip's AWS
+-- machine (int.front_cell), running 80 % of the hours of a year of 8760. A plan is paid in every hour, on demand in
+-- those that run.
+--   plan_saving_usd       on demand at that use less the plan, over a year; below 0 the plan costs more
+--   plan_pays_until_fall  by how much on demand would have to fall, over the whole year, before the plan costs more
+--   plan_pays_from_use    the share of hours from which the plan costs less than on demand
+--   elsewhere_saving      how much less the same chips cost per hour elsewhere, on demand against on demand
+with assumed as (
+    select
+        16 as bill_machines,
+        0.8::DOUBLE as use_share,
+        8760 as hours
+),
+
+side as (
+    select
+        d.accelerator_name,
+        d.instance_type,
+        d.region_id,
+        d.accelerator_count::DOUBLE as chips,
+        d.price_per_accelerator_hour_usd as on_demand_usd,
+        p.price_per_accelerator_hour_usd as plan_usd,
+        e.price_per_accelerator_hour_usd as elsewhere_usd,
+        e.service_provider_name as elsewhere_provider_name,
+        d.offer_id,
+        p.offer_id as plan_offer_id,
+        e.offer_id as elsewhere_offer_id
+    from int.front_cell as d
+    left join int.front_cell as p on d.accelerator_name = p.accelerator_name and p.cell = 'aws_1y'
+    left join int.front_cell as e on d.accelerator_name = e.accelerator_name and e.cell = 'elsewhere'
+    where d.cell = 'aws_on_demand' and d.price_per_accelerator_hour_usd is not null
+)
+
+select
+    s.accelerator_name,
+    s.instance_type,
+    s.region_id,
+    a.bill_machines,
+    a.use_share,
+    s.chips * a.bill_machines * a.hours * a.use_share * s.on_demand_usd as on_demand_year_usd,
+    s.chips * a.bill_machines * a.hours * (a.use_share * s.on_demand_usd - s.plan_usd) as plan_saving_usd,
+    1 - s.plan_usd / (a.use_share * s.on_demand_usd) as plan_pays_until_fall,
+    s.plan_usd / s.on_demand_usd as plan_pays_from_use,
+    1 - s.elsewhere_usd / s.on_demand_usd as elsewhere_saving,
+    s.elsewhere_usd,
+    s.elsewhere_provider_name,
+    s.offer_id,
+    s.plan_offer_id,
+    s.elsewhere_offer_id
+from side as s
+cross join assumed as a
+order by s.accelerator_name

@@ -1,0 +1,278 @@
+-- What a reader sees first of each chip: one price for each way to buy it, in US dollars per chip-hour, and the offer
+-- that it is. One row per chip and cell; purchase options are never mixed, and only prices within the limit of age
+-- count (is_ranked of int.accelerator_hour_price). Where there is none, unknown_reason says why in few words.
+--   aws_*      one machine of AWS: that of the lowest on-demand price of us-east-1, or else of the cheapest other US
+--              region, the largest of equal ones; commitments (lowest of each term, upfront fee spread)
+--              and Capacity Blocks of the same machine in the same region
+--   aws_spot   of the same machine: its lowest zone of the US, and the highest (highest_price_usd)
+--   elsewhere  the lowest on-demand price of any other provider for a chip of the form that AWS's machine has
+--   elsewhere_median  the median of the other providers' lowest prices of such a chip, each provider once
+with chip as (
+    select accelerator_name from core.offer_unit
+    union
+    select accelerator_name from core.instance_type
+    union
+    select accelerator_name from core.accelerator
+),
+
+vendor as (
+    select
+        accelerator_name,
+        bool_or(is_at_aws) as is_at_aws,
+        bool_or(accelerator_vendor = 'AWS') as is_of_aws
+    from (
+        select
+            accelerator_name,
+            accelerator_vendor,
+            true as is_at_aws
+        from core.instance_type
+        union all
+        select
+            u.accelerator_name,
+            u.accelerator_vendor,
+            o.service_provider_name = 'AWS' as is_at_aws
+        from core.offer_unit as u
+        inner join core.offer as o on u.offer_id = o.offer_id
+    ) as named
+    group by accelerator_name
+),
+
+aws as (
+    select
+        p.*,
+        coalesce(o.availability_zone_id, o.availability_zone) as zone_name
+    from int.accelerator_hour_price as p
+    inner join core.offer as o on p.offer_id = o.offer_id
+    where
+        p.service_provider_name = 'AWS'
+        and p.unit_price_type = 'List'
+        and p.statistic = 'price'
+        and p.instance_type is not null
+        and p.instance_type not like 'ml.%'
+        and p.region_id like 'us-%'
+        and not regexp_matches(p.region_id, '^us-(gov|iso)')
+        and p.accelerator_name is not null
+),
+
+machine as (
+    select
+        accelerator_name,
+        instance_type,
+        region_id,
+        form_factor,
+        accelerator_count
+    from aws
+    where is_ranked and conditions is null
+    qualify
+        row_number() over (
+            partition by accelerator_name
+            order by
+                purchase_option <> 'on_demand' asc,
+                region_id <> 'us-east-1' asc,
+                price_per_accelerator_hour_usd asc,
+                accelerator_count desc,
+                instance_type asc,
+                offer_id asc
+        ) = 1
+),
+
+-- The spot prices of the machine by zone; the public feed, which knows regions only, where no zone is known.
+spot as (
+    select
+        a.*,
+        coalesce(a.zone_name, a.region_id) as place
+    from aws as a
+    inner join machine as m on a.accelerator_name = m.accelerator_name and a.instance_type = m.instance_type
+    where a.purchase_option = 'spot' and a.is_ranked
+    qualify
+        a.conditions is null
+        or count(*) filter (where a.conditions is null) over (partition by a.accelerator_name) = 0
+),
+
+of_aws as (
+    select
+        case
+            when a.purchase_option = 'on_demand' then 'aws_on_demand'
+            when a.purchase_option = 'capacity_block' then 'aws_block'
+            when a.commitment_term_hours = 8760 then 'aws_1y'
+            when a.commitment_term_hours = 26280 then 'aws_3y'
+        end as cell,
+        a.*
+    from aws as a
+    inner join machine as m
+        on
+            a.accelerator_name = m.accelerator_name
+            and a.instance_type = m.instance_type
+            and a.region_id = m.region_id
+    where a.is_ranked and a.purchase_option <> 'spot' and a.conditions is null
+    qualify
+        row_number() over (
+            partition by a.accelerator_name, cell order by a.price_per_accelerator_hour_usd, a.offer_id
+        ) = 1
+),
+
+other as (
+    select p.*
+    from int.provider_price as p
+    left join machine as m on p.accelerator_name = m.accelerator_name
+    where
+        p.service_provider_name <> 'AWS'
+        and p.purchase_option = 'on_demand'
+        and p.is_ranked
+        and not p.is_floor
+        and p.cheapest_price_usd is not null
+        and (
+            m.form_factor is null
+            or p.form_factor = m.form_factor
+            or (p.form_factor is null and p.accelerator_name in ('B200', 'B300'))
+        )
+),
+
+lowest as (
+    select *
+    from other
+    qualify
+        row_number() over (
+            partition by accelerator_name order by cheapest_price_usd, service_provider_name, offer_id
+        ) = 1
+),
+
+middle as (
+    select
+        accelerator_name,
+        median(price_usd) as price_usd,
+        count(*) as n_providers,
+        min(last_observed_at) as last_observed_at
+    from (
+        select
+            accelerator_name,
+            service_provider_name,
+            min(cheapest_price_usd) as price_usd,
+            arg_min(last_observed_at, (cheapest_price_usd, offer_id)) as last_observed_at
+        from other
+        group by accelerator_name, service_provider_name
+    ) as each_provider
+    group by accelerator_name
+),
+
+shown as (
+    select
+        accelerator_name,
+        cell,
+        price_per_accelerator_hour_usd as price_usd,
+        null::DOUBLE as highest_price_usd,
+        null::BIGINT as n_places,
+        null::BOOLEAN as is_by_zone,
+        offer_id,
+        null::BIGINT as highest_offer_id,
+        last_observed_at
+    from of_aws
+    where cell is not null
+    union all by name
+    select
+        accelerator_name,
+        'aws_spot' as cell,
+        min(price_per_accelerator_hour_usd) as price_usd,
+        max(price_per_accelerator_hour_usd) as highest_price_usd,
+        count(distinct place) as n_places,
+        bool_and(zone_name is not null) as is_by_zone,
+        arg_min(offer_id, (price_per_accelerator_hour_usd, offer_id)) as offer_id,
+        arg_max(offer_id, (price_per_accelerator_hour_usd, -offer_id)) as highest_offer_id,
+        min(last_observed_at) as last_observed_at
+    from spot
+    group by accelerator_name
+    union all by name
+    select
+        accelerator_name,
+        'elsewhere' as cell,
+        cheapest_price_usd as price_usd,
+        offer_id,
+        last_observed_at
+    from lowest
+    union all by name
+    select
+        accelerator_name,
+        'elsewhere_median' as cell,
+        price_usd,
+        n_providers as n_places,
+        last_observed_at
+    from middle
+),
+
+-- The newest price of each way to buy a chip that is too old to be ranked, or that not everybody can have.
+seen as (
+    select
+        accelerator_name,
+        case
+            when service_provider_name <> 'AWS' and purchase_option = 'on_demand' then 'elsewhere'
+            when service_provider_name <> 'AWS' then null
+            when purchase_option = 'on_demand' then 'aws_on_demand'
+            when purchase_option = 'capacity_block' then 'aws_block'
+            when purchase_option = 'spot' then 'aws_spot'
+            when commitment_term_hours = 8760 then 'aws_1y'
+            when commitment_term_hours = 26280 then 'aws_3y'
+        end as cell,
+        max(last_observed_at) as last_observed_at
+    from int.accelerator_hour_price
+    where unit_price_type = 'List' and not is_ranked and accelerator_name is not null
+    group by all
+),
+
+wanted as (
+    select
+        c.accelerator_name,
+        w.cell,
+        w.cell_rank,
+        coalesce(v.is_at_aws, false) as is_at_aws,
+        coalesce(v.is_of_aws, false) as is_of_aws,
+        v.accelerator_name is not null as is_sold
+    from chip as c
+    cross join (
+        values
+        ('aws_on_demand', 1), ('aws_1y', 2), ('aws_3y', 3), ('aws_block', 4), ('aws_spot', 5), ('elsewhere', 6),
+        ('elsewhere_median', 7)
+    ) as w (cell, cell_rank)
+    left join vendor as v on c.accelerator_name = v.accelerator_name
+    where c.accelerator_name is not null
+)
+
+select
+    w.accelerator_name,
+    w.cell,
+    s.price_usd as price_per_accelerator_hour_usd,
+    s.highest_price_usd,
+    s.n_places,
+    s.is_by_zone,
+    case
+        when s.price_usd is not null then null
+        when not w.is_sold then 'unknown'
+        when w.cell like 'aws%' and not w.is_at_aws then 'not sold'
+        when e.last_observed_at is not null then strftime(e.last_observed_at, 'last seen %Y-%m-%d')
+        when w.cell like 'elsewhere%' and w.is_of_aws then 'AWS only'
+        when w.cell like 'elsewhere%' then 'not seen'
+        else 'not collected yet'
+    end as unknown_reason,
+    o.service_provider_name,
+    o.region_id,
+    coalesce(o.instance_type, m.instance_type) as instance_type,
+    coalesce(u.form_factor, m.form_factor) as form_factor,
+    coalesce(u.accelerator_count, m.accelerator_count) as accelerator_count,
+    o.purchase_option,
+    o.commitment_discount_type,
+    o.commitment_term_hours,
+    o.purchase_payment_model,
+    o.offering_class,
+    o.tier,
+    o.statistic,
+    s.last_observed_at,
+    epoch(b.built_at - s.last_observed_at) / 86400 as age_days,
+    s.offer_id,
+    s.highest_offer_id
+from wanted as w
+left join shown as s on w.accelerator_name = s.accelerator_name and w.cell = s.cell
+left join seen as e on w.accelerator_name = e.accelerator_name and w.cell = e.cell
+left join machine as m on w.accelerator_name = m.accelerator_name and w.cell like 'aws%'
+left join core.offer as o on s.offer_id = o.offer_id
+left join core.offer_unit as u on s.offer_id = u.offer_id
+cross join meta.build as b
+order by w.accelerator_name, w.cell_rank

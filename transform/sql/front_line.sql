@@ -1,0 +1,139 @@
+-- The front page's lines of a chip over time, in US dollars per chip-hour on demand: one row for each span in which a
+-- line is level. AWS is the list price of the offer of int.front_cell; lowest and median are of all other providers,
+-- each at its lowest, by the rule of int.front_cell asked at the end of every seventh day before the file's own date,
+-- so that their last values are those of the front page. Where no price was confirmed within the limit of age a line
+-- has a gap.
+with point as (
+    select
+        b.built_at - to_days(7 * s.n::INTEGER) as moment,
+        s.n = 0 as is_last,
+        b.ranked_days,
+        b.marketplace_days
+    from meta.build as b
+    cross join range(0, 209) as s (n)
+),
+
+market as (
+    select distinct service_provider_name
+    from core.offer
+    where tier ilike 'marketplace%'
+),
+
+form as (
+    select
+        accelerator_name,
+        form_factor,
+        offer_id
+    from int.front_cell
+    where cell = 'aws_on_demand'
+),
+
+other as (
+    select
+        u.accelerator_name,
+        o.service_provider_name,
+        o.pricing_currency,
+        h.valid_from,
+        h.valid_to,
+        h.last_observed_at,
+        m.service_provider_name is not null as is_market,
+        h.effective_hourly_price / u.accelerator_count::DOUBLE as price
+    from core.offer_unit as u
+    inner join core.offer as o on u.offer_id = o.offer_id
+    inner join int.price_history as h on u.offer_id = h.offer_id
+    left join form as f on u.accelerator_name = f.accelerator_name
+    left join market as m on o.service_provider_name = m.service_provider_name
+    where
+        o.service_provider_name <> 'AWS'
+        and o.purchase_option = 'on_demand'
+        and o.unit_price_type = 'List'
+        and o.restriction is null
+        and o.statistic not in ('floor', 'median')
+        and h.effective_hourly_price > 0
+        and (
+            f.form_factor is null
+            or u.form_factor = f.form_factor
+            or (u.form_factor is null and u.accelerator_name in ('B200', 'B300'))
+        )
+),
+
+known as (
+    select
+        o.accelerator_name,
+        o.service_provider_name,
+        p.moment,
+        o.price * case
+            when o.pricing_currency = 'USD' then 1
+            when o.last_observed_at::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
+        end::DOUBLE as price_usd
+    from other as o
+    inner join point as p
+        on
+            o.valid_from <= p.moment
+            and (o.valid_to > p.moment or o.valid_to is null)
+            and o.last_observed_at
+            >= p.moment - to_days(case when o.is_market then p.marketplace_days else p.ranked_days end)
+    asof left join core.usd_rate as r
+        on o.pricing_currency = r.pricing_currency and o.last_observed_at::DATE >= r.rate_date
+),
+
+at_provider as (
+    select
+        accelerator_name,
+        service_provider_name,
+        moment,
+        min(price_usd) as price_usd
+    from known
+    where price_usd is not null
+    group by accelerator_name, service_provider_name, moment
+),
+
+gathered as (
+    select
+        accelerator_name,
+        'lowest' as line_name,
+        moment,
+        min(price_usd) as price_usd
+    from at_provider
+    group by accelerator_name, moment
+    union all
+    select
+        accelerator_name,
+        'median' as line_name,
+        moment,
+        median(price_usd) as price_usd
+    from at_provider
+    group by accelerator_name, moment
+),
+
+framed as (
+    select
+        accelerator_name,
+        line_name,
+        moment,
+        price_usd,
+        lead(moment) over w as next_moment
+    from gathered
+    window w as (partition by accelerator_name, line_name order by moment)
+)
+
+select
+    accelerator_name,
+    line_name,
+    moment as begins_at,
+    case when next_moment - moment <= interval 8 days then next_moment else moment end as ends_at,
+    price_usd as price_per_accelerator_hour_usd
+from framed
+union all
+select
+    f.accelerator_name,
+    'AWS' as line_name,
+    h.valid_from as begins_at,
+    coalesce(h.valid_to, b.built_at) as ends_at,
+    h.effective_hourly_price / u.accelerator_count::DOUBLE as price_per_accelerator_hour_usd
+from form as f
+inner join int.price_history as h on f.offer_id = h.offer_id
+inner join core.offer_unit as u on f.offer_id = u.offer_id
+cross join meta.build as b
+where h.effective_hourly_price is not null
+order by all
