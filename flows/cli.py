@@ -114,13 +114,13 @@ def run(
 ) -> None:
     """Do the whole daily job: collect, load, publish, report."""
     with output.errors(in_json=in_json):
-        from flows import alerts, steps
+        from flows import alerts, heartbeat, steps
 
         chosen = _chosen(read(), names, wait_seconds)
         with output.progress(quiet=in_json) as progress:
             summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
         if summary.fresh:
-            steps.call_heartbeat(chosen)
+            heartbeat.call(chosen)
         alerts.after_run(chosen, clock=steps.utc_now)
     _print_summary(summary, in_json=in_json)
 

@@ -32,7 +32,19 @@ from prefect.states import Cancelled, Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from extract import source_named
-from flows import alerts, fan_out, groups, handed, handed_shared, limits, run_page, run_settings, settings, steps
+from flows import (
+    alerts,
+    fan_out,
+    groups,
+    handed,
+    handed_shared,
+    heartbeat,
+    limits,
+    run_page,
+    run_settings,
+    settings,
+    steps,
+)
 from flows.fan_out import Collected, Known, Scope
 from flows.retrying import AGAIN
 from flows.run_page import known, outcome, page, without_secrets
@@ -95,7 +107,7 @@ def daily(
     alerts.after_run(chosen, clock=steps.utc_now)
     if not summary.fresh:
         raise ChipledgerError(outcome(summary), hint="The last published file stands")
-    steps.call_heartbeat(chosen)
+    heartbeat.call(chosen)
     return Completed(message=outcome(summary), data=summary)
 
 

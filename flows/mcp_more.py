@@ -14,6 +14,7 @@ from flows.mcp_query import MOST_BYTES, Asker
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
 from warehouse import claims
+from warehouse.dictionary import DEPRECATED
 
 SERVING = (
     "all_in_output_usd_low", "all_in_output_usd_median", "all_in_output_usd_high", "input_usd", "output_usd",
@@ -31,7 +32,9 @@ TABLES = (
     "where database_name = current_database() union all "
     "select schema_name, view_name, comment, null from duckdb_views() where not internal union all "
     "select schema_name, function_name, comment, parameters from duckdb_functions() "
-    "where function_type = 'table_macro' and not internal) where schema_name in ('core', 'mart') order by name"
+    "where function_type = 'table_macro' and not internal) where schema_name in ('core', 'int', 'mart') "
+    f"and not starts_with(coalesce(\"row\", ''), '{DEPRECATED}') "
+    "order by array_position(['mart', 'int', 'core'], schema_name), name"
 )
 """The tables, views and table macros, the last with their parameters."""
 

@@ -14,13 +14,13 @@ from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import duckdb
 
 from extract import SOURCES, observations, source_named
 from extract.base import Context, Source, failing_alone, past_looks
-from flows import ask, given_file, hidden, pages, replay, retention, run_settings
+from flows import ask, given_file, hidden, pages, ranking_settings, replay, retention, run_settings
+from flows.ranking_settings import RankingSettings
 from flows.settings import Settings
 from flows.source_table import source_rows
 from flows.summary import Summary
@@ -168,7 +168,9 @@ class Run:
 
     def publish(self) -> Path:
         """Build, verify and put in place the published file; return its path."""
-        self.summary.file = publish_log(self.con, self.settings.data_dir, self.clock())
+        self.summary.file = publish_log(
+            self.con, self.settings.data_dir, self.clock(), ranking=ranking_settings.of(self.settings)
+        )
         self._build_private()
         return self.summary.file
 
@@ -319,8 +321,11 @@ class Run:
         return row is not None
 
 
-def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime) -> Path:
-    """Build, verify and put in place the published file of a log, with all marts; return its path."""
+def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, *, ranking: RankingSettings) -> Path:
+    """Build, verify and put in place the published file of a log, with all marts; return its path.
+
+    `ranking` says up to which age a price is ranked.
+    """
     return publish(
         con,
         folder,
@@ -333,6 +338,8 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
         sources=(row for asked in (con,) for row in source_rows(asked, SOURCES)),
         built_at=built_at,
         version=version("chipledger"),
+        ranked_days=ranking.max_age_days,
+        marketplace_days=ranking.marketplace_max_age_days,
     )
 
 
@@ -356,20 +363,6 @@ def open_run(
         journal = landing_of(settings).journal_parts
         with own_part(journal, replay.loaded_positions(con), shared.try_lock) as part:
             yield Run(settings, con, landing_of(settings, part=part), clock, progress)
-
-
-def call_heartbeat(settings: Settings) -> None:
-    """Tell the address in `heartbeat_url` that a run went well; its failure is a warning, as the run was good."""
-    if not settings.heartbeat_url:
-        return
-    from extract.http import HttpWeb
-
-    try:
-        HttpWeb().get(settings.heartbeat_url, accept="*/*")
-    except SourceError as error:
-        # Whoever has the address can say that a run was good.
-        told = hidden.hide(error.message, secrets=[settings.heartbeat_url])
-        LOG.warning("the heartbeat was not taken by %s: %s", urlsplit(settings.heartbeat_url).hostname, told)
 
 
 def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:

@@ -31,8 +31,8 @@ LOG = {
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
 KEPT = ("source", "document", "offer", "offer_unit", "accelerator_label", "instance_type")
 REMADE = (
-    "price_history", "price_move", "repricing", "price_change", "accelerator_hour_price", "source_health",
-    "unknown_accelerator", "provider_price",
+    "price_history", "price_move", "repricing", "price_change", "document_evidence", "accelerator_hour_price",
+    "source_health", "unknown_accelerator", "provider_price",
 )  # fmt: skip
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
 INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")

@@ -13,6 +13,7 @@ from importlib.resources import files
 import duckdb
 
 from transform import cost, decision, formula, physics
+from transform.examples import EXAMPLES
 from warehouse.taken import ByOffer
 
 SQL = files("transform") / "sql"
@@ -40,6 +41,11 @@ class Mart:
         """Return the mart's SELECT."""
         folder = SQL / "public" if self.schema == "mart" else SQL
         return (folder / f"{self.name}.sql").read_text()
+
+    @property
+    def example(self) -> str | None:
+        """Return a question to a public table, as a reader may copy it."""
+        return EXAMPLES.get(self.name) if self.schema == "mart" else None
 
     @property
     def settled(self) -> str | None:

@@ -18,7 +18,7 @@ import canaries
 import pytest
 from click.testing import CliRunner
 
-from flows import hidden, mail, settings, steps
+from flows import heartbeat, hidden, mail, settings
 from flows.cli import main
 from flows.examine_ways import mails
 from flows.mail_settings import MailSettings
@@ -127,7 +127,7 @@ def test_a_heartbeat_that_fails_names_its_host_alone(
 ) -> None:
     """Its address is the secret: from a file, or a variable."""
     address = f"{parrot}/ping/{canaries.TOKEN}?key={canaries.PASSWORD}"
-    steps.call_heartbeat(Settings(heartbeat_url=address))
+    heartbeat.call(Settings(heartbeat_url=address))
     assert "the heartbeat was not taken by 127.0.0.1: the server answered 500" in caplog.text
     assert canaries.found_in([caplog.text.encode()]) == []
 
