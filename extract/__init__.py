@@ -10,6 +10,7 @@ from extract import (
     aws_spot_feed,
     ecb_rates,
     offline_archive,
+    price_archive,
 )
 from extract.base import Source
 from extract.neoclouds import CATALOGS
@@ -25,6 +26,7 @@ SOURCES: tuple[Source, ...] = (
     aws_instance_types.SOURCE,
     ecb_rates.SOURCE,
     offline_archive.SOURCE,
+    price_archive.SOURCE,
     *NEOCLOUDS,
     *CATALOGS,
 )

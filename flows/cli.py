@@ -117,6 +117,7 @@ def run(
         from flows import alerts, heartbeat, steps
 
         chosen = _chosen(read(), names, wait_seconds)
+        chosen = chosen.offline() if offline else chosen
         with output.progress(quiet=in_json) as progress:
             summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
         if summary.fresh:
@@ -331,5 +332,5 @@ def _print_summary(summary: "Summary", *, in_json: bool, judge: bool = True) -> 
     else:
         for line in summary.lines():
             output.echo(line)
-    if summary.private_fault or (judge and not summary.fresh):
+    if summary.private_fault or summary.week_faults or (judge and not summary.fresh):
         sys.exit(output.FAILED)

@@ -1,7 +1,7 @@
 """The commands `report` and `mail`: the pages of a day and of a week, and the weekly mail."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,7 +26,7 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
     with output.errors(in_json=in_json):
         from flows import pages
 
-        chosen: Settings = ctx.obj()
+        chosen: Settings = ctx.obj().shown()
         page = pages.write(chosen, chosen.published(), draw=True)
     output.echo(output.as_json({"report": str(page)}) if in_json else str(page))
 
@@ -41,8 +41,9 @@ def weekly(read: Callable[[], Settings], *, week: str | None, known_then: bool, 
     with output.errors(in_json=in_json):
         from flows import mail_steps
 
-        _, page = mail_steps.report(read(), week, known_then=known_then)
-    output.echo(output.as_json({"report": str(page)}) if in_json else str(page))
+        written = mail_steps.report(read(), week, known_then=known_then)
+    output.echo(output.as_json({"report": str(written.page)}) if in_json else str(written.page))
+    _fail_on(written.faults)
 
 
 @click.command()
@@ -64,16 +65,25 @@ def mail(
 
         chosen = read()
         if dry_run:
-            file = mail_steps.dry_run(chosen, week, known_then=known_then, clock=_now)
+            file, faults = mail_steps.dry_run(chosen, week, known_then=known_then, clock=_now)
             output.echo(output.as_json({"message": str(file)}) if in_json else str(file))
+            _fail_on(faults)
             return
         outcome = mail_steps.send(chosen, week, known_then=known_then, again=again, clock=_now)
     told: dict[str, Any] = {
         "week": outcome.week, "sent": outcome.sent, "already": outcome.already, "failed": outcome.failed,
-        "uncertain": outcome.uncertain, "quiet": outcome.is_left_out,
+        "uncertain": outcome.uncertain, "quiet": outcome.is_left_out, "faults": outcome.faults,
     }  # fmt: skip
     output.echo(output.as_json(told) if in_json else "\n".join(mail_steps.lines(outcome)))
     if not outcome.is_good:
+        sys.exit(output.FAILED)
+
+
+def _fail_on(faults: Sequence[str]) -> None:
+    """Exit with 1 where parts could not be made, and say which."""
+    for fault in faults:
+        output.echo(f"could not be made: {fault}", err=True)
+    if faults:
         sys.exit(output.FAILED)
 
 

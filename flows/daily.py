@@ -94,7 +94,8 @@ def daily(
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
     if wait_seconds is not None:
         chosen = replace(chosen, wait_seconds=wait_seconds)
-    with steps.open_run(chosen, progress=log.info) as one:
+    chosen = chosen.offline() if offline else chosen
+    with steps.open_run(chosen, is_offline=offline, progress=log.info) as one:
         planned = one.plan(one.sources(known(sources or []), offline=offline), scopes or ())
         collect_all(one, planned)
         summary = one.finish()
@@ -360,7 +361,7 @@ def main(offline: bool, sources: list[str] | None, scopes: list[str] | None, dat
         sys.stderr.write(f"error: {without_secrets(str(result))}\n")
         return 1
     sys.stdout.writelines(f"{line}\n" for line in result.lines())
-    return 1 if result.private_fault else 0
+    return 1 if result.private_fault or result.week_faults else 0
 
 
 if __name__ == "__main__":

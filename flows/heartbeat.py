@@ -1,4 +1,4 @@
-"""The heartbeat: an address that is called after each good run, so that a dead schedule is noticed."""
+"""The address that is called after each good run, so that a dead schedule is noticed."""
 
 import logging
 from urllib.parse import urlsplit

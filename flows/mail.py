@@ -47,7 +47,7 @@ class Post(Protocol):
 class Outcome:
     """What became of a week's mail: addresses by what happened, with the errors of those it failed for.
 
-    `is_left_out`: the week was quiet, and the settings want no mail then.
+    `is_left_out`: the week was quiet, and the settings want no mail then. `faults`: sections that could not be made.
     """
 
     week: str
@@ -56,11 +56,12 @@ class Outcome:
     failed: dict[str, str] = field(default_factory=dict)
     uncertain: list[str] = field(default_factory=list)
     is_left_out: bool = False
+    faults: tuple[str, ...] = ()
 
     @property
     def is_good(self) -> bool:
-        """Return whether everybody has it, for all we know."""
-        return not self.failed and not self.uncertain
+        """Return whether everybody has it, for all we know, and it is whole."""
+        return not self.failed and not self.uncertain and not self.faults
 
 
 class Record:

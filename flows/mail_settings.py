@@ -9,6 +9,7 @@ from email.headerregistry import Address
 from typing import Any
 
 from flows import settings_table
+from reports import weekly
 from warehouse.errors import SettingsError
 
 PASSWORD = "CHIPLEDGER_MAIL_PASSWORD"  # noqa: S105 (the name of a variable)
@@ -24,8 +25,8 @@ class MailSettings:
 
     `sender`, `to`, `reply_to`: plain addresses; every one of `to` has a message of its own. `through`: smtp or ses.
     `tls`: starttls, implicit, or none. `site_url`: where the reports folder can be read, for links; may be empty.
-    `least_change`: moves smaller than this share are counted, not told. `send_quiet`: whether a week in which nothing
-    happened is told, too. `region`: AWS region of SES; by default as boto3 finds it.
+    `send_quiet`: whether a week in which nothing happened is mailed, too. `region`: AWS region of SES; by default as
+    boto3 finds it.
     """
 
     sender: str
@@ -39,9 +40,26 @@ class MailSettings:
     password: str = field(default="", repr=False)
     region: str = ""
     site_url: str = ""
-    least_change: float = 0.01
     send_quiet: bool = True
     timeout_seconds: float = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a reader wants to see of a week: the chips, and the share from which a move of them is shown."""
+
+    chips: tuple[str, ...] = weekly.CHIPS
+    least: float = weekly.LEAST_CHANGE
+
+
+def wanted(table: Mapping[str, Any]) -> Wanted:
+    """Return what the reader wants to see, whether or not mail is set up. Raises SettingsError."""
+    if not table:
+        return Wanted()
+    from flows.mail_table import MailTable
+
+    chosen = settings_table.checked(MailTable, {k: v for k, v in table.items() if k != "password"}, name="mail")
+    return Wanted(chips=chosen.chips, least=chosen.least_change_percent / 100)
 
 
 def read(table: Mapping[str, Any], environ: Mapping[str, str]) -> MailSettings:
@@ -71,7 +89,6 @@ def read(table: Mapping[str, Any], environ: Mapping[str, str]) -> MailSettings:
         password=password,
         region=chosen.region,
         site_url=chosen.site_url.rstrip("/"),
-        least_change=chosen.least_change_percent / 100,
         send_quiet=chosen.send_quiet,
         timeout_seconds=chosen.timeout_seconds,
     )

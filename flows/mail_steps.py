@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,31 +24,66 @@ NOBODY = "prices@localhost"
 """Sender and recipient of a dry run without [mail]."""
 
 
-def report(settings: Settings, week: str | None, *, known_then: bool = False) -> tuple["WeekFacts", Path]:
-    """Write the page of a week and the feeds; return its facts and its path."""
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """A week that was written: its facts, its page, and why parts of page or mail could not be made."""
+
+    found: "WeekFacts"
+    page: Path
+    faults: tuple[str, ...] = ()
+
+
+def report(settings: Settings, week: str | None, *, known_then: bool = False) -> Told:
+    """Write the page of a week and the feeds."""
     from reports import feed
 
+    settings = settings.shown()
     file, folder = settings.published(), settings.data_dir / "reports"
-    found = weekly.read(
-        file, Week.parse(week) if week else None, known_then=known_then, shown_in=settings.reporting_currency
-    )
-    page = weekly.write(found, folder)
+    written = _page(settings, file, Week.parse(week) if week else None, known_then=known_then)
     feed.write(file, folder)
-    return found, page
+    return written
 
 
-def dry_run(settings: Settings, week: str | None, *, known_then: bool = False, clock: Clock) -> Path:
-    """Write the message that the first recipient would get into `mail/<week>.eml`; return its path."""
+def after_run(settings: Settings, file: Path, *, clock: Clock) -> tuple[str, ...]:
+    """Write page and dry-run message of the last full week of a file that was just published, without charts.
+
+    Nothing is sent. Returns why parts of them could not be made.
+    """
+    written = _page(settings, file, None, draw=False)
+    _, faults = _put_message(settings, written, clock=clock, draw=False)
+    return (*written.faults, *faults)
+
+
+def _page(settings: Settings, file: Path, week: Week | None, *, known_then: bool = False, draw: bool = True) -> Told:
+    wanted = mail_settings.wanted(settings.mail)
+    found = weekly.read(
+        file, week, known_then=known_then, chips=wanted.chips, least=wanted.least, shown_in=settings.reporting_currency
+    )
+    written = weekly.write(found, settings.data_dir / "reports", draw=draw)
+    return Told(found=found, page=written.page, faults=written.faults)
+
+
+def dry_run(
+    settings: Settings, week: str | None, *, known_then: bool = False, clock: Clock
+) -> tuple[Path, tuple[str, ...]]:
+    """Write the message that the first recipient would get into `mail/<week>.eml`.
+
+    Returns its path, and why sections of it could not be made.
+    """
+    return _put_message(settings, report(settings, week, known_then=known_then), clock=clock)
+
+
+def _put_message(settings: Settings, written: Told, *, clock: Clock, draw: bool = True) -> tuple[Path, tuple[str, ...]]:
     from reports import mail as letters
 
-    chosen = chosen_mail(settings) if settings.mail else MailSettings(sender=NOBODY, to=(NOBODY,))
-    found, page = report(settings, week, known_then=known_then)
-    written = _written(settings, found, page, chosen)
-    message = letters.message(written, sender=chosen.sender, to=chosen.to[0], reply_to=chosen.reply_to, at=clock())
-    target = settings.data_dir / "mail" / f"{page.stem}.eml"
+    is_set = bool(settings.mail.get("to"))
+    chosen = chosen_mail(settings) if is_set else MailSettings(sender=NOBODY, to=(NOBODY,))
+    letter = _written(settings, written, chosen, draw=draw)
+    message = letters.message(letter, sender=chosen.sender, to=chosen.to[0], reply_to=chosen.reply_to, at=clock())
+    target = settings.shown().data_dir / "mail" / f"{written.page.stem}.eml"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(message.as_bytes())
-    return target
+    return target, letter.faults
 
 
 def send(
@@ -61,7 +97,8 @@ def send(
 ) -> mail.Outcome:
     """Write the page of a week and send its mail. Raises SettingsError where [mail] is missing or wrong."""
     chosen = chosen_mail(settings)
-    found, page = report(settings, week, known_then=known_then)
+    written = report(settings, week, known_then=known_then)
+    found = written.found
     if not found.is_over:
         raise SettingsError(
             "the week is not over in the published file",
@@ -69,16 +106,12 @@ def send(
             value=str(found.week),
             hint="A week is mailed once: wait for its end, run `chipledger run`, then mail; or use --dry-run",
         )
-    if found.is_quiet and not chosen.send_quiet:
+    if not found.faults and found.is_quiet and not chosen.send_quiet:
         return mail.Outcome(week=str(found.week), is_left_out=True)
-    return mail.send(
-        settings.data_dir,
-        _written(settings, found, page, chosen),
-        chosen,
-        post=post or mail.post_of(chosen),
-        clock=clock,
-        again=again,
-    )
+    letter = _written(settings, written, chosen)
+    outcome = mail.send(settings.data_dir, letter, chosen, post=post or mail.post_of(chosen), clock=clock, again=again)
+    outcome.faults = letter.faults
+    return outcome
 
 
 def chosen_mail(settings: Settings) -> MailSettings:
@@ -98,6 +131,8 @@ def lines(outcome: mail.Outcome) -> Iterator[str]:
         yield f"failed, will be sent again by the next call: {to}: {error}"
     for to in outcome.uncertain:
         yield f"may have arrived, and is not sent again without --again: {to}"
+    for fault in outcome.faults:
+        yield f"sent without a section that could not be made: {fault}"
 
 
 def with_fleet(settings: Settings, found: "WeekFacts") -> "WeekFacts":
@@ -114,8 +149,8 @@ def with_fleet(settings: Settings, found: "WeekFacts") -> "WeekFacts":
     return replace(found, fleet=told)
 
 
-def _written(settings: Settings, found: "WeekFacts", page: Path, chosen: MailSettings) -> "Letter":
+def _written(settings: Settings, written: Told, chosen: MailSettings, *, draw: bool = True) -> "Letter":
     from reports import mail as letters
 
-    url = f"{chosen.site_url}/{weekly.FOLDER}/{page.name}" if chosen.site_url else ""
-    return letters.letter(with_fleet(settings, found), least=chosen.least_change, page_url=url)
+    url = f"{chosen.site_url}/{weekly.FOLDER}/{written.page.name}" if chosen.site_url else ""
+    return letters.letter(with_fleet(settings, written.found), page_url=url, draw=draw)

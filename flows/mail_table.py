@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from flows import mail_settings
 from flows.setting_types import Number, Switch, Text, WebAddress, Whole
+from reports import weekly
 from warehouse.errors import SettingsError
 
 
@@ -26,10 +27,13 @@ class MailTable(BaseModel):
     user: Text = Field(default="", description=f"its password stands in {mail_settings.PASSWORD}")
     region: Text = Field(default="", description="AWS region of SES; by default as boto3 finds it")
     site_url: WebAddress = Field(default="", description="where the reports folder can be read, for links")
-    least_change_percent: Number = Field(
-        default=1.0, ge=0, le=100, description="moves smaller than this are counted, not told"
+    chips: tuple[Text, ...] = Field(
+        default=weekly.CHIPS, min_length=1, description="your chips, of which the mail has moves and prices, in order"
     )
-    send_quiet: Switch = Field(default=True, description="whether a week in which nothing happened is told")
+    least_change_percent: Number = Field(
+        default=1.0, ge=0, le=100, description="moves smaller than this are counted, not shown"
+    )
+    send_quiet: Switch = Field(default=True, description="whether a week in which nothing happened is mailed")
     timeout_seconds: Number = Field(default=30.0, ge=1, le=600, description="for each step of a sending")
 
     @field_validator("sender", "reply_to")

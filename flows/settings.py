@@ -5,7 +5,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from flows.settings_model import Layers
 
 FILE_NAME = "chipledger.toml"
+PUBLISHED = "prices.duckdb"
+OFFLINE = "offline"
+"""The folder of a data directory in which the archive of the package is kept, apart from live prices."""
 PREFIX = "CHIPLEDGER_"
 
 
@@ -50,7 +53,7 @@ class Settings:
     def published(self) -> Path:
         """Return the published file; of a shared warehouse the newest one, fetched if it is another than is here.
 
-        Raises ChipledgerError where there is none yet.
+        Where only the archive of the package was read, it is that one's. Raises ChipledgerError where there is none.
         """
         if self.warehouse:
             from flows.warehouse_settings import place_of
@@ -59,7 +62,7 @@ class Settings:
             place = place_of(self)
             if place.is_shared:
                 return publication.current(place)
-        file = self.data_dir / "prices.duckdb"
+        file = self.shown().data_dir / PUBLISHED
         if not file.exists():
             raise ChipledgerError(
                 "there is no published file yet",
@@ -67,6 +70,21 @@ class Settings:
                 hint="`chipledger run` makes one; `chipledger run --offline` works without a network",
             )
         return file
+
+    def offline(self) -> "Settings":
+        """Return these settings for the archive of the package, which is kept apart from live prices."""
+        folder = self.data_dir if self.data_dir.name == OFFLINE else self.data_dir / OFFLINE
+        return replace(self, data_dir=folder, warehouse={})
+
+    def shown(self) -> "Settings":
+        """Return the settings of what readers see: of the archive where only that was published, saying so once."""
+        kept = self.offline()
+        if self.warehouse or (self.data_dir / PUBLISHED).exists() or not (kept.data_dir / PUBLISHED).exists():
+            return self
+        from flows import offline
+
+        offline.say_so(kept.data_dir / PUBLISHED)
+        return kept
 
     def is_on(self, source: "Source") -> bool:
         """Return whether runs collect from a source where none is named."""

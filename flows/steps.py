@@ -19,7 +19,8 @@ import duckdb
 
 from extract import SOURCES, observations, source_named
 from extract.base import Context, Source, failing_alone, past_looks
-from flows import ask, given_file, hidden, pages, ranking_settings, replay, retention, run_settings
+from flows import ask, given_file, hidden, offline, pages, ranking_settings, replay, retention, run_settings
+from flows.offline import ARCHIVES
 from flows.ranking_settings import RankingSettings
 from flows.settings import Settings
 from flows.source_table import source_rows
@@ -88,13 +89,16 @@ class Run:
     def sources(self, names: Iterable[str] = (), *, offline: bool = False) -> tuple[Source, ...]:
         """Return the sources of this run: those named, or all that are enabled and fit (offline: the archive)."""
         wanted = [source_named(name) for name in names] or [source for source in SOURCES if self.settings.is_on(source)]
-        return tuple(source for source in wanted if (source.kind == "archive") == offline)
+        fitting = [source for source in wanted if (source.name in ARCHIVES if offline else source.kind != "archive")]
+        return tuple(fitting)
 
     def plan(self, sources: Iterable[Source], scopes: Iterable[str] = ()) -> list[tuple[Source, str]]:
         """Return the scopes to fetch; a source whose scopes cannot be listed is recorded as failed.
 
         One that lacks credentials is no failure: the run says what they would add, and goes on without it.
         """
+        sources = tuple(sources)
+        offline.refuse_mixing(self.con, sources, self.settings.data_dir)
         chosen = tuple(scopes)
         planned: list[tuple[Source, str]] = []
         for source in sources:
@@ -231,6 +235,7 @@ class Run:
 
     def backfill_scope(self, source: Source, scope: str, *, since: datetime | None, until: datetime | None) -> int:
         """Land the past looks of one scope as they come; return how many. Raises SourceError where it breaks off."""
+        offline.refuse_mixing(self.con, [source], self.settings.data_dir)
         count = 0
         for look in past_looks(source, self._context(source), scope, _day(since), _day(until, ends=True)):
             self.land(Fetched(source=source.name, scope=scope, looks=(look,)))
@@ -244,6 +249,10 @@ class Run:
         """Write the report of the published file; return its path."""
         if self.summary.file is None:
             raise ValueError("nothing was published")
+        from flows import mail_steps
+
+        # The week comes first: the pages list it.
+        self.summary.week_faults = mail_steps.after_run(self.settings, self.summary.file, clock=self.clock)
         self.summary.report = pages.write(self.settings, self.summary.file)
         return self.summary.report
 
@@ -324,8 +333,10 @@ class Run:
 def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, *, ranking: RankingSettings) -> Path:
     """Build, verify and put in place the published file of a log, with all marts; return its path.
 
-    `ranking` says up to which age a price is ranked.
+    `ranking` says up to which age a price is ranked. Of the archive alone it is as of the archive's own day.
     """
+    as_of = offline.as_of(con, built_at)
+    max_age = offline.MAX_AGE if as_of else None
     return publish(
         con,
         folder,
@@ -335,8 +346,8 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
         macros=MACROS,
         computed=audit_tables.TABLES,
         # Asked only when the log is copied: of that copy.
-        sources=(row for asked in (con,) for row in source_rows(asked, SOURCES)),
-        built_at=built_at,
+        sources=(row for asked in (con,) for row in source_rows(asked, SOURCES, archive_max_age=max_age)),
+        built_at=as_of or built_at,
         version=version("chipledger"),
         ranked_days=ranking.max_age_days,
         marketplace_days=ranking.marketplace_max_age_days,
@@ -347,16 +358,20 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
 def open_run(
     settings: Settings,
     *,
-    clock: Clock = utc_now,
+    clock: Clock | None = None,
+    is_offline: bool = False,
     progress: Progress = lambda message: None,
 ) -> Iterator[Run]:
     """Open the log and yield a run. Raises WriterBusy where another process writes its file, DiskFault for disks.
+
+    Its clock is the archive's own where it reads the archive of the package, else the present.
 
     Of a file, a run holds the writer's lock. On a shared warehouse it has a part of the journal for itself.
     """
     place = place_of(settings)
     with disk.faults(settings.data_dir), db.open_log(place, wait_seconds=settings.wait_seconds) as con:
         shared = lake.of(con)
+        clock = clock or (offline.clock(con) if is_offline else utc_now)
         if shared is None:
             yield Run(settings, con, landing_of(settings), clock, progress)
             return
@@ -379,11 +394,11 @@ def run(
     offline: bool = False,
     source_names: Iterable[str] = (),
     scopes: Iterable[str] = (),
-    clock: Clock = utc_now,
+    clock: Clock | None = None,
     progress: Progress = lambda message: None,
 ) -> Summary:
     """Do the whole daily job once: collect, load, publish, report."""
-    with open_run(settings, clock=clock, progress=progress) as one:
+    with open_run(settings, clock=clock, is_offline=offline, progress=progress) as one:
         one.summary.notes += run_settings.in_threads(settings)
         one.fetch_all(one.plan(one.sources(source_names, offline=offline), scopes))
         return one.finish()

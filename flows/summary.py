@@ -14,7 +14,8 @@ from warehouse.load import LookResult
 class Summary:
     """What a run did, as printed, stored and shown: looks by status, events, the published file and report.
 
-    `private_fault` says why the private file was not built, without any value of the user's files.
+    `week_faults` are the parts of the week's page and mail that could not be made. `private_fault` says why the
+    private file was not built, without any value of the user's files.
     """
 
     run_id: str
@@ -24,6 +25,7 @@ class Summary:
     notes: list[str] = field(default_factory=list)
     file: Path | None = None
     report: Path | None = None
+    week_faults: tuple[str, ...] = ()
     private_file: Path | None = None
     private_fault: str | None = None
 
@@ -71,6 +73,8 @@ class Summary:
         yield f"file: {self.file}" if self.file else "nothing was published; the last file stands"
         if self.report:
             yield f"report: {self.report}"
+        for fault in self.week_faults:
+            yield f"part of the week's page or mail could not be made: {fault}"
         if self.private_file:
             yield f"private: {self.private_file}"
         if self.private_fault:
@@ -89,6 +93,7 @@ class Summary:
             "truth_differs": self.truth,
             "file": str(self.file) if self.file else None,
             "report": str(self.report) if self.report else None,
+            "week_faults": list(self.week_faults),
             "private_file": str(self.private_file) if self.private_file else None,
             "private_fault": self.private_fault,
         }

@@ -31,8 +31,9 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
         data_dir: Where everything is kept; by default as the settings say.
     """
     log = get_run_logger()
-    chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
-    found, page = mail_steps.report(chosen, week)
+    chosen = settings.read(data_dir=Path(data_dir) if data_dir else None).shown()
+    written = mail_steps.report(chosen, week)
+    found, page = written.found, written.page
     link, where = run_page.address(chosen, page)
     create_link_artifact(key=PAGE_KEY, link=link, link_text=link, description=where)
     outcome = Outcome(week=str(found.week))
@@ -47,6 +48,11 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
         markdown=summary(page, outcome, told[0]),
         description=f"chipledger week {found.week}",
     )
+    if written.faults:
+        raise ChipledgerError(
+            f"parts of the week could not be made: {'; '.join(written.faults)}",
+            hint="The page and the mail say so in their place; the rest is complete",
+        )
     if not outcome.is_good:
         raise ChipledgerError(
             f"{len(outcome.failed) + len(outcome.uncertain)} of the week's mails did not surely arrive",

@@ -6,6 +6,7 @@ was sent twice after all is recognised as one.
 """
 
 import hashlib
+import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import policy
@@ -13,15 +14,19 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime
 
-from reports import mail_html, mail_text, weekly_news
+from reports import mail_html, mail_text, weekly, weekly_sections
 from reports.weekly_facts import WeekFacts
 
-MOST_PICTURES = 2
+LOG = logging.getLogger(__name__)
+
+MOST_PICTURES = 1
+SCALE = 1.5
+"""Of a chart: sharper than a plain screen needs, and the whole message stays below 150 kB."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A chart as PNG, as large again as it is shown, so that it is sharp: its file name, and what it says in words."""
+    """A chart as PNG, larger than it is shown, so that it is sharp: its file name, and what it says in words."""
 
     name: str
     words: str
@@ -35,43 +40,48 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Letter:
-    """The parts of a week's mail that all recipients share."""
+    """The parts of a week's mail that all recipients share; `faults` are the sections that could not be made."""
 
     week: str
     subject: str
     text: str
     html: str
     pictures: tuple[Picture, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
-def letter(found: WeekFacts, *, least: float, page_url: str = "") -> Letter:
-    """Return a week's mail; moves smaller than `least` are counted, not told."""
-    subject = weekly_news.subject(found, least=least)
-    shown = pictures(found)
+def letter(found: WeekFacts, *, page_url: str = "", draw: bool = True) -> Letter:
+    """Return a week's mail; without `draw` it has no chart."""
+    made = weekly_sections.brief(found)
+    shown = pictures(found) if draw else ()
     return Letter(
         week=str(found.week),
-        subject=subject,
-        text=mail_text.render(found, least=least, page_url=page_url),
+        subject=made.subject,
+        text=mail_text.render(found, made, page=page_url or weekly.place(found.week, known_then=found.known_then)),
         html=mail_html.render(
-            found, subject=subject, least=least, page_url=page_url,
-            pictures=[(picture.content_id, picture.words) for picture in shown],
+            found, made, page_url=page_url, pictures=[(picture.content_id, picture.words) for picture in shown]
         ),
         pictures=shown,
-    )  # fmt: skip
+        faults=made.faults,
+    )
 
 
 def pictures(found: WeekFacts) -> tuple[Picture, ...]:
-    """Return the charts of what moved most; a week in which no list price moved has none."""
-    if not found.lists.height:
-        return ()
-    # What draws them takes a second to start, which a quiet week need not pay.
-    from reports import charts, week_charts
+    """Return the chart of what moved most; a week in which no list price moved has none."""
+    try:
+        if not found.lists.height:
+            return ()
+        # What draws them takes a second to start, which a quiet week need not pay.
+        from reports import charts, week_charts
 
-    drawn = week_charts.drawings(found, most=MOST_PICTURES)
-    return tuple(
-        Picture(name=f"{found.week}-{number}.png", words=each.finding, png=charts.png(each))
-        for number, each in enumerate(drawn, start=1)
-    )
+        drawn = week_charts.drawings(found, most=MOST_PICTURES)
+        return tuple(
+            Picture(name=f"{found.week}-{number}.png", words=each.finding, png=charts.png(each, scale=SCALE))
+            for number, each in enumerate(drawn, start=1)
+        )
+    except Exception:  # a mail without its chart says the same in words
+        LOG.warning("the chart of %s could not be drawn", found.week, exc_info=True)
+        return ()
 
 
 def message(written: Letter, *, sender: str, to: str, reply_to: str = "", at: datetime) -> EmailMessage:

@@ -54,7 +54,10 @@ def _series(found: WeekFacts) -> Iterator[list[dict[str, Any]]]:
 
 def _draw(found: WeekFacts, rows: list[dict[str, Any]]) -> Drawing | None:
     name, form, option = (rows[0][field] for field in ("accelerator_name", "form_factor", "purchase_option"))
-    prices = found.charted.prices.filter(
+    charted = found.charted
+    if charted is None:
+        return None
+    prices = charted.prices.filter(
         pl.col("accelerator_name") == name,
         pl.col("purchase_option") == option,
         pl.lit(value=True) if form is None else pl.col("form_factor") == form,
@@ -68,8 +71,8 @@ def _draw(found: WeekFacts, rows: list[dict[str, Any]]) -> Drawing | None:
     ]  # fmt: skip
     chip = " ".join(part for part in (name, form) if part)
     return price_chart.draw(
-        prices, chip=wording.short(chip, most=24), purchase_option=option, since=found.charted.since,
-        until=found.charted.until, moved=_apart(moved)[:MOST_NEWS], week=(found.week.since, found.charted.until),
+        prices, chip=wording.short(chip, most=24), purchase_option=option, since=charted.since,
+        until=charted.until, moved=_apart(moved)[:MOST_NEWS], week=(found.week.since, charted.until),
     )  # fmt: skip
 
 

@@ -3,6 +3,8 @@
 A week is Monday to Sunday, UTC, written as ISO 8601 has it: 2025-W26.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,18 @@ if TYPE_CHECKING:
     from reports.weekly_facts import WeekFacts
 
 FOLDER = "weekly"
+CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2")
+"""The reader's chips, unless a setting names others."""
+LEAST_CHANGE = 0.01
+"""Smaller moves are counted, not shown, unless a setting says otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """A page that was written, and why parts of it could not be made."""
+
+    page: Path
+    faults: tuple[str, ...] = ()
 
 
 def page_name(week: Week, *, known_then: bool) -> str:
@@ -20,33 +34,47 @@ def page_name(week: Week, *, known_then: bool) -> str:
     return f"{week}{KNOWN_THEN if known_then else ''}.html"
 
 
-def read(file: Path, week: Week | None = None, *, known_then: bool = False, shown_in: str = "USD") -> "WeekFacts":
+def place(week: Week, *, known_then: bool) -> str:
+    """Return the path of a week's page below the reports."""
+    return f"{FOLDER}/{page_name(week, known_then=known_then)}"
+
+
+def read(
+    file: Path,
+    week: Week | None = None,
+    *,
+    known_then: bool = False,
+    chips: Sequence[str] = CHIPS,
+    least: float = LEAST_CHANGE,
+    shown_in: str = "USD",
+) -> "WeekFacts":
     """Return the facts of a week of a published file; without one, of the last that was over when it was built.
 
-    `shown_in` is the currency in which prices are shown beside US dollars.
+    `chips` are the reader's, `least` is the share from which one of their moves is shown, `shown_in` the currency in
+    which prices are shown beside US dollars.
 
     Raises SettingsError for a week that had not begun.
     """
     # What these import costs half a second, which a command that writes no page must not pay.
     from reports import weekly_facts
 
-    return weekly_facts.read(file, week, known_then=known_then, shown_in=shown_in)
+    return weekly_facts.read(file, week, known_then=known_then, chips=chips, least=least, shown_in=shown_in)
 
 
-def write(found: "WeekFacts", folder: Path) -> Path:
-    """Write the page of a week's facts into a folder, list it there, and return its path.
+def write(found: "WeekFacts", folder: Path, *, draw: bool = True) -> "Written":
+    """Write the page of a week's facts into a folder, and list it there.
 
-    A week made again is a new edition: where it says something else than before, the old page stays beside it, and the
-    new one names it. Each page appears whole or not at all.
+    Without `draw` it has no charts, which take seconds. A week made again is a new edition: where it says something
+    else than before, the old page stays next to it, and the new one names it. Each page appears whole or not at all.
     """
     from reports import weekly_archive, weekly_page
 
-    target = folder / FOLDER / page_name(found.week, known_then=found.known_then)
+    target = folder / place(found.week, known_then=found.known_then)
     earlier = weekly_archive.earlier_editions(target)
-    text = weekly_page.render(found, earlier)
-    if weekly_archive.differs(target, text):
+    made = weekly_page.render(found, earlier, draw=draw)
+    if weekly_archive.differs(target, made.text):
         earlier = weekly_archive.keep_edition(target, earlier)
-        text = weekly_page.render(found, earlier)
-    put(target, text)
+        made = weekly_page.render(found, earlier, draw=draw)
+    put(target, made.text)
     put(target.with_name("index.html"), weekly_archive.index(target.parent))
-    return target
+    return Written(page=target, faults=made.faults)

@@ -5,24 +5,27 @@ memory. What is known now and what was known then differ in the cut: by when som
 it. From what is known now, moves have the kind that hindsight gives them.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 import polars as pl
 
-from reports import chart_facts, truth_tables
+from reports import chart_facts, truth_tables, wording
 from reports import currency as currencies
 from reports.chart_facts import Charted
-from reports.facts import SQL, of_option
+from reports.facts import SQL
 from reports.weekly_calendar import Week
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
     from reports.weekly_fleet import FleetNews
+
+Found = TypeVar("Found")
 
 LOG = {
     "price_event": "valid_from", "scope_run": "observed_at", "sighting": "observed_at", "quarantine": "observed_at",
@@ -32,15 +35,22 @@ LOG = {
 KEPT = ("source", "document", "offer", "offer_unit", "accelerator_label", "instance_type")
 REMADE = (
     "price_history", "price_move", "repricing", "price_change", "document_evidence", "accelerator_hour_price",
-    "source_health", "unknown_accelerator", "provider_price",
+    "source_health", "unknown_accelerator", "provider_price", "commitment_option",
 )  # fmt: skip
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
 INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
 """Made again only from what was known then: of what is known now, the file's own stands."""
-NEEDED = {"token": "token_cost", "drift": "price_index"}
-"""The marts of the file itself without which a part of the page is left out."""
+FRAMES = (
+    "biggest", "repriced", "cheapest", "taken_back", "offer", "drifting", "checked", "source", "late", "currency",
+    "provider_price", "scope", "refused",
+)  # fmt: skip
+"""The SELECTs of a week beside week_move, whose rows stand in the table week.move for them."""
 NEWEST_WITHIN_DAYS = 7
 """A week is the newest while the file was built so few days after it: then what the file alone has is told, too."""
+
+
+class Unanswered(Exception):
+    """A SELECT that failed; the text says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,11 +58,11 @@ class WeekFacts:
     """A week as its page and mail see it; times are naive and UTC.
 
     `built_at` is when the file was built, `as_of` the end of the week or, in a week that is not over, `built_at`.
-    `late` is how many changes of earlier weeks were learnt in this one, with the date of the first. `token` has one row
-    or none; `drift` is None where the file has no index, or the week is not over. The other frames carry the names of
-    their SELECT, and `charted` what the charts are made of. `rate` is that of the currency in which
-    prices are shown beside US dollars, at the week's end. `fleet` is for the mail alone: no page shows it; so
-    are `checks`, the truth checks of the newest week that differ for what was first seen since it began.
+    `chips` are the reader's. `frames` are the answers of the SELECTs week_<name>.sql and <name>.sql by name; one that
+    failed stands in `faults` instead, with the reason, and costs only the sections that need it. `drift` is None where
+    the file has no index, or the week is not over, and `charted` what the charts are made of. `rate` is that of the
+    currency in which prices are shown beside US dollars, at the week's end. `fleet` is for the mail alone: no page
+    shows it; so are `checks`, the truth checks of the newest week that differ for what was first seen since it began.
     """
 
     week: Week
@@ -60,29 +70,42 @@ class WeekFacts:
     built_at: datetime
     as_of: datetime
     version: str
-    moves: pl.DataFrame
-    offers: pl.DataFrame
-    drifting: pl.DataFrame
-    checked: pl.DataFrame
-    sources: pl.DataFrame
-    scopes: pl.DataFrame
-    refused: pl.DataFrame
-    stand: pl.DataFrame
-    provider_prices: pl.DataFrame
-    token: pl.DataFrame
+    ranked_days: int
+    marketplace_days: int
+    chips: tuple[str, ...]
+    frames: Mapping[str, pl.DataFrame]
+    faults: Mapping[str, str]
     drift: pl.DataFrame | None
-    late: tuple[int, datetime | None]
     documents: pl.DataFrame
-    charted: Charted
-    currency: pl.DataFrame
+    charted: Charted | None
     rate: currencies.Rate | None = None
     fleet: "FleetNews | None" = None
     checks: Sequence[Mapping[str, Any]] = ()
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        """Return the answer of a SELECT. Raises Unanswered where it failed."""
+        if name in self.faults:
+            raise Unanswered(self.faults[name])
+        return self.frames[name]
+
+    def with_frames(self, **frames: pl.DataFrame) -> "WeekFacts":
+        """Return the same week with other answers."""
+        return replace(self, frames={**self.frames, **frames})
+
+    @property
+    def late(self) -> tuple[int, datetime | None]:
+        """Return how many changes of earlier weeks were learnt in this one, with the date of the first."""
+        return self["late"].row(0)
 
     @property
     def is_over(self) -> bool:
         """Return whether the week was over when the file was built."""
         return self.as_of >= self.week.until
+
+    @property
+    def last_day(self) -> datetime:
+        """Return the first moment of its last day."""
+        return self.week.until - timedelta(days=1)
 
     @property
     def is_newest(self) -> bool:
@@ -92,29 +115,40 @@ class WeekFacts:
     @property
     def lists(self) -> pl.DataFrame:
         """Return the moves of list prices."""
-        return self.moves.filter(pl.col("change_kind") == "list_change")
+        return self["move"].filter(pl.col("change_kind") == "list_change")
 
     @property
     def doubts(self) -> pl.DataFrame:
         """Return corrections and suspected errors, which are in no conclusion."""
-        return self.moves.filter(pl.col("change_kind") != "list_change")
+        return self["move"].filter(pl.col("change_kind") != "list_change")
 
     @property
     def is_quiet(self) -> bool:
         """Return whether nothing happened but what moves by itself."""
-        return not self.moves.height and not self.offers.height
+        return not self["move"].height and not self["offer"].height
 
 
-def read(file: Path, week: Week | None, *, known_then: bool, shown_in: str = currencies.USD) -> WeekFacts:
+def read(
+    file: Path,
+    week: Week | None,
+    *,
+    known_then: bool,
+    chips: Sequence[str],
+    least: float,
+    shown_in: str = currencies.USD,
+) -> WeekFacts:
     """Return the facts of a week, by default of the last one that was over. The file is read only.
 
-    `shown_in` is the currency in which prices are shown beside US dollars.
+    `chips` are the reader's, `least` the share from which one of their moves is shown, and `shown_in` the currency in
+    which prices are shown beside US dollars.
 
     Raises SettingsError for a week that had not begun when the file was built.
     """
     with duckdb.connect() as con:
         con.execute(f"attach {_quoted(str(file))} as published (read_only)")
-        built_at, version = con.execute("select built_at, version from published.meta.build").fetchall()[0]
+        built_at, version, *days = con.execute(
+            "select built_at, version, ranked_days, marketplace_days from published.meta.build"
+        ).fetchall()[0]
         week = week or Week.last_before(built_at)
         if week.since >= built_at:
             raise SettingsError(
@@ -127,73 +161,85 @@ def read(file: Path, week: Week | None, *, known_then: bool, shown_in: str = cur
             )
         as_of = min(built_at, week.until)
         _cut(con, as_of, known_then=known_then)
-        span = {"since": week.since, "until": as_of}
-        frames = {
-            name: _ask(con, f"week_{name}", span)
-            for name in ("move", "offer", "drifting", "checked", "source", "stand", "late", "currency")
-        }
-        provider_prices = _ask(con, "provider_price", {})
-        refused = _ask(con, "refused", {})
+        values = {"since": week.since, "until": as_of, "chips": [*chips], "least": least}
+        answers = _Answers({}, {})
+        answers.put("move", lambda: _moves(con, values))
+        for name in FRAMES:
+            own = f"week_{name}" if (SQL / f"week_{name}.sql").is_file() else name
+            answers.put(name, partial(_ask, con, own, values))
+        if "refused" in answers.frames:
+            refused = answers.frames["refused"]
+            answers.frames["refused"] = refused.filter(pl.col("observed_at") >= week.since)
         found = WeekFacts(
             week=week,
             known_then=known_then,
             built_at=built_at,
             as_of=as_of,
             version=version,
-            moves=frames["move"],
-            offers=frames["offer"],
-            drifting=frames["drifting"],
-            checked=frames["checked"],
-            sources=frames["source"],
-            scopes=_ask(con, "scope", {}),
-            refused=refused.filter(pl.col("observed_at") >= week.since),
-            stand=frames["stand"],
-            provider_prices=provider_prices,
-            token=pl.DataFrame(),
-            drift=_drift(con, week) if known_then and as_of >= week.until else None,
-            late=frames["late"].row(0),
+            ranked_days=days[0],
+            marketplace_days=days[1],
+            chips=tuple(chips),
+            frames=answers.frames,
+            faults=answers.faults,
+            drift=answers.value("drift", lambda: _drift(con, week) if known_then and as_of >= week.until else None),
             documents=pl.DataFrame(),
-            charted=chart_facts.of_week(con, frames["move"], as_of),
-            currency=frames["currency"],
-            rate=currencies.rate(con, shown_in, as_of),
+            charted=answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], as_of)),
+            rate=answers.value("rate", lambda: currencies.rate(con, shown_in, as_of)),
         )
         con.execute("use published")
-        return _completed(con, found)
+        return _completed(con, found, answers)
 
 
-def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts) -> WeekFacts:
+@dataclass(frozen=True)
+class _Answers:
+    """What SELECTs answered, and why others failed: one that fails costs what needs it, and not the week."""
+
+    frames: dict[str, pl.DataFrame]
+    faults: dict[str, str]
+
+    def put(self, name: str, ask: Callable[[], pl.DataFrame]) -> None:
+        """Keep an answer by its name."""
+        found = self.value(name, ask)
+        if found is not None:
+            self.frames[name] = found
+
+    def value(self, name: str, ask: Callable[[], Found]) -> Found | None:
+        """Return an answer; None where it failed."""
+        try:
+            return ask()
+        except Exception as error:  # noqa: BLE001 (whatever it is, the rest of the week is still good)
+            self.faults[name] = f"{type(error).__name__}: {wording.short(str(error), most=120)}"
+            return None
+
+
+def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answers) -> WeekFacts:
     """Return the facts with what the published file itself has: documents, and the marts that are not made again."""
-    from dataclasses import replace
-
-    has = {name for (name,) in con.execute("select name from meta.model").fetchall()}
-    token = (
-        _ask(con, "week_token", {"since": found.week.since})
-        if found.is_newest and NEEDED["token"] in has
-        else pl.DataFrame()
-    )
     drift = found.drift
-    if NEEDED["drift"] in has and not found.known_then and found.is_over:
-        drift = _drift(con, found.week)
-    prices = found.provider_prices
-    named = [
-        found.moves["document_sha256"],
-        found.offers["document_sha256"],
-        *(of_option(prices, option)["document_sha256"] for option in prices["purchase_option"].unique()),
-        *([token["document_sha256"]] if token.height else []),
-    ]  # fmt: skip
-    shas = sorted({*pl.concat(named).drop_nulls()})
+    if not found.known_then and found.is_over:
+        drift = answers.value("drift", lambda: _drift(con, found.week))
+    shas = {sha for frame in found.frames.values() if "document_sha256" in frame for sha in frame["document_sha256"]}
+    documents = answers.value("document", lambda: _ask(con, "document", {"shas": sorted(shas - {None})}))
+    differing = answers.value(
+        "truth", lambda: truth_tables.differing(truth_tables.read(con) if found.is_newest else None)
+    )
     checks = [
         row
-        for row in truth_tables.differing(truth_tables.read(con) if found.is_newest else None)
+        for row in differing or ()
         if row["newest_differing_at"] is None or row["newest_differing_at"] >= found.week.since
     ]
-    return replace(found, checks=checks, token=token, drift=drift, documents=_ask(con, "document", {"shas": shas}))
+    return replace(found, checks=checks, drift=drift, documents=pl.DataFrame() if documents is None else documents)
+
+
+def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.DataFrame:
+    """Make the table week.move, of which other SELECTs are made, and return it in its order."""
+    con.execute("create schema if not exists week")
+    text = (SQL / "week_move.sql").read_text(encoding="utf-8")
+    con.execute(f"create or replace table week.move as {text}", _wanted(text, values))
+    return con.execute("from week.move").pl()
 
 
 def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
     """Return the drift of a week by the index of the database in use; None where it has none."""
-    from datetime import timedelta
-
     if not con.execute("select 1 from duckdb_tables() where table_name = 'price_index' and database_name = "
                        "current_database()").fetchall():  # fmt: skip
         return None
@@ -251,7 +297,12 @@ def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None =
 
 def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -> pl.DataFrame:
     text = (SQL / f"{name}.sql").read_text(encoding="utf-8")
-    return con.execute(text, {key: value for key, value in values.items() if f"${key}" in text} or None).pl()
+    return con.execute(text, _wanted(text, values)).pl()
+
+
+def _wanted(text: str, values: dict[str, object]) -> dict[str, object] | None:
+    """Return the values that a SELECT names."""
+    return {key: value for key, value in values.items() if f"${key}" in text} or None
 
 
 def _quoted(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The tables of the weekly page: what moved, what came and went, what was checked, where things stood, the drift."""
+"""The tables of the weekly page: what moved, what came and went, what was checked, the drift, the short tables."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -9,12 +9,12 @@ import polars as pl
 from reports import change_tables, chart_facts, sparkline, weekly_news, wording
 from reports.tables import Footnote, Form, Sheet, document_link, sheet, small
 from reports.weekly_facts import WeekFacts
+from reports.weekly_sections import Table
 
 Row = Mapping[str, Any]
 
 MOST_MOVES = 60
 MOST_OFFERS = 40
-MOST_STANDING = 30
 MOST_DRIFTS = 25
 MOST_WINDOWS = 4
 KINDS = {
@@ -29,7 +29,6 @@ KINDS = {
 }
 NO_PERCENT = "nothing to compare with: it was free"
 NO_WINDOW = "seen for the first time; nothing says when it came"
-NO_AWS = "AWS has no on-demand price of this chip and form that is known"
 NO_DOLLARS = "priced in another currency, or without known chips"
 
 
@@ -37,8 +36,11 @@ def moves(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -> Shee
     """Return moves of list prices, or corrections and suspected errors, as they come."""
     rows = list(frame.head(MOST_MOVES).iter_rows(named=True))
     prices = [weekly_news.amounts(row) for row in rows]
-    drawn = sparkline.of_offers(
-        found.charted.sparks, since=found.charted.until - chart_facts.SPARK, until=found.charted.until
+    charted = found.charted
+    drawn = (
+        sparkline.of_offers(charted.sparks, since=charted.until - chart_facts.SPARK, until=charted.until)
+        if charted
+        else {}
     )
     made = pl.DataFrame(
         {
@@ -46,7 +48,7 @@ def moves(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -> Shee
             "change": [change_tables.change(row["change_ratio"]) for row in rows],
             "before": [before for before, _ in prices],
             "after": [after for _, after in prices],
-            "unit": [row["pricing_currency"] + _UNIT[row["is_per_chip"]] for row in rows],
+            "unit": [weekly_news.brief(row["pricing_currency"]) + _UNIT[row["is_per_chip"]] for row in rows],
             "where": [_where(row) for row in rows],
             "when": [_when(row) + _windows(row) for row in rows],
             "spark": [drawn.get(row["offer_id"], wording.UNKNOWN) for row in rows],
@@ -91,9 +93,25 @@ def moves(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -> Shee
     )
 
 
+def short(made: Table, *, id: str, title: str, note: str) -> Sheet:
+    """Return the table of a section of the brief."""
+    columns = [f"c{i}" for i in range(len(made.heads))]
+    cells = [[escape(each.text) + "".join(map(small, each.notes)) for each in row] for row in made.rows]
+    for row, drawn in zip(made.rows, cells, strict=True):
+        for i, each in enumerate(row):
+            if each.tone:
+                arrow = wording.FALL if each.tone == "fall" else wording.RISE
+                drawn[i] = f'<span class="{each.tone}">{arrow} {escape(each.text)}</span>'
+    form = Form(
+        heads=dict(zip(columns, map(escape, made.heads), strict=True)), stub="c0", right=columns[1:], marked=columns
+    )
+    frame = pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return sheet(frame, form, id=id, title=title, subtitle=note)
+
+
 def offers(found: WeekFacts) -> Sheet:
     """Return what went, came and came back."""
-    rows = list(found.offers.head(MOST_OFFERS).iter_rows(named=True))
+    rows = list(found["offer"].head(MOST_OFFERS).iter_rows(named=True))
     places = wording.places_of(row["least_price_usd"] for row in rows)
     made = pl.DataFrame(
         {
@@ -120,8 +138,8 @@ def offers(found: WeekFacts) -> Sheet:
         right=("offers", "price"),
         marked=("what", "sources", "document"),
     )
-    left = int(found.offers["n_offers"].sum()) - sum(row["n_offers"] for row in rows)
-    counts = found.offers.group_by("change_kind").agg(pl.col("n_offers").sum()).sort("change_kind")
+    left = int(found["offer"]["n_offers"].sum()) - sum(row["n_offers"] for row in rows)
+    counts = found["offer"].group_by("change_kind").agg(pl.col("n_offers").sum()).sort("change_kind")
     told = ", ".join(f"{n:,} {KINDS[kind]}" for kind, n in counts.iter_rows())
     return sheet(
         made,
@@ -141,7 +159,7 @@ def offers(found: WeekFacts) -> Sheet:
 
 def checked(found: WeekFacts) -> Sheet:
     """Return what was checked, by provider; of whom nothing was seen stands first."""
-    rows = list(found.checked.iter_rows(named=True))
+    rows = list(found["checked"].iter_rows(named=True))
     listed = found.lists.group_by("service_provider_name").agg(pl.col("n_offers").sum())
     n_moved = dict(listed.iter_rows())
     made = pl.DataFrame(
@@ -187,7 +205,7 @@ def checked(found: WeekFacts) -> Sheet:
 
 def sources(found: WeekFacts) -> Sheet:
     """Return the sources by how often they looked in the week."""
-    rows = list(found.sources.iter_rows(named=True))
+    rows = list(found["source"].iter_rows(named=True))
     made = pl.DataFrame(
         {
             "source": [row["source"] for row in rows],
@@ -217,55 +235,6 @@ def sources(found: WeekFacts) -> Sheet:
         subtitle="Sources that looked in this week or in the five weeks before it; those without a good look first.",
         footnotes=[Footnote(text="no good look at all", column="last", rows=_dashes(made["last"]))],
     )
-
-
-def stand(found: WeekFacts) -> Sheet:
-    """Return where each chip stood on demand when the week ended."""
-    rows = list(found.stand.head(MOST_STANDING).iter_rows(named=True))
-    places = wording.places_of(row[name] for row in rows for name in ("cheapest_price_usd", "median_price_usd"))
-    made = pl.DataFrame(
-        {
-            "chip": [" ".join(part for part in (row["accelerator_name"], row["form_factor"]) if part) for row in rows],
-            "price": [_with_other(row["cheapest_price_usd"], places, found) for row in rows],
-            "who": [escape(row["cheapest_provider"]) + small(row["cheapest_tier"]) for row in rows],
-            "median": [_with_other(row["median_price_usd"], places, found) for row in rows],
-            "n": [f"{row['n_providers']:,}" for row in rows],
-            "aws": [_aws(row, places, found) for row in rows],
-            "document": [document_link(row["document_sha256"]) for row in rows],
-        },
-        schema_overrides={"chip": pl.String, "who": pl.String},
-    )
-    form = Form(
-        heads={
-            "chip": "Chip",
-            "price": "Cheapest seen<br>USD per<br>chip-hour",
-            "who": "By",
-            "median": "Median of<br>providers",
-            "n": "Providers",
-            "aws": "AWS<br>USD per<br>chip-hour",
-            "document": "Document",
-        },
-        stub="chip",
-        right=("price", "median", "n", "aws"),
-        marked=("price", "who", "median", "aws", "document"),
-    )
-    left = found.stand.height - len(rows)
-    return sheet(
-        made,
-        form,
-        id="stand",
-        title=f"On demand when the week ended: {weekly_news.stand(found)[0] if rows else 'nothing was seen'}",
-        subtitle=f"Prices seen in {_span(found)}, whatever the size of the machine; chips that most sell first.",
-        footnotes=[Footnote(text=NO_AWS, column="aws", rows=_dashes(made["aws"]))],
-        note="Cheapest seen is not cheapest: who was not read is not in it. Of a marketplace it is the 25th "
-        "percentile. Floors and what is sold out are left out."
-        + (f" {wording.count(left, 'more chip')} left out." if left else ""),
-    )
-
-
-def _with_other(usd: float | None, places: int, found: WeekFacts) -> str:
-    """Return a price in US dollars, and below it in the currency that is wanted beside, if any."""
-    return wording.amount(usd, places) + small(found.rate.amount(usd, places) if found.rate else None)
 
 
 def drift(frame: pl.DataFrame, found: WeekFacts) -> Sheet:
@@ -348,14 +317,6 @@ def _windows(row: Row) -> str:
     ]
     left = len(row["windows"]) - len(told)
     return "".join(f"<small>{each}</small>" for each in [*told, *([f"{left:,} more"] if left else [])])
-
-
-def _aws(row: Row, places: int, found: WeekFacts) -> str:
-    if row["aws_price_usd"] is None:
-        return wording.UNKNOWN
-    return wording.amount(row["aws_price_usd"], places) + small(
-        weekly_news.dated(found, row).removeprefix(" of ") or None
-    )
 
 
 def _greyed(moment: Any, found: WeekFacts) -> str:

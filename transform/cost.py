@@ -89,6 +89,17 @@ FORMULAS = (
         ),
     ),
     Formula("interpolated", "Value on a straight line between two points", _any("x", "x0", "y0", "x1", "y1")),
+    Formula(
+        "network",
+        "What joins machines for work on more chips than one has",
+        _any("capacity_class", "provider_name", "unit_accelerators", "instance_type"),
+    ),
+    Formula(
+        "usable_share",
+        "Share of the paid hours of a Capacity Block that can be used",
+        (Parameter("block_hours", "hours that are paid"),),
+    ),
+    Formula("usual_chips", "Chips that a headline speaks of where nobody names others", ()),
     Formula("usual_speeds", "Speeds for a user at which frontiers are read, in tokens per second", ()),
     Formula(
         "rates_at_speed",

@@ -144,9 +144,18 @@ MARTS = (
         "One price of int.provider_price that costs are computed with, and the size of a purchase",
         is_table=True,
     ),
+    Mart("cost_option", "One way to have chips that a token's cost is computed with, or why it has no price", is_table=True),
     Mart(
         "serving_rate",
         "How fast one operating point runs on one size of unit, or one stretch of speeds for a user",
+        is_table=True,
+    ),
+    Mart("token_rate", "How many tokens a paid chip gives at one operating point, before any price", is_table=True),
+    Mart("token_option", "What a million output tokens costs at one operating point under one way to have the chips"),
+    Mart("headline_point", "The one operating point that a front page speaks of", is_table=True),
+    Mart(
+        "headline_token_cost",
+        "What a million output tokens costs at the headline's point on one chip, by way to buy, or why there is no cost",
         is_table=True,
     ),
     Mart("serving_offer", "One operating point on one provider's terms", is_table=True),
@@ -191,7 +200,7 @@ PUBLIC = (
     Mart("provider_price", "What one provider asks for one chip at one kind of terms, with its rank", schema="mart"),
     Mart("commitment", "One commitment beside the on-demand price of the same machine", schema="mart"),
     Mart("spot_zone", "The spot price of one machine in one zone, now and over 7 and 30 days", schema="mart"),
-    Mart("token_cost", "What a million output tokens costs at one point on one provider's terms", schema="mart"),
+    Mart("token_cost", "What a million output tokens costs at one point under one way to buy the chips", schema="mart"),
     Mart("source_health", "One scope of one source: when it was last fetched, and what came of it", schema="mart"),
 )
 """The tables of the schema mart, in the order in which a reader meets them; nothing of ours reads them."""

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 NAME = "crusoe"
 URL = "https://www.crusoe.ai/cloud/pricing"
 PROVIDER = "Crusoe"
+OFF_BECAUSE = (
+    "Crusoe's terms are reported to forbid copying or publishing without written permission (read on 2026-10-05); "
+    "read https://legal.crusoe.ai/ and decide"
+)
 SECTION = "GPU instances pricing"
 ROW = '[role="listitem"]'
 MODEL, ON_DEMAND, SPOT = COLUMNS = ("GPU model", "On-demand", "Current spot")
@@ -121,4 +125,5 @@ SOURCE = web_source(
     parse=parse,
     accept=HTML,
     max_age=timedelta(days=3),
+    off_because=OFF_BECAUSE,
 )

@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 NAME = "digitalocean"
 PROVIDER = "DigitalOcean"
 URL = "https://docs.digitalocean.com/products/droplets/details/pricing/"
+OFF_BECAUSE = (
+    "DigitalOcean's terms are reported to forbid automated collection of its pages (read on 2026-10-10); "
+    "read https://www.digitalocean.com/legal/terms-of-service-agreement and decide"
+)
 API_URL = "https://api.digitalocean.com/v2/sizes"
 TOKEN_VARIABLE = "DIGITALOCEAN_TOKEN"  # noqa: S105, the name of a variable
 SIZES_A_PAGE = 200
@@ -218,6 +222,7 @@ SOURCE = dataclasses.replace(
         precedence=212,
         parse=parse,
         pages=answers_of,
+        off_because=OFF_BECAUSE,
     ),
     scopes=scopes,
 )

@@ -31,6 +31,10 @@ from warehouse.documents import Document
 NAME = "hyperbolic"
 URL = "https://api.hyperbolic.ai/v2/alpha/on-demand/rental-options"
 PROVIDER = "Hyperbolic"
+OFF_BECAUSE = (
+    "Hyperbolic was left out by a reader of its terms and robots.txt, which closes /api/ (2026-10-10); "
+    "read https://hyperbolic.xyz/terms and decide"
+)
 MACHINES = {"virtual-machine": "vcpuCount", "bare-metal": "cpuCount"}
 """Each kind of machine, which is the tier, and the field that counts the cores of its nodes."""
 CORES = {"vcpuCount": "vCPU", "cpuCount": "CPU"}
@@ -127,4 +131,5 @@ SOURCE = web_source(
     precedence=214,
     max_age=timedelta(days=3),
     parse=parse,
+    off_because=OFF_BECAUSE,
 )

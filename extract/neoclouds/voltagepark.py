@@ -30,6 +30,10 @@ from warehouse.documents import Document
 NAME = "voltagepark"
 URL = "https://cloud-api.voltagepark.com/api/v1/bare-metal/locations"
 PROVIDER = "Voltage Park"
+OFF_BECAUSE = (
+    "Voltage Park was left out by a reader of its terms and robots.txt (2026-10-10), and its page names no price; "
+    "read https://voltagepark.com/terms-of-service and decide"
+)
 TIER = "bare metal"
 FABRICS = {"Ethernet": "ethernet", "InfiniBand": "infiniband"}
 """Each network, and how the names of its fields end."""
@@ -92,4 +96,5 @@ SOURCE = web_source(
     precedence=213,
     max_age=timedelta(days=3),
     parse=parse,
+    off_because=OFF_BECAUSE,
 )

@@ -7,7 +7,7 @@ with move as (
     select
         c.*,
         u.form_factor,
-        u.accelerator_count > 0 as is_per_chip,
+        coalesce(u.accelerator_count > 0, false) as is_per_chip,
         case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as units,
         coalesce(c.instance_type, c.accelerator_name, o.accelerator_label) as offered,
         coalesce(c.instance_type, o.accelerator_label) as told,

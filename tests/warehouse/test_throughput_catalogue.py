@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ ACCOUNTED = {
     },
     "neuron": {"shipped": 307},
     "inferencex": {
-        "shipped": 323, "an older run of its configuration": 986, "below the frontier": 347,
+        "shipped": 1017, "beaten on the day of the run": 639,
         "a post's table, total per GPU alone": 144, "copied by a third party": 8, "its own numbers contradict": 1,
     },
 }  # fmt: skip
@@ -204,17 +204,21 @@ def gpus(row: Mapping[str, str]) -> Decimal | None:
     return fits[0] if len(fits) == 1 else None
 
 
-def latest(rows: Rows) -> Iterator[list[dict[str, str]]]:
-    """Yield the runs of each configuration at one concurrency, the last first, of equal days the fastest."""
-    names = (
-        "accelerator", "precision", "isl", "osl", "spec_decoding", "disaggregated", "software", "num_prefill_gpu",
-        "num_decode_gpu", "decode_tp", "decode_ep", "prefill_tp", "dp_attention", "concurrency",
-    )  # fmt: skip
-    runs = defaultdict(list)
-    for row in rows:
-        runs[(*(row[name] for name in names), gpus(row))].append(row)
-    for same in runs.values():
-        yield sorted(same, key=lambda r: (r["date"], Decimal(r["tokens_per_second_per_accelerator"])), reverse=True)
+FRONT = ("accelerator", "precision", "isl", "osl", "spec_decoding", "disaggregated")
+
+
+def speed_and_rate(row: Mapping[str, str]) -> tuple[Decimal, Decimal]:
+    return Decimal(row["interactivity_median_tok_s_user"]), Decimal(row["tokens_per_second_per_accelerator"])
+
+
+def beaten(row: Mapping[str, str], rows: Rows) -> bool:
+    """Return whether a run of that day or before is as good in speed for the user and rate, and better in one."""
+    return any(
+        other["date"] <= row["date"]
+        and speed_and_rate(other) != speed_and_rate(row)
+        and all(theirs >= own for theirs, own in zip(speed_and_rate(other), speed_and_rate(row), strict=True))
+        for other in rows
+    )
 
 
 def test_counts_of_one_node_are_corrected_where_latency_excludes_them(shared):
@@ -230,27 +234,16 @@ def test_counts_of_one_node_are_corrected_where_latency_excludes_them(shared):
 
 
 def test_inferencex_rates_are_those_of_the_reference(shared, shipped):
-    """Shipped are the frontiers of the last run of each configuration, with the source's rates per GPU."""
+    """Shipped is what was on its frontier on the day of the run, with the source's rates per GPU."""
     source = read(shared, "inferencemax")
     official = [row for row in source if row["run_url"]]
     sound = [row for row in official if gpus(row)]
-    last = [runs[0] for runs in latest(sound)]
     by_front = defaultdict(list)
-    for row in last:
-        by_front[tuple(row[n] for n in ("accelerator", "precision", "isl", "osl", "disaggregated"))].append(row)
-    front = [
-        row for rows in by_front.values() for row in rows
-        if not any(
-            (Decimal(o["interactivity_median_tok_s_user"]), Decimal(o["tokens_per_second_per_accelerator"]))
-            != (Decimal(row["interactivity_median_tok_s_user"]), Decimal(row["tokens_per_second_per_accelerator"]))
-            and Decimal(o["interactivity_median_tok_s_user"]) >= Decimal(row["interactivity_median_tok_s_user"])
-            and Decimal(o["tokens_per_second_per_accelerator"]) >= Decimal(row["tokens_per_second_per_accelerator"])
-            for o in rows
-        )
-    ]  # fmt: skip
+    for row in sound:
+        by_front[tuple(row[name] for name in FRONT)].append(row)
+    front = [row for rows in by_front.values() for row in rows if not beaten(row, rows)]
     fates = {
-        "shipped": len(front), "below the frontier": len(last) - len(front),
-        "an older run of its configuration": len(sound) - len(last),
+        "shipped": len(front), "beaten on the day of the run": len(sound) - len(front),
         "its own numbers contradict": len(official) - len(sound),
         "a post's table, total per GPU alone": sum("blog" in row["submitter"] for row in source),
         "copied by a third party": sum("third party" in row["submitter"] for row in source),
@@ -272,6 +265,19 @@ def test_inferencex_rates_are_those_of_the_reference(shared, shipped):
         assert run["is_disaggregated"] is (row["disaggregated"] == "True")
         assert (None if row["spec_decoding"] == "mtp" else 1) == run["acceptance_length"]
         assert ("which its latency excludes" in run["note"]) is (count != Decimal(row["accelerator_count"]))
+
+
+def test_every_point_of_the_frontier_of_one_decoding_is_shipped(shared, shipped):
+    """The 224 points that a frontier over both ways of decoding had cut off are shipped, each with its own rate."""
+    with (shared / "data" / "throughput2" / "inferencex_frontier_restored.csv").open(newline="") as file:
+        restored = list(csv.DictReader(file))
+    runs = {run_key(run): run for run in of(shipped, "inferencex")}
+    assert len(restored) == 224
+    for row in restored:
+        number = re.search(r"runs/(\d+)/attempts/(\d+)", row["run_url"]).groups()
+        run = runs[(*number, Decimal(row["concurrency"]), Decimal(row["interactivity_tok_s_user"]))]
+        assert near(run["output_rate"] / run["accelerator_count"], Decimal(row["tokens_per_second_per_accelerator"]))
+        assert (None if row["spec_decoding"] == "mtp" else 1) == run["acceptance_length"]
 
 
 def run_key(run: Run) -> tuple[Any, ...]:

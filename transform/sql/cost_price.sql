@@ -3,13 +3,11 @@
 -- name, and the same form or one for all forms; a form that is not stated is not guessed, and has no row here.
 --   unit_accelerators  chips that the cheapest offer sells at once. A price per chip that says nothing of how many must
 --                      be taken counts as one chip, and so prices only what was measured on one.
---   network            what joins machines of it for work on more chips than one has: rack (an UltraServer or
---                      NVL72 and its fellows), cluster (sold as one, or AWS machines of 8 chips or more with EFA: p4d,
---                      p4de, p5, p5e, p5en, p6-b200, p6-b300, trn1, trn1n, trn2); NULL: nothing is said
+--   network            what joins machines of it for work on more chips than one has: cost/network.sql
 --   low_price_usd      the cheapest, of a marketplace the 25th percentile; NULL where the median alone is known
 --   high_price_usd     the dearest on these terms; NULL of a marketplace, which tells none
 --   price_range_basis  what these two are, or why there is none
--- Source of the last: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
+-- is_price_ranked is int.provider_price's is_ranked: the one rule of age.
 with sized as (
     select
         p.*,
@@ -39,15 +37,7 @@ select
     region_id,
     instance_type,
     unit_accelerators,
-    case
-        when capacity_class = 'rack' then 'rack'
-        when capacity_class = 'cluster' then 'cluster'
-        when
-            service_provider_name = 'AWS'
-            and unit_accelerators >= 8
-            and regexp_matches(instance_type, '^(p4d|p4de|p5|p5e|p5en|p6-b200|p6-b300|trn1|trn1n|trn2)[.]')
-            then 'cluster'
-    end as network,
+    cost.network(capacity_class, service_provider_name, unit_accelerators, instance_type) as network,
     cheapest_price_usd as low_price_usd,
     median_price_usd,
     dearest_price_usd as high_price_usd,
@@ -69,6 +59,7 @@ select
     ) as price_basis,
     n_offers,
     is_current,
+    is_ranked as is_price_ranked,
     age_days,
     valid_from,
     last_observed_at,

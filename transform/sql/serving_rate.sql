@@ -10,12 +10,20 @@
 -- rate holds (is_clamped); beyond the fastest there is no rate: unreachable. Runs that may not be ranked are no part of
 -- a frontier. Elsewhere interactivity_limit is what every run kept, by the benchmark's rules.
 with host as (
-    select distinct
+    select
         accelerator_name,
         chip_form_factor,
         unit_accelerators,
         network
     from int.cost_price
+    where unit_accelerators >= 1
+    union
+    select
+        accelerator_name,
+        chip_form_factor,
+        unit_accelerators,
+        network
+    from int.cost_option
     where unit_accelerators >= 1
 ),
 

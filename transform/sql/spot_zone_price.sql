@@ -107,6 +107,7 @@ meant as (
         sum((price * seconds_30d)::DECIMAL(38, 9))::DOUBLE
         / nullif(sum(seconds_30d) filter (where price is not null), 0) as mean_30d,
         sum(seconds_30d) filter (where price is not null) / (30 * 86400) as priced_share,
+        sum(seconds_7d) filter (where price is not null) / (7 * 86400) as priced_share_7d,
         count(*) filter (where price <> price_before and valid_from > ends_at - interval 30 days) as n_changes,
         bool_or(price is not null and valid_from <= ends_at - interval 1 day and stops_at > ends_at - interval 1 day)
             as knows_1d,
@@ -175,6 +176,7 @@ latest as (
         m.mean_7d,
         m.mean_30d,
         m.priced_share,
+        m.priced_share_7d,
         m.n_changes,
         m.knows_1d,
         m.knows_7d,
@@ -206,6 +208,7 @@ select
     case when l.knows_30d then q.median_price end as median_price_30d,
     case when l.knows_30d then q.p95_price end as p95_price_30d,
     case when l.knows_30d then q.max_price end as max_price_30d,
+    case when l.knows_7d then l.priced_share_7d end as priced_share_7d,
     case when l.knows_30d then l.priced_share end as priced_share_30d,
     case when l.knows_30d then c.below_share end as below_on_demand_share_30d,
     case when l.price <> l.price_before then l.valid_from end as last_changed_at,

@@ -7,8 +7,8 @@
 -- low, median and high are over the price (cheapest, median, dearest; NULL where not told, price_range_basis) and over
 -- the runs at the point; on a frontier the rates are those of the runs on either side. Commitments count as used in
 -- every hour, spot as never interrupted (price_basis); mart.serving_cost takes another share. cost_rank compares offers
--- of one purchase option, commitment class and utilisation at one operating point of one benchmark, current prices
--- apart from others.
+-- of one purchase option, commitment class and utilisation at one operating point of one benchmark. Never ranked are
+-- prices beyond the limit of age (is_price_ranked), and rates below the slowest run, which are "at most" (reach).
 -- Not included: egress, storage, support, tax, cost of capital.
 with pace as (
     select unnest(cost.usual_speeds()) as speed
@@ -83,7 +83,7 @@ costed as (
 select
     *, -- noqa: AM04
     case
-        when is_ranked and all_in_output_usd_median is not null
+        when is_ranked and is_price_ranked and reach in ('measured', 'between two runs')
             then rank() over (
                 partition by
                     model_name,
@@ -100,8 +100,7 @@ select
                     purchase_option,
                     commitment_class,
                     utilisation,
-                    is_current,
-                    is_ranked and all_in_output_usd_median is not null
+                    is_ranked and is_price_ranked and reach in ('measured', 'between two runs')
                 order by all_in_output_usd_median
             )
     end as cost_rank

@@ -42,7 +42,8 @@ from warehouse.documents import Document, Look
 from warehouse.errors import SourceError
 
 OFF_BECAUSE = (
-    "it is an archive that git clones from another site, hundreds of megabytes of it; "
+    "its repository has no licence file, so nothing allows publishing its rows again, and git clones hundreds of "
+    "megabytes of it; "
     "read it with `chipledger backfill skypilot_catalog --scope lambda`"
 )
 

@@ -16,7 +16,7 @@ select
         'reach': case
             when speed_from is null then 'measured'
             when low_output is null then 'unreachable'
-            when below_slowest then 'at the slowest run'
+            when below_slowest then 'at most'
             when speed = speed_to then 'measured'
             else 'between two runs'
         end

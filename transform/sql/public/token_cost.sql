@@ -1,4 +1,5 @@
--- What a million output tokens costs at one operating point on one provider's terms, the machine fully used.
+-- What a million output tokens costs at one operating point under each way to buy the chips, at full load. cost_rank 1 is
+-- the cheapest of its point and way to buy; cost_basis says how the rate is known, or why there is no cost.
 select
     model_name,
     scenario,
@@ -9,11 +10,10 @@ select
     service_provider_name,
     purchase_option,
     commitment_class,
-    all_in_output_usd_median as usd_per_million_output_tokens,
-    reach,
+    offer_terms,
+    usd_per_million_output_tokens,
+    cost_basis,
     cost_rank,
     age_days,
-    evidence_grade,
     offer_id
-from int.token_cost
-where utilisation = 1
+from int.token_option

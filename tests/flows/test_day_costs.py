@@ -22,13 +22,13 @@ from flows.settings import Settings
 from warehouse.landing import Landing
 
 YEAR = Path(__file__).parents[2] / "bench/simulated_year.py"
-DAYS = [12, pytest.param(30, marks=pytest.mark.prove)]
+LENGTHS = [12, pytest.param(30, marks=pytest.mark.prove)]
 EARLY = 3
 """The first days differ: a history gate waits, tables are made."""
 
 
 @dataclass
-class Month:
+class Days:
     """The counts of each day."""
 
     days: list[Counter[str]] = field(default_factory=list)
@@ -47,8 +47,8 @@ def bench() -> Any:
     return module
 
 
-@pytest.fixture(scope="module", params=DAYS)
-def month(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
+@pytest.fixture(scope="module", params=LENGTHS)
+def days(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Days]:
     """Return the counts of days on which no price changes; the last run and an early one publish, too."""
     n_days: int = request.param
     kind = bench.Kind(
@@ -56,8 +56,8 @@ def month(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.T
         changes_a_day=0.0,
     )  # fmt: skip
     world = bench.World(random.Random(1), changing=False, kinds=(kind,))  # noqa: S311
-    settings = Settings(data_dir=tmp_path_factory.mktemp("month") / "data")
-    counted = Month()
+    settings = Settings(data_dir=tmp_path_factory.mktemp("days") / "data")
+    counted = Days()
     with toy_at(settings.data_dir), pytest.MonkeyPatch.context() as patch, bench.Meter(world):
         counts: Counter[str] = Counter()
         entries, single, catch_up = Landing.entries, Landing._single, replay.catch_up
@@ -93,21 +93,21 @@ def month(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.T
 
 
 @pytest.mark.parametrize("what", ["statements", "rows", "journal lines", "journal bytes", "documents", "files"])
-def test_a_day_costs_what_any_day_costs(month: Month, what: str) -> None:
+def test_a_day_costs_what_any_day_costs(days: Days, what: str) -> None:
     """Where nothing changes, nothing grows with the days that have passed."""
-    usual = [count for day, count in enumerate(month.of(what)[:-1]) if day > EARLY]
+    usual = [count for day, count in enumerate(days.of(what)[:-1]) if day > EARLY]
 
     assert len(set(usual)) == 1
     assert usual[0] > 0
 
 
 @pytest.mark.parametrize("what", ["statements", "rows"])
-def test_publishing_asks_no_more_of_a_month_than_of_days(month: Month, what: str) -> None:
+def test_publishing_asks_no_more_of_a_month_than_of_days(days: Days, what: str) -> None:
     """The same statements, and the same rows into Python, whatever the length of the log."""
-    assert month.of(what)[-1] == month.of(what)[EARLY]
+    assert days.of(what)[-1] == days.of(what)[EARLY]
 
 
-def test_the_journal_is_read_from_where_it_was_left(month: Month) -> None:
+def test_the_journal_is_read_from_where_it_was_left(days: Days) -> None:
     """A run reads the lines that it wrote: one for each of two scopes."""
-    assert set(month.of("journal lines")) == {2}
-    assert set(month.of("files")) == {2}
+    assert set(days.of("journal lines")) == {2}
+    assert set(days.of("files")) == {2}

@@ -1,0 +1,129 @@
+"""The archive of prices: what providers asked on past days, as compact rows of our own, each with its address.
+
+What: AWS's Reserved Instances and Savings Plans, spot by zone, Capacity Block rates, and price pages of other
+providers. A price that a provider publishes is a fact; these are no documents of the providers. Every file of
+`extract/archive/prices/` has one origin, and a row in `extract/archive/origins.csv` says where it is from, when it was
+read there, what kind of evidence it is, and what the terms of its source say. Counts and limits:
+docs/offline-archive.md.
+
+Quirks:
+
+1. It has no present: `fetch` raises, and outside of an offline directory its prices are never called current.
+2. A file holds many moments: each row has its own, and a look at the file is as of its newest one.
+3. A file that grows by a row is another document of the same scope: what it said before is known already.
+4. A look is never complete: what a file lacks was not looked for, and nothing is ever gone.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from extract.base import Context, Parsed, Source
+from extract.offline_archive import MARK
+from warehouse.documents import Document, Look
+from warehouse.errors import LayoutChanged, SourceError
+from warehouse.schemas import OBSERVATION
+
+NAME = "price_archive"
+ARCHIVE = resources.files("extract") / "archive"
+MOMENT = "observed_at_utc"
+STAMP = "%Y-%m-%dT%H:%M:%SZ"
+EVIDENCE = ("evidence_kind", "source_url", "accessed_on", "terms", "terms_url")
+"""What origins.csv says of a file, and the log keeps with its document."""
+
+
+def origins() -> dict[str, dict[str, str]]:
+    """Return the rows of origins.csv by the name of their file."""
+    table = (ARCHIVE / "origins.csv").read_text(encoding="utf-8")
+    return {row["origin"]: row for row in csv.DictReader(io.StringIO(table))}
+
+
+def scopes(ctx: Context) -> tuple[str, ...]:
+    """Return the origins, each of which is one file."""
+    return tuple(sorted(origins()))
+
+
+def newest() -> datetime:
+    """Return the newest moment of all files: the day that the archive is "as of"."""
+    return max(_newest(_file(origin).read_bytes()) for origin in origins())
+
+
+def fetch(ctx: Context, scope: str) -> Look:
+    """Raise SourceError: the archive knows the past only."""
+    raise SourceError(
+        "the archive of prices has no present prices", source=NAME, field="scope", value=scope,
+        hint="Read it with `chipledger run --offline`",
+    )  # fmt: skip
+
+
+def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+    """Yield the look at one file, where its newest moment lies between two dates. Raises SourceError."""
+    known = origins()
+    if scope not in known:
+        raise SourceError(
+            "the archive has no such file", source=NAME, field="scope", value=scope, hint=f"Known: {', '.join(known)}"
+        )
+    body = _file(scope).read_bytes()
+    at = _newest(body)
+    if (since and at < since) or (until and at > until):
+        return
+    document = Document(
+        source=NAME, scope=scope, url=f"{MARK}/prices/{scope}.csv", body=body, fetched_at=ctx.now(),
+        content_type="text/csv", parameters={name: known[scope][name] for name in EVIDENCE},
+    )  # fmt: skip
+    yield Look(source=NAME, scope=scope, observed_at=at, complete=False, archived=True, documents=(document,))
+
+
+def parse(document: Document) -> Parsed:
+    """Return the rows of a file, each with its own moment. Raises LayoutChanged."""
+    import polars as pl
+
+    try:
+        table = pl.read_csv(document.body, infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        raise _refusal("not a CSV", str(error).splitlines()[0]) from error
+    unknown = set(table.columns) - {MOMENT, *OBSERVATION}
+    if unknown or MOMENT not in table.columns:
+        raise _refusal(f"expected {MOMENT} and columns of an observation", ", ".join(table.columns))
+    term = "commitment_term_hours"
+    empty = pl.lit(None, pl.String)
+    columns = [(pl.col(name) if name in table.columns else empty.alias(name)) for name in OBSERVATION]
+    rows = table.select(
+        *columns, pl.col(MOMENT), pl.col(MOMENT).str.to_datetime(STAMP, strict=False).alias("observed_at")
+    )
+    return Parsed(rows=rows.with_columns(pl.col(term).cast(pl.Int64, strict=False)))
+
+
+def _file(origin: str) -> Traversable:
+    return ARCHIVE / "prices" / f"{origin}.csv"
+
+
+@cache
+def _newest(body: bytes) -> datetime:
+    """Return the newest moment of a file. The moments are of one form, so that the last text is the newest."""
+    last = max(row[MOMENT] for row in csv.DictReader(io.StringIO(body.decode())))
+    return datetime.strptime(last, STAMP).replace(tzinfo=UTC)
+
+
+def _refusal(message: str, value: object) -> LayoutChanged:
+    return LayoutChanged(message, source=NAME, field="columns", value=value, hint="docs/offline-archive.md has them")
+
+
+SOURCE = Source(
+    name=NAME,
+    provider="several",
+    title="Prices of the past, from the package: commitments, spot, Capacity Blocks, other providers",
+    url="https://github.com/chipledger/chipledger/tree/main/extract/archive",
+    terms_url="https://github.com/chipledger/chipledger/blob/main/docs/offline-archive.md",
+    max_age=None,
+    precedence=60,
+    scopes=scopes,
+    fetch=fetch,
+    parse=parse,
+    backfill=backfill,
+    kind="archive",
+)

@@ -1,0 +1,75 @@
+-- The cheapest of each of the reader's chips when a week ended, by way to buy: price_rank 1 of int.provider_price and
+-- of int.commitment_option, whose rule of age counts from the week's end. AWS's own on-demand price is the one of AWS
+-- that has the best rank.
+with listed as (
+    select
+        p.accelerator_name,
+        p.form_factor,
+        case
+            when p.purchase_option in ('on_demand', 'spot', 'capacity_block') and p.price_rank = 1
+                then p.purchase_option
+        end as way,
+        p.cheapest_price_usd as price_usd,
+        p.service_provider_name,
+        p.tier,
+        null::VARCHAR as purchase_payment_model,
+        p.purchase_option,
+        p.last_observed_at,
+        p.document_sha256,
+        p.offer_id
+    from int.provider_price as p
+    where p.price_rank is not null
+
+    union all by name
+
+    select
+        accelerator_name,
+        form_factor,
+        'aws_on_demand' as way,
+        cheapest_price_usd as price_usd,
+        service_provider_name,
+        null::VARCHAR as tier,
+        null::VARCHAR as purchase_payment_model,
+        purchase_option,
+        last_observed_at,
+        document_sha256,
+        offer_id
+    from int.provider_price
+    where service_provider_name = 'AWS' and purchase_option = 'on_demand' and price_rank is not null
+    qualify row_number() over (partition by accelerator_name, form_factor order by price_rank) = 1
+
+    union all by name
+
+    select
+        accelerator_name,
+        form_factor,
+        case commitment_term_hours when 8760 then 'one_year' when 26280 then 'three_years' end as way,
+        price_per_accelerator_hour_usd as price_usd,
+        service_provider_name,
+        null::VARCHAR as tier,
+        purchase_payment_model,
+        purchase_option,
+        last_observed_at,
+        document_sha256,
+        offer_id
+    from int.commitment_option
+    where service_provider_name = 'AWS' and price_rank = 1
+)
+
+select
+    l.accelerator_name,
+    l.form_factor,
+    l.way,
+    l.price_usd,
+    l.service_provider_name,
+    l.tier,
+    l.purchase_payment_model,
+    l.purchase_option,
+    o.availability_zone_id,
+    l.last_observed_at,
+    l.document_sha256,
+    l.offer_id
+from listed as l
+left join core.offer as o on l.offer_id = o.offer_id
+where l.way is not null and list_contains($chips, l.accelerator_name)
+order by list_position($chips, l.accelerator_name) asc, l.form_factor desc nulls last, l.way asc

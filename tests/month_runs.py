@@ -1,0 +1,262 @@
+"""Runs of a drawn month: a stand-in that sells at its prices, a clock that moves, and two ways to start a run.
+
+`Commands` starts the command line, `Deployed` the deployments of a Prefect server, for a worker. Both start processes
+with the environment of `surroundings`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Protocol
+
+import own_postgres
+import prefect_api
+import psutil
+from mail_server import Server
+from month_prices import OFFERS, UNREADABLE, Month
+from neoclouds.case import cases
+from neoclouds.servers import Site, open_sites
+from prefect_server import ROOT, running, wait_for
+from standin import aws, faults, world
+
+from extract import SOURCES
+from flows import deploy, launch
+
+PROGRAM = Path(sys.executable).parent / "chipledger"
+REGION = "us-east-1"
+NODE = 8
+PLANS = {("Compute", 1): "plan 1", ("Compute", 3): "plan 3"}
+CHIPS = {"H100": "h100-sxm5-80gb", "H200": "h200-sxm5-141gb", "B200": "b200-sxm6-180gb"}
+RECIPIENTS = ("ada@example.com", "grace@example.com")
+SOURCE_NAMES = tuple(sorted({offer.source for offer in OFFERS.values()}))
+WITHIN_S = 240
+SLOW_S = 300
+"""For which the slow source keeps a run waiting that is to be killed; the run is gone long before."""
+
+
+@dataclass(kw_only=True)
+class Shop:
+    """The stand-in: AWS and the two sites, selling what a month says of the present day."""
+
+    month: Month
+    aws: aws.StandIn
+    sites: Mapping[str, Site]
+    clock: Path
+    sold: Mapping[str, Decimal | None] | None = None
+
+    def turn(self, moment: datetime) -> None:
+        """Move on to a moment: prices and clock."""
+        day = (moment.date() - self.month.first).days
+        prices = self.month.prices(day)
+        if prices != self.sold:
+            self._sell_aws(prices, f"{moment:%Y%m%d}000000")
+            self.sites["voltagepark"].body = _locations(prices)
+            self.sites["hotaisle"].body = _page(prices)
+            self.sold = prices
+        if day in self.month.unread:
+            self.sites[UNREADABLE].body = _page(prices).replace(b"Virtual machines", b"Cloud machines")
+        elif day - 1 in self.month.unread:
+            self.sites[UNREADABLE].body = _page(prices)
+        ahead = moment - datetime.now(UTC)
+        new = self.clock.with_suffix(".new")
+        new.write_text(str(ahead.total_seconds()))
+        new.replace(self.clock)
+
+    def _sell_aws(self, prices: Mapping[str, Decimal | None], version: str) -> None:
+        machines = {
+            f"{key}.48xlarge": str(price * NODE)
+            for key, price in prices.items()
+            if price and OFFERS[key].source == "aws_price_list"
+        }
+        self.aws.publish(world.edition(version, {REGION: machines}))
+        plans = self.aws.savings
+        plans.rates = tuple(
+            replace(rate, amount=str(price * NODE))
+            for rate in plans.rates
+            if rate.region == REGION and rate.instance_type == "p5.48xlarge" and rate.usage_type.startswith("BoxUsage")
+            and (rate.operation, rate.payment) == ("RunInstances", "No Upfront")
+            and (price := prices.get(PLANS.get((rate.plan, rate.years), "")))
+        )  # fmt: skip
+        plans.version = version
+
+
+def _locations(prices: Mapping[str, Decimal | None]) -> bytes:
+    """Return Voltage Park's answer, of the places that have prices."""
+    places = []
+    for place in "abcde":
+        ethernet, infiniband = prices[f"{place} ethernet"], prices[f"{place} infiniband"]
+        if ethernet and infiniband:
+            model = CHIPS[OFFERS[f"{place} ethernet"].chip]
+            places.append({
+                "id": place * 8, "gpu_count_ethernet": 8, "gpu_price_ethernet": str(ethernet),
+                "gpu_count_infiniband": 16, "gpu_price_infiniband": str(infiniband),
+                "specs_per_node": {"gpu_model": model, "gpu_count": NODE, "cpu_model": "Xeon", "ram_gb": 1024},
+            })  # fmt: skip
+    answer = {"results": places, "total_result_count": len(places), "has_previous": False, "has_next": False}
+    return json.dumps(answer).encode()
+
+
+def _page(prices: Mapping[str, Decimal | None]) -> bytes:
+    """Return Hot Aisle's page, which repeats its prices in a summary."""
+    body = next(case for case in cases() if case.source.name == "hotaisle").body
+    for key in ("vm", "metal"):
+        body = body.replace(f"${OFFERS[key].start}/GPU/hr".encode(), f"${prices[key]}/GPU/hr".encode())
+    return body
+
+
+@contextmanager
+def open_shop(month: Month, folder: Path) -> Iterator[Shop]:
+    """Give the stand-in of a month."""
+    chosen = [case for case in cases() if case.source.name in SOURCE_NAMES]
+    with aws.StandIn(world.aws(), world.china()) as cloud, open_sites(chosen) as sites:
+        yield Shop(month=month, aws=cloud, sites=sites, clock=folder / "clock")
+
+
+def surroundings(shop: Shop, mail: Server, folder: Path) -> dict[str, str]:
+    """Return the environment of runs that ask the stand-in only, mail to it, and go by its clock."""
+    off = [source.name for source in SOURCES if source.kind == "live" and source.name not in SOURCE_NAMES]
+    lines = [
+        f'data_dir = "{folder / "data"}"', "[site]", "charts = false",
+        *(line for name in ("aws_price_list", "aws_savings_plans") for line in (
+            f"[sources.{name}]", 'door = "bulk"', f'bulk_url = "{shop.aws.url}"', f'regions = ["{REGION}"]')),
+        *(line for name, site in shop.sites.items() for line in (
+            f"[sources.{name}]", "enabled = true", f'url = "{site.url}"')),
+        *(line for name in off for line in (f"[sources.{name}]", "enabled = false")),
+        "[mail]", 'from = "prices@example.com"', 'reply_to = "me@example.com"', f"to = {list(RECIPIENTS)}",
+        'host = "127.0.0.1"', f"port = {mail.port}", 'tls = "none"',
+    ]  # fmt: skip
+    settings = folder / "chipledger.toml"
+    settings.write_text("\n".join(lines))
+    own = ("PREFECT_", "CHIPLEDGER_", "AWS_")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    return env | shop.aws.environment() | {
+        "CHIPLEDGER_SETTINGS": str(settings), "MOVED_CLOCK": str(shop.clock),
+        "PYTHONPATH": str(ROOT / "tests/moved_clock"),
+        "AWS_CONFIG_FILE": str(folder / "none"), "AWS_SHARED_CREDENTIALS_FILE": str(folder / "none"),
+    }  # fmt: skip
+
+
+# --- ways to start a run
+
+
+class Ways(Protocol):
+    """A way to start runs by name, daily or weekly, at a moment of their schedule; it says whether a run was good."""
+
+    def run(self, name: str, moment: datetime) -> bool:
+        """Do one run."""
+
+    def killed(self, name: str, moment: datetime, when: Callable[[], bool]) -> bool:
+        """Start a run and kill it as soon as something is so."""
+
+
+class Commands:
+    """Runs by the command line: `chipledger run` for the daily one, `chipledger mail` for the weekly one."""
+
+    words: Mapping[str, tuple[str, ...]] = {"daily": ("run",), "weekly": ("mail",)}
+
+    def __init__(self, env: Mapping[str, str], folder: Path) -> None:
+        self.env, self.folder = env, folder
+
+    def run(self, name: str, moment: datetime) -> bool:
+        return self._ended(self._start(name))
+
+    def killed(self, name: str, moment: datetime, when: Callable[[], bool]) -> bool:
+        process = self._start(name)
+        wait_until(when, "the run never came to where it is killed")
+        process.kill()
+        return self._ended(process)
+
+    def _start(self, name: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [str(PROGRAM), *self.words[name]],
+            cwd=self.folder, env=self.env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def _ended(self, process: "subprocess.Popen[str]") -> bool:
+        out, _ = process.communicate(timeout=WITHIN_S)
+        sys.stdout.write(out)  # shown by pytest where the test fails
+        return process.returncode == 0
+
+
+class Deployed:
+    """Runs of the deployments on a server, which a worker of this test's own takes up."""
+
+    def __init__(self, api: str, worker: "subprocess.Popen[bytes]") -> None:
+        self.api, self.worker = api, psutil.Process(worker.pid)
+
+    def run(self, name: str, moment: datetime) -> bool:
+        return self._ended(self._create(name, moment))
+
+    def killed(self, name: str, moment: datetime, when: Callable[[], bool]) -> bool:
+        run = self._create(name, moment)
+        wait_until(when, "the run never came to where it is killed")
+        engines = [
+            each for each in self.worker.children(recursive=True) if "prefect.flow_engine" in " ".join(each.cmdline())
+        ]
+        assert engines, "the worker has no process of a flow"
+        for each in engines:
+            each.kill()
+        return self._ended(run)
+
+    def cron(self, name: str) -> str:
+        """Return the schedule that a deployment has on the server, which plans nothing by itself in this test."""
+        (found,) = self._deployment(name)["schedules"]
+        assert not found["active"]
+        assert found["schedule"]["timezone"] == "UTC"
+        return str(found["schedule"]["cron"])
+
+    def _deployment(self, name: str) -> Any:
+        return prefect_api.ask(f"{self.api}/deployments/name/{name}/{name}")
+
+    def _create(self, name: str, moment: datetime) -> str:
+        due = {"type": "SCHEDULED", "state_details": {"scheduled_time": moment.isoformat()}}
+        body = {"name": f"{name} {moment:%Y-%m-%d}", "state": due}
+        return str(
+            prefect_api.ask(f"{self.api}/deployments/{self._deployment(name)['id']}/create_flow_run", body)["id"]
+        )
+
+    def _ended(self, run: str) -> bool:
+        def state() -> Any:
+            return prefect_api.ask(f"{self.api}/flow_runs/{run}")["state"]
+
+        wait_until(lambda: state()["type"] in ("COMPLETED", "FAILED", "CRASHED", "CANCELLED"), f"run {run} never ended")
+        sys.stdout.write(f"{state()['type']}: {state()['message']}\n")
+        return bool(state()["type"] == "COMPLETED")
+
+
+@contextmanager
+def deployed(env: Mapping[str, str], folder: Path) -> Iterator[Deployed]:
+    """Give a server that `chipledger deploy` was called for, and a worker with the environment of runs."""
+    port = own_postgres.free_port()
+    env = {**env, "PREFECT_API_URL": f"http://127.0.0.1:{port}/api", "PREFECT_WORKER_QUERY_SECONDS": "1"}
+    launch.prepare(folder, env)
+    with running("server", "start", "--port", str(port), env=env, log=folder / "server.log"):
+        wait_for(env["PREFECT_API_URL"])
+        words = [str(PROGRAM), "deploy", "--schedule", "daily=off", "--schedule", "weekly=off"]
+        subprocess.run(words, cwd=ROOT, env=env, check=True, timeout=WITHIN_S, capture_output=True)
+        with running("worker", "start", "--pool", deploy.POOL, env=env, log=folder / "worker.log") as worker:
+            yield Deployed(env["PREFECT_API_URL"], worker)
+
+
+def wait_until(is_so: Callable[[], bool], what: str) -> None:
+    """Return when something is so."""
+    end = time.monotonic() + WITHIN_S
+    while not is_so():
+        assert time.monotonic() < end, what
+        time.sleep(0.2)
+
+
+def landed(shop: Shop, data_dir: Path) -> Callable[[], bool]:
+    """Make the slow source keep its answer back; return what says that a run has landed all others."""
+    journal = data_dir / "landing" / "journal.jsonl"
+    before = len(journal.read_bytes().splitlines())
+    shop.aws.fault(f"bulk:{REGION}", faults.Delay(SLOW_S), times=1)
+    return lambda: len(journal.read_bytes().splitlines()) == before + len(SOURCE_NAMES) - 1

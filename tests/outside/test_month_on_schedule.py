@@ -1,0 +1,289 @@
+"""A month on schedule: daily and weekly runs against prices that a generator moves, one of them killed, one missed.
+
+The generator knows each change. Each must stand once in the history, on the day on which it was first seen, and once in
+the mail of that week, to each recipient; nothing else may stand in either. The short form has three days and one mail,
+by the command line; the long form is a month of the deployments, on a Prefect server and a worker.
+"""
+
+import email
+import email.policy
+import re
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from cronsim import CronSim
+from mail_server import Server, serving
+from month_prices import UNREADABLE, Event, Month, three_days, whole
+from month_runs import RECIPIENTS, Commands, Shop, Ways, deployed, landed, open_shop, surroundings
+
+SEED = 20261122
+CRONS = {"daily": "10 6 * * *", "weekly": "10 8 * * 1,2"}
+"""Those of prefect.yaml, which the long form compares with those on the server."""
+N_MESSAGES = {"commands": 2, "deployed": 8}
+NUMBER = re.compile(r"(?<![\d.])\d[\d,]*(?:\.\d+)?")
+CAME_OR_WENT = {
+    "new_offer": re.compile(r"\bnew\b", re.IGNORECASE),
+    "gone_offer": re.compile(r"\bgone\b", re.IGNORECASE),
+}
+NOT_SEEN = re.compile(r"not read|unread|could not|stale", re.IGNORECASE)
+NEAR = 3
+"""Lines of a text in which what is told of one thing must stand together."""
+HELD = "select json_extract_string(row_json, '$.unit_price')::DECIMAL(18, 2) as unit_price from core.quarantine "
+PRICES = (
+    "select distinct round(price_per_accelerator_hour_usd, 6)::VARCHAR from mart.price_now "
+    "where service_provider_name = ? and accelerator_name = ? and purchase_option = ?"
+)
+HEALTH = (
+    "select h.status, h.error, h.last_good_at::DATE, bool_and(p.is_current) from mart.source_health as h "
+    "inner join int.accelerator_hour_price as p on h.source = p.source where h.source = ? group by all"
+)
+
+
+@dataclass(kw_only=True)
+class Done:
+    """A month that is over: where its data lie, copies of the published file by day, what became of runs and mails."""
+
+    way: str
+    month: Month
+    data_dir: Path
+    mail: Server
+    files: dict[date, Path] = field(default_factory=dict)
+    good: dict[str, list[datetime]] = field(default_factory=lambda: defaultdict(list))
+    bad: dict[str, list[datetime]] = field(default_factory=lambda: defaultdict(list))
+    n_sent: dict[datetime, int] = field(default_factory=dict)
+
+    def rows(self, query: str, *values: object, day: int | None = None) -> list[tuple[Any, ...]]:
+        """Return what the published file says: that of a day, or the last one."""
+        file = self.data_dir / "prices.duckdb" if day is None else self.files[self.month.day(day)]
+        with duckdb.connect(str(file), read_only=True) as con:
+            return con.execute(query, list(values)).fetchall()
+
+    def prices(self, event: Event, day: int) -> set[Decimal]:
+        """Return what the file of a day says that an offer and its like cost, per chip and hour."""
+        offer = event.offer
+        return {Decimal(price) for (price,) in self.rows(PRICES, offer.provider, offer.chip, offer.option, day=day)}
+
+    def texts(self) -> dict[tuple[str, str], list[str]]:
+        """Return the text parts of the messages by week and recipient."""
+        found: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for envelope in self.mail.taken:
+            assert isinstance(envelope.content, bytes)
+            message = email.message_from_bytes(envelope.content, policy=email.policy.default)
+            part = message.get_body(("plain",))
+            assert part is not None
+            (week,) = {*re.findall(r"\b\d{4}-W\d\d\b", f"{message['Subject']} {part.get_content()}")}
+            (to,) = envelope.rcpt_tos
+            assert message["To"] == to
+            found[week, to].append(str(part.get_content()))
+        return found
+
+    def weeks_telling(self, event: Event) -> set[str]:
+        """Return the weeks whose mail tells of a change."""
+        return {week for (week, _), texts in self.texts().items() for text in texts if tells(text, event)}
+
+
+def week_of(day: date) -> str:
+    """Return a day's week as mails have it."""
+    return "{}-W{:02}".format(*day.isocalendar())
+
+
+def near(text: str, lines: int = NEAR) -> Iterator[str]:
+    """Yield each few lines of a text that stand together."""
+    told = text.splitlines()
+    yield from ("\n".join(told[start : start + lines]) for start in range(len(told)))
+
+
+def tells(text: str, event: Event) -> bool:
+    """Return whether a text tells of a change: provider and chip, and both prices, or that it came or went."""
+    for part in near(text):
+        prices = {Decimal(number.replace(",", "")) for number in NUMBER.findall(part)}
+        is_told = (
+            {event.before, event.after} <= prices
+            if event.kind == "list_change"
+            else any(
+                CAME_OR_WENT[event.kind].search(line) and event.offer.chip in line and event.offer.provider in line
+                for line in part.splitlines()
+            )
+        )
+        if is_told and event.offer.provider in part and event.offer.chip in part:
+            return True
+    return False
+
+
+# --- the days
+
+
+def timetable(month: Month, crons: Mapping[str, str]) -> list[tuple[datetime, str]]:
+    """Return the moments of a month at which the schedules start something."""
+    start, end = (datetime.combine(month.day(number), time(), UTC) for number in (0, month.n_days))
+    found = []
+    for name, cron in crons.items():
+        for moment in CronSim(cron, start - timedelta(seconds=1)):
+            if moment >= end:
+                break
+            found.append((moment, name))
+    return sorted(found)
+
+
+def go(done: Done, shop: Shop, ways: Ways) -> Done:
+    """Let the days of a month pass."""
+    month, taken = done.month, done.mail.taken
+    for moment, name in timetable(month, CRONS):
+        day = (moment.date() - month.first).days
+        shop.turn(moment)
+        if day == month.missed:
+            continue
+        n_before = len(taken)
+        if day == month.killed and name == "daily":
+            is_good = ways.killed(name, moment, landed(shop, done.data_dir))
+        else:
+            is_good = ways.run(name, moment)
+        (done.good if is_good else done.bad)[name].append(moment)
+        if name == "weekly":
+            done.n_sent[moment] = len(taken) - n_before
+        elif is_good:
+            done.files[moment.date()] = done.data_dir.parent / f"{moment:%Y%m%d}.duckdb"
+            shutil.copy(done.data_dir / "prices.duckdb", done.files[moment.date()])
+    return done
+
+
+LONG = pytest.param("deployed", marks=[pytest.mark.prefect, pytest.mark.prove, pytest.mark.timeout(3600)])
+long_form = pytest.mark.parametrize("done", [LONG], indirect=True)
+
+
+@pytest.fixture(scope="module", params=["commands", LONG])
+def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Done]:
+    """Return a month that is over: three days by the command line, or all of it by a worker of Prefect's."""
+    folder = tmp_path_factory.mktemp("month")
+    month = three_days(SEED) if request.param == "commands" else whole(SEED)
+    with open_shop(month, folder) as shop, serving(tls="none") as mail:
+        env = surroundings(shop, mail, folder)
+        days = Done(way=request.param, month=month, data_dir=folder / "data", mail=mail)
+        if days.way == "commands":
+            yield go(days, shop, Commands(env, folder))
+            return
+        with deployed(env, folder) as worker:
+            assert {name: worker.cron(name) for name in CRONS} == CRONS
+            yield go(days, shop, worker)
+
+
+# --- what must be so
+
+
+def test_runs_are_good_but_for_the_killed_one(done: Done) -> None:
+    """A run that was killed keeps no later one from its work; on a missed day there is none."""
+    month = done.month
+    off = {month.day(number) for number in (month.killed, month.missed) if number is not None}
+
+    assert [moment.date() for moment in done.good["daily"]] == [
+        month.day(number) for number in range(month.n_days) if month.day(number) not in off
+    ]
+    assert [moment.date() for moment in done.bad["daily"]] == [month.day(month.killed or 0)]
+    assert not done.bad["weekly"]
+
+
+def test_each_change_stands_once_in_the_history(done: Done) -> None:
+    """As drawn, dated by the first run that could see it, which may have been killed; and no other change."""
+    rows = done.rows(
+        "select service_provider_name, accelerator_name, purchase_option, change_kind, "
+        "round(price_per_accelerator_hour_before, 6)::VARCHAR, round(price_per_accelerator_hour_after, 6)::VARCHAR, "
+        "observed_at from mart.price_change"
+    )
+    found = Counter((*row[:4], *(Decimal(each) if each else None for each in row[4:6]), row[6].date()) for row in rows)
+
+    assert found == Counter({
+        (e.offer.provider, e.offer.chip, e.offer.option, e.kind, e.before, e.after, day): e.offer.copies
+        for e, day in done.month.history()
+    })  # fmt: skip
+    assert {row[6].hour for row in rows} == {6}
+
+
+def test_each_recipient_has_one_message_a_week(done: Done) -> None:
+    """Sent on Monday, of the week that is over; Tuesday's run finds that everybody has it."""
+    mondays = [moment for moment in done.n_sent if moment.isoweekday() == 1]
+
+    assert len(done.mail.taken) == N_MESSAGES[done.way]
+    assert {of: len(texts) for of, texts in done.texts().items()} == {
+        (week_of(moment.date() - timedelta(days=7)), to): 1 for moment in mondays for to in RECIPIENTS
+    }
+    assert done.n_sent == {moment: len(RECIPIENTS) if moment in mondays else 0 for moment in done.n_sent}
+
+
+def test_each_change_is_told_in_one_mail(done: Done) -> None:
+    """In that of the week in which it was first seen, if that had one; a price that was there for a day in none."""
+    weeks = {week for week, _ in done.texts()}
+    seen = {id(event): day for event, day in done.month.history()}
+    told = {
+        f"{event.offer.key}, day {event.day}": {week_of(seen[id(event)])} & weeks if id(event) in seen else set()
+        for event in done.month.events
+    }
+
+    assert {
+        f"{event.offer.key}, day {event.day}": done.weeks_telling(event) for event in done.month.events
+    } == told  # fmt: skip
+    assert {week for found in told.values() for week in found} == weeks
+
+
+def test_everybody_reads_the_same(done: Done) -> None:
+    """The two texts of a week differ in nothing."""
+    by_week = defaultdict(set)
+    for (week, _), texts in done.texts().items():
+        by_week[week] |= {*texts}
+
+    assert {week: len(texts) for week, texts in by_week.items()} == dict.fromkeys(by_week, 1)
+
+
+@long_form
+def test_a_jump_waits_until_it_is_repeated(done: Done) -> None:
+    """Held on its day, with the old price still standing; in force a day later, or gone with nothing left of it."""
+    jumps = [
+        event
+        for event in done.month.events
+        if event.before and event.after and not Decimal("0.5") <= event.after / event.before <= 2
+    ]
+    assert sorted(event.is_short for event in jumps) == [False, True]
+    for event in jumps:
+        assert event.before
+        assert event.after
+        on_its_day, after = (done.prices(event, day) for day in (event.day, event.day + 1))
+        units = 8 if event.offer.provider == "AWS" else 1
+
+        assert done.rows(HELD, day=event.day - 1).count((event.after * units,)) == 0
+        assert done.rows(f"{HELD} where decision is null", day=event.day).count((event.after * units,)) == 1
+        assert (event.before in on_its_day, event.after in on_its_day) == (True, False)
+        assert (event.before in after, event.after in after) == (event.is_short, not event.is_short)
+
+
+@long_form
+def test_a_page_that_changed_is_refused_until_it_is_well(done: Done) -> None:
+    """Named with what was not found; its prices keep their day, grow old and are called so; then all is well again."""
+    month = done.month
+    last_good, well_again = month.day(month.unread[0] - 1), month.unread[-1] + 1
+    found = {day: done.rows(HEALTH, UNREADABLE, day=day) for day in (*month.unread, well_again)}
+
+    for day in month.unread:
+        ((status, error, good_on, is_current),) = found[day]
+        assert (status, good_on) == ("failed", last_good)
+        assert "Hot Aisle" in error or UNREADABLE in error
+        assert is_current == ((month.day(day) - last_good).days <= 3)
+    assert found[well_again] == [("ok", None, month.day(well_again), True)]
+
+
+@long_form
+def test_the_mail_says_what_was_not_seen(done: Done) -> None:
+    """The week that ended with the page unread names it, and no other week does."""
+    weeks = {
+        week
+        for (week, _), (text,) in done.texts().items()
+        if any(NOT_SEEN.search(part) and "Hot Aisle" in part for part in near(text, 2))
+    }
+
+    assert weeks == {week_of(done.month.day(done.month.unread[-1]))}

@@ -1,0 +1,318 @@
+-- Each way to have chips that a token's cost is computed with, at one price per usable chip-hour in US dollars; or why
+-- there is no price (unknown_reason). The price is that of the offer named: of several regions and sizes the cheapest.
+--   on demand and others  the cheapest offer of int.cost_price; a marketplace's 25th percentile, or its median
+--   commitments           one row per kind of plan or Reserved class, term and payment, an upfront fee spread over it
+--   spot of AWS           one row per zone for the mean of 30 days, that of 7 days, and the last price seen, which is no
+--                         mean. A mean needs the price at the start of its window, and half of the window covered.
+--   Capacity Blocks       price / usable share: the last 30 minutes are paid and cannot be used. A published rate names
+--                         no length; 24 hours are assumed, and offer_terms says so.
+--   not collected         what AWS sells of a chip that it has on demand, and of which no price was ever seen
+-- price_kind is price, mean_30d or mean_7d: what may be ranked together. on_demand_price_usd is AWS's cheapest ranked
+-- (else newest) on-demand price of the chip: a plan is worth its price below it x the share of its hours that are used.
+with listed as (
+    select
+        a.*,
+        c.form_factor as chip_form_factor,
+        (a.accelerator_count * coalesce(a.minimum_quantity, 1))::DOUBLE as unit_accelerators
+    from int.accelerator_hour_price as a
+    inner join core.accelerator as c
+        on
+            a.accelerator_name = c.accelerator_name
+            and (a.form_factor = c.form_factor or c.form_factor is null)
+    where
+        a.unit_price_type = 'List'
+        and a.restriction is null
+        and a.statistic = 'price'
+        and a.price_per_accelerator_hour_usd > 0
+        and (
+            a.service_provider_name <> 'AWS'
+            or (
+                coalesce(a.instance_type, '') not like 'ml.%'
+                and not regexp_matches(coalesce(a.region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
+            )
+        )
+),
+
+zone as (
+    select
+        l.*,
+        z.mean_price_7d / z.accelerator_count::DOUBLE * l.usd_per_currency_unit as mean_7d,
+        z.mean_price_30d / z.accelerator_count::DOUBLE * l.usd_per_currency_unit as mean_30d,
+        z.priced_share_7d,
+        z.priced_share_30d,
+        coalesce(z.availability_zone_id, z.availability_zone) as zone_name,
+        count(*) over (
+            partition by l.accelerator_name, l.form_factor, l.service_provider_name
+        ) as n_zones
+    from listed as l
+    inner join int.spot_zone_price as z on l.offer_id = z.offer_id
+    where l.purchase_option = 'spot'
+),
+
+spot_window as (
+    select
+        z.*,
+        w.price_kind,
+        case w.price_kind
+            when 'mean_30d' then case when z.priced_share_30d >= 0.5 then z.mean_30d end
+            when 'mean_7d' then case when z.priced_share_7d >= 0.5 then z.mean_7d end
+            else z.price_per_accelerator_hour_usd
+        end as price_usd,
+        case
+            when w.price_kind = 'price' then null
+            when (case w.price_kind when 'mean_30d' then z.mean_30d else z.mean_7d end) is null
+                then 'the price at the start of the ' || w.window_days || ' days was not seen'
+            when (case w.price_kind when 'mean_30d' then z.priced_share_30d else z.priced_share_7d end) < 0.5
+                then 'the zone had a price in less than half of the ' || w.window_days || ' days'
+        end as unknown_reason,
+        concat_ws(
+            ', ',
+            case when w.price_kind = 'price' then 'last seen, no mean' else 'mean of ' || w.window_days || ' days' end,
+            z.zone_name,
+            'of ' || z.n_zones || ' zones'
+        ) as offer_terms
+    from zone as z
+    cross join (values ('mean_30d', 30), ('mean_7d', 7), ('price', null)) as w (price_kind, window_days)
+),
+
+commitment as (
+    select
+        *,
+        'price' as price_kind,
+        price_per_accelerator_hour_usd as price_usd,
+        null::VARCHAR as unknown_reason,
+        nullif(
+            concat_ws(
+                ', ',
+                commitment_discount_type || ' plan',
+                offering_class,
+                purchase_payment_model,
+                tier,
+                fabric,
+                conditions
+            ),
+            ''
+        ) as offer_terms
+    from listed
+    where purchase_option in ('reserved', 'savings_plan')
+    qualify
+        row_number() over (
+            partition by
+                accelerator_name,
+                form_factor,
+                service_provider_name,
+                purchase_option,
+                commitment_discount_type,
+                offering_class,
+                commitment_term_hours,
+                purchase_payment_model,
+                capacity_class,
+                tier,
+                fabric,
+                conditions
+            order by is_ranked desc, price_per_accelerator_hour_usd asc, offer_id asc
+        ) = 1
+),
+
+finer as (
+    select
+        f.accelerator_name,
+        f.form_factor,
+        f.chip_form_factor,
+        f.unit_accelerators,
+        cost.network(f.capacity_class, f.service_provider_name, f.unit_accelerators, f.instance_type) as network,
+        f.service_provider_name,
+        f.region_id,
+        f.instance_type,
+        f.purchase_option,
+        decision.commitment_class(f.purchase_option, f.commitment_term_hours) as commitment_class,
+        f.commitment_discount_type,
+        f.offer_terms,
+        f.price_kind,
+        f.price_usd,
+        f.unknown_reason,
+        f.is_ranked as is_price_ranked,
+        f.age_days,
+        f.last_observed_at,
+        f.evidence_kind,
+        f.document_sha256,
+        f.offer_id
+    from (
+        from spot_window
+        union all by name
+        from commitment
+    ) as f
+),
+
+plain as (
+    select
+        p.accelerator_name,
+        p.form_factor,
+        p.chip_form_factor,
+        p.unit_accelerators,
+        p.network,
+        p.service_provider_name,
+        p.region_id,
+        p.instance_type,
+        p.purchase_option,
+        p.commitment_class,
+        o.commitment_discount_type,
+        nullif(
+            concat_ws(
+                ', ',
+                p.tier,
+                p.fabric,
+                o.conditions,
+                case when p.purchase_option = 'spot' then 'last seen, no mean' end,
+                case when a.statistic <> 'price' then a.statistic end,
+                case
+                    when p.purchase_option = 'capacity_block'
+                        then
+                            'per usable hour of a block of ' || coalesce(o.commitment_term_hours, 24) || ' hours'
+                            || case when o.commitment_term_hours is null then ' (length assumed)' else '' end
+                end
+            ),
+            ''
+        ) as offer_terms,
+        'price' as price_kind,
+        coalesce(p.low_price_usd, p.median_price_usd)
+        / case
+            when p.purchase_option = 'capacity_block' then cost.usable_share(coalesce(o.commitment_term_hours, 24))
+            else 1e0
+        end as price_usd,
+        null::VARCHAR as unknown_reason,
+        p.is_price_ranked,
+        p.age_days,
+        p.last_observed_at,
+        a.evidence_kind,
+        p.document_sha256,
+        p.offer_id
+    from int.cost_price as p
+    inner join core.offer as o on p.offer_id = o.offer_id
+    inner join int.accelerator_hour_price as a on p.offer_id = a.offer_id
+    where
+        p.purchase_option not in ('reserved', 'savings_plan')
+        and p.offer_id not in (select z.offer_id from zone as z)
+),
+
+-- What AWS sells of a chip that it has on demand: by option, kind of plan and term.
+on_demand as (
+    select *
+    from plain
+    where service_provider_name = 'AWS' and purchase_option = 'on_demand'
+    qualify
+        row_number() over (
+            partition by accelerator_name, chip_form_factor
+            order by is_price_ranked desc, price_usd asc, offer_id asc
+        ) = 1
+),
+
+kind as (
+    select
+        d.*,
+        k.option_wanted,
+        k.discount_wanted,
+        k.class_wanted
+    from on_demand as d
+    cross join (
+        values
+        ('savings_plan', 'Compute', 'one_year'),
+        ('savings_plan', 'Compute', 'three_years'),
+        ('savings_plan', 'EC2Instance', 'one_year'),
+        ('savings_plan', 'EC2Instance', 'three_years'),
+        ('spot', null, 'interruptible'),
+        ('capacity_block', null, 'under_a_year')
+    ) as k (option_wanted, discount_wanted, class_wanted)
+    where
+        k.option_wanted <> 'capacity_block'
+        or regexp_matches(d.instance_type, '^(p4d|p4de|p5|p5e|p5en|p6-b200|p6-b300|p6e-gb200|trn1|trn2)[.]')
+),
+
+reason as (
+    select
+        purchase_option,
+        commitment_discount_type,
+        instance_type,
+        bool_or(starts_with(unknown_reason, 'not collected')) as is_uncollected,
+        min(unknown_reason) as unknown_reason
+    from int.aws_purchase_options
+    where unknown_reason is not null
+    group by purchase_option, commitment_discount_type, instance_type
+),
+
+uncollected as (
+    select
+        k.accelerator_name,
+        k.form_factor,
+        k.chip_form_factor,
+        k.unit_accelerators,
+        k.network,
+        k.service_provider_name,
+        k.instance_type,
+        k.option_wanted as purchase_option,
+        k.class_wanted as commitment_class,
+        k.discount_wanted as commitment_discount_type,
+        k.discount_wanted || ' plan' as offer_terms,
+        'price' as price_kind,
+        case when coalesce(r.is_uncollected, true) then 'not collected yet' else r.unknown_reason end as unknown_reason,
+        false as is_price_ranked
+    from kind as k
+    left join reason as r
+        on
+            k.instance_type = r.instance_type
+            and k.option_wanted = r.purchase_option
+            and k.discount_wanted is not distinct from r.commitment_discount_type
+    where not exists (
+        select 1
+        from (
+            from finer
+            union all by name
+            from plain
+        ) as f
+        where
+            f.service_provider_name = 'AWS'
+            and f.accelerator_name = k.accelerator_name
+            and f.chip_form_factor is not distinct from k.chip_form_factor
+            and f.purchase_option = k.option_wanted
+            and f.commitment_discount_type is not distinct from k.discount_wanted
+            and f.commitment_class = k.class_wanted
+    )
+),
+
+every as (
+    from plain
+    union all by name
+    from finer
+    union all by name
+    from uncollected
+)
+
+select
+    e.accelerator_name,
+    e.form_factor,
+    e.chip_form_factor,
+    e.unit_accelerators,
+    e.network,
+    e.service_provider_name,
+    e.region_id,
+    e.instance_type,
+    e.purchase_option,
+    e.commitment_class,
+    e.commitment_discount_type,
+    e.offer_terms,
+    e.price_kind,
+    e.price_usd,
+    e.unknown_reason,
+    d.price_usd as on_demand_price_usd,
+    e.is_price_ranked,
+    e.age_days,
+    e.last_observed_at,
+    e.evidence_kind,
+    e.document_sha256,
+    e.offer_id
+from every as e
+left join on_demand as d
+    on
+        e.service_provider_name = 'AWS'
+        and e.accelerator_name = d.accelerator_name
+        and e.chip_form_factor is not distinct from d.chip_form_factor

@@ -1,0 +1,94 @@
+-- What a million output tokens costs under each way to have the chips: int.token_rate and int.cost_option, the machine
+-- fully used and paid only while it runs (commitments count as used in every hour, spot as never interrupted).
+-- cost_rank 1 is the cheapest of its point, purchase option, commitment class and kind of price: of ranked prices, and of
+-- rates that were measured at the speed or on both sides of it.
+--   cost_basis   measured, between two runs, at most, or "unknown: " and the reason
+--   usd_to_beat  what the chip costs on demand at AWS there: a plan is worth it below that x the share of hours used
+with costed as (
+    select
+        r.model_name,
+        r.task,
+        r.scenario,
+        r.benchmark_family,
+        r.benchmark,
+        r.precision,
+        r.input_length,
+        r.output_length,
+        r.decoding,
+        r.interactivity,
+        r.interactivity_statistic,
+        r.output_rate_per_paid_accelerator,
+        r.reach,
+        r.evidence_grade,
+        r.measured_on,
+        r.throughput_id,
+        r.source_url,
+        o.accelerator_name,
+        o.form_factor,
+        o.service_provider_name,
+        o.region_id,
+        o.instance_type,
+        o.unit_accelerators,
+        o.purchase_option,
+        o.commitment_class,
+        o.commitment_discount_type,
+        o.offer_terms,
+        o.price_kind,
+        o.price_usd,
+        o.unknown_reason,
+        o.is_price_ranked,
+        o.age_days,
+        o.last_observed_at,
+        o.document_sha256,
+        o.offer_id,
+        cost.usd_per_million_tokens(o.price_usd, 1, r.output_rate_per_paid_accelerator, 1)
+            as usd_per_million_output_tokens,
+        cost.usd_per_million_tokens(o.on_demand_price_usd, 1, r.output_rate_per_paid_accelerator, 1) as usd_to_beat,
+        coalesce(
+            r.is_ranked and o.is_price_ranked and o.price_usd is not null and r.reach in ('measured', 'between two runs'),
+            false
+        ) as is_cost_ranked
+    from int.token_rate as r
+    inner join int.cost_option as o
+        on
+            r.accelerator_name = o.accelerator_name
+            and r.chip_form_factor is not distinct from o.chip_form_factor
+            and r.unit_accelerators = o.unit_accelerators
+            and r.network is not distinct from o.network
+)
+
+select
+    *, -- noqa: AM04
+    case
+        when reach = 'unreachable' then 'unknown: no run is as fast for a user'
+        when unknown_reason = 'not collected yet' and purchase_option = 'savings_plan'
+            then
+                'unknown: not collected yet; pays below ' || printf('%.3g', usd_to_beat) || ' x share of its hours used'
+        when unknown_reason = 'not collected yet'
+            then 'unknown: not collected yet; on demand costs ' || printf('%.3g', usd_to_beat)
+        when unknown_reason is not null then 'unknown: ' || unknown_reason
+        else reach
+    end as cost_basis,
+    case
+        when is_cost_ranked
+            then rank() over (
+                partition by
+                    model_name,
+                    task,
+                    scenario,
+                    benchmark_family,
+                    benchmark,
+                    precision,
+                    input_length,
+                    output_length,
+                    decoding,
+                    interactivity,
+                    interactivity_statistic,
+                    purchase_option,
+                    commitment_class,
+                    price_kind,
+                    is_cost_ranked
+                order by usd_per_million_output_tokens
+            )
+    end as cost_rank
+from costed
