@@ -45,9 +45,7 @@ _LIST = (
     "left join meta.model as m on t.schema_name = 'mart' and m.name = 'mart.' || t.name "
     "where list_contains([{}], t.schema_name) "
     f"and not starts_with(coalesce(t.comment, ''), '{DEPRECATED}') "
-    "order by array_position(['mart', '"
-    + PRIVATE
-    + "', 'int', 'core'], t.schema_name), t.parameters is not null, "
+    "order by array_position(['mart', '" + PRIVATE + "', 'int', 'core'], t.schema_name), t.parameters is not null, "
     "m.rowid nulls last, t.name"
 )
 TABLES = _LIST.format(f"'mart', '{PRIVATE}'")

@@ -76,12 +76,11 @@ def cost_per_token(book: Book, asked: CostPerToken) -> Row:
         if row.get("utilisation", asked.utilisation) == asked.utilisation
         and asked.purchase_option in (None, row["purchase_option"])
     ]
-    # Before the cheapest of each point is taken, which prefers what is current.
     book.settled(rows, source="price_source")
     costless = sum(row[cost] is None for row in rows)
     best = sorted(
-        asking.cheapest([row for row in rows if row[cost] is not None], cost),
-        key=lambda row: (not row["is_current"], row[cost], row["offer_id"]),
+        asking.cheapest([row for row in rows if row[cost] is not None]),
+        key=asking.by_rank,
     )
     lists = []
     for option in sorted({row["purchase_option"] for row in best}):

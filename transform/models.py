@@ -129,6 +129,11 @@ MARTS = (
     ),
     Mart("aws_purchase_options", "One way to buy one AWS type in one region, or why it has no price", is_table=True),
     Mart(
+        "aws_chip_price",
+        "One price of one chip in one region of AWS: on demand, and the same machine Reserved",
+        is_table=True,
+    ),
+    Mart(
         "provider_price",
         "What one provider asks for one chip at one kind of terms, beside AWS at the same terms",
         is_table=True,
@@ -144,7 +149,11 @@ MARTS = (
         "One price of int.provider_price that costs are computed with, and the size of a purchase",
         is_table=True,
     ),
-    Mart("cost_option", "One way to have chips that a token's cost is computed with, or why it has no price", is_table=True),
+    Mart(
+        "cost_option",
+        "One way to have chips that a token's cost is computed with, or why it has no price",
+        is_table=True,
+    ),
     Mart(
         "serving_rate",
         "How fast one operating point runs on one size of unit, or one stretch of speeds for a user",
