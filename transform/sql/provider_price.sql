@@ -37,7 +37,10 @@ listed as (
         *,
         {
             'accelerator_name': accelerator_name,
-            'form_factor': form_factor,
+            -- of B200 and B300 there is only one form
+            'form_factor': coalesce(
+                form_factor, case when accelerator_name in ('B200', 'B300') then 'SXM' end
+            ),
             'service_provider_name': service_provider_name,
             'purchase_option': purchase_option,
             'commitment_class': decision.commitment_class(purchase_option, commitment_term_hours),
@@ -250,7 +253,6 @@ asked as (
             and (
                 a.terms.form_factor is null
                 or c.terms.form_factor = a.terms.form_factor
-                or (c.terms.form_factor is null and c.terms.accelerator_name in ('B200', 'B300'))
             )
     qualify
         row_number() over (
