@@ -256,11 +256,12 @@ def _finding(rows: Sequence[Row]) -> str:
     if not costs:
         return "no price on demand"
     # The fullest point stands first.
-    (row, *_) = on_demand(by_point(costs)[Point.of(costs[0])])
+    ranked = on_demand(by_point(costs)[Point.of(costs[0])])
+    if not ranked:
+        return "no price on demand within the limit of age"
+    row = ranked[0]
     price = wording.significant(row["all_in_output_usd_median"])
-    return (
-        f"{_chip(row)} at {price} on demand is the cheapest seen, {row['scenario']} {row['precision'] or ''}".rstrip()
-    )
+    return f"{_chip(row)} at {price} on demand is the cheapest, {row['scenario']} {row['precision'] or ''}".rstrip()
 
 
 def _chip(row: Row) -> str:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 MONEY = re.compile(r"\b\w*(?:price|usd|hourly)\w*\b|\bcost_\w+|\w+_cost\b", re.IGNORECASE)
-NOT_MONEY = re.compile(r"\b\w*_rank(?:ed)?\b|\bprice_(?:list|level|index|change|history|now|point)\b|\b\w+_ratio\b|[!=]= .price.")
+NOT_MONEY = re.compile(
+    r"\b\w*_rank(?:ed)?\b|\bprice_(?:list|level|index|change|history|now|point)\b|\b\w+_ratio\b|[!=]= .price."
+)
 PICKING = re.compile(r"\b(?:min|arg_min|min_by|arg_max|max_by)\s*\(", re.IGNORECASE)
 ORDERING = re.compile(r"\border\s+by\b", re.IGNORECASE)
 ORDER_ENDS = re.compile(r"\b(?:limit|rows|range|offset|union)\b|[)\"']", re.IGNORECASE)

@@ -41,10 +41,16 @@ from mart.spot_zone
 where instance_type like 'p5%'
 order by mean_price_per_accelerator_hour_30d nulls last""",
     "token_cost": """\
-select purchase_option, accelerator_name, service_provider_name, usd_per_million_output_tokens, evidence_grade
+select purchase_option, accelerator_name, service_provider_name, usd_per_million_output_tokens, cost_basis
 from mart.token_cost
 where model_name = 'llama-2-70b' and cost_rank = 1
 order by usd_per_million_output_tokens""",
+    "token_cost_history": """\
+select valid_from, accelerator_name, usd_per_million_output_tokens, price_effect, evidence_effect, new_chip_effect
+from mart.token_cost_history
+where model_name = 'llama-2-70b' and scenario = 'Offline' and purchase_option = 'on_demand'
+    and accelerator_name = 'all chips'
+order by valid_from""",
     "source_health": """\
 select source, scope, status, last_tried_at, last_good_at, error
 from mart.source_health

@@ -167,6 +167,15 @@ MARTS = (
         "What a million output tokens costs at the headline's point on one chip, by way to buy, or why there is no cost",
         is_table=True,
     ),
+    Mart(
+        "option_price_history",
+        "The cheapest price of a chip in one size of unit under one way to buy, from one day on",
+        is_table=True,
+    ),
+    Mart(
+        "token_rate_history", "How many tokens a paid chip gives at one operating point, from one day on", is_table=True
+    ),
+    Mart("token_cost_history", "What a million output tokens cost at best from one day to another", is_table=True),
     Mart("serving_offer", "One operating point on one provider's terms", is_table=True),
     Mart(
         "token_cost",
@@ -210,6 +219,7 @@ PUBLIC = (
     Mart("commitment", "One commitment beside the on-demand price of the same machine", schema="mart"),
     Mart("spot_zone", "The spot price of one machine in one zone, now and over 7 and 30 days", schema="mart"),
     Mart("token_cost", "What a million output tokens costs at one point under one way to buy the chips", schema="mart"),
+    Mart("token_cost_history", "What a million output tokens cost at best from one day to another", schema="mart"),
     Mart("source_health", "One scope of one source: when it was last fetched, and what came of it", schema="mart"),
 )
 """The tables of the schema mart, in the order in which a reader meets them; nothing of ours reads them."""

@@ -132,6 +132,15 @@ COST = (
     ),
     ("option_kind", "VARCHAR", "on_demand, one_year (the best plan or Reserved term of a year), spot", ""),
     ("place", "VARCHAR", "AWS, or elsewhere: the cheapest of all other providers", ""),
+    # what it cost
+    ("unit_key", "VARCHAR", "Chip, form, chips sold at once and what joins them", ""),
+    ("point_number", "BIGINT", "Number of the operating point, within this file", ""),
+    ("known_from", "DATE", "Day from which the runs behind the rate are known", "UTC"),
+    ("best_accelerator_name", "VARCHAR", "The chip of the cost", ""),
+    ("step_log", "DOUBLE", "Log of the cost by the last cost known before it; the sum of the three effects", "log"),
+    ("price_effect", "DOUBLE", "Part of step_log that prices made", "log"),
+    ("evidence_effect", "DOUBLE", "Part of step_log that newly known runs made", "log"),
+    ("new_chip_effect", "DOUBLE", "Part of step_log of chips that had no cost before", "log"),
     ("n_chips", "BIGINT", "Chips with a rate at the point, of the usual ones", "chips"),
     ("is_cost_ranked", "BOOLEAN", "Whether the cost may be ranked: price, rate and speed all may", ""),
     # what serving costs

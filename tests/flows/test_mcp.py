@@ -295,7 +295,7 @@ def test_schema_names_tables_macros_and_columns_with_units(call):
         ("cost_per_token", {"model": "llama-3-70b", "task": "training"}, "tokens", ""),
         ("audit_claims", {"article": "no such text"}, "article", "There are"),
         ("sources", {"source": "aws_pricelist"}, "source", "aws_price_list"),
-        ("schema", {"table": "mart.price_changes"}, "table", "mart.price_change"),
+        ("schema", {"table": "mart.price_changes"}, "table", "int.price_change"),
         ("query", {"sql": "select 1", "seconds": 3600}, "seconds", "less than or equal to 30"),
         ("query_all", {}, "name", "query"),
     ],

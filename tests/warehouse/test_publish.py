@@ -181,7 +181,9 @@ def test_every_table_view_and_column_is_described(tmp_path: Path) -> None:
         "from mart.data_dictionary",
     )
 
-    assert [name for name, comment in tables if not comment and str(name).split(".")[0] in ("core", "int", "mart")] == []
+    assert [
+        name for name, comment in tables if not comment and str(name).split(".")[0] in ("core", "int", "mart")
+    ] == []
     assert [line for line in columns if not line[3]] == []
     assert {line for line in columns if line[1] != "data_dictionary"} <= set(dictionary)
     declared = COLUMNS | FOCUS_COLUMNS

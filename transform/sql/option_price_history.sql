@@ -1,0 +1,139 @@
+-- The cheapest price of a chip-hour by day, under each way to buy it and for each size of unit: one row for each day from
+-- which it holds; NULL where none was then known that may be ranked.
+-- Of int.price_history: list prices in US dollars of anybody's, no "from" prices, medians or quartiles, which were
+-- confirmed within meta.build.ranked_days (marketplaces: marketplace_days) of the day. A price that a later look confirmed
+-- counts as held in between. A day has the price at its end, UTC. Spot is the price itself, no mean; of Capacity Blocks
+-- it is the price of a usable hour, of 24 hours where no length is stated.
+with marketplace as (
+    select distinct service_provider_name
+    from core.offer
+    where tier ilike 'marketplace%'
+),
+
+held as (
+    select
+        o.offer_id,
+        u.accelerator_name,
+        c.form_factor as chip_form_factor,
+        (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators,
+        cost.network(
+            u.capacity_class,
+            o.service_provider_name,
+            (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE,
+            o.instance_type
+        ) as network,
+        o.purchase_option,
+        decision.commitment_class(o.purchase_option, o.commitment_term_hours) as commitment_class,
+        h.effective_hourly_price
+        / u.accelerator_count::DOUBLE
+        / case
+            when o.purchase_option = 'capacity_block' then cost.usable_share(coalesce(o.commitment_term_hours, 24))
+            else 1e0
+        end as price_usd,
+        h.valid_from::DATE as starts_on,
+        least(
+            h.valid_to::DATE,
+            (
+                h.last_observed_at
+                + to_days(case when m.service_provider_name is null then b.ranked_days else b.marketplace_days end)
+            )::DATE
+        ) as ends_on,
+        b.built_at::DATE as built_on
+    from int.price_history as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+    inner join core.offer_unit as u on h.offer_id = u.offer_id
+    inner join core.accelerator as c
+        on
+            u.accelerator_name = c.accelerator_name
+            and (u.form_factor = c.form_factor or c.form_factor is null)
+    left join marketplace as m on o.service_provider_name = m.service_provider_name
+    cross join meta.build as b
+    where
+        h.effective_hourly_price > 0
+        and o.pricing_currency = 'USD'
+        and o.unit_price_type = 'List'
+        and o.restriction is null
+        and o.statistic = 'price'
+        and coalesce(o.instance_type, '') not like 'ml.%'
+        and (
+            o.service_provider_name <> 'AWS'
+            or not regexp_matches(coalesce(o.region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
+        )
+),
+
+keyed as (
+    select
+        *,
+        concat_ws('|', accelerator_name, coalesce(chip_form_factor, '-'), unit_accelerators, coalesce(network, '-'))
+            as unit_key
+    from held
+    where starts_on < ends_on
+),
+
+edge as (
+    select
+        unit_key,
+        purchase_option,
+        commitment_class,
+        starts_on as valid_from
+    from keyed
+    union
+    select
+        unit_key,
+        purchase_option,
+        commitment_class,
+        ends_on as valid_from
+    from keyed
+    where ends_on <= built_on
+),
+
+best as (
+    select
+        e.unit_key,
+        e.purchase_option,
+        e.commitment_class,
+        e.valid_from,
+        min({ 'price_usd': k.price_usd, 'offer_id': k.offer_id }) filter (where k.offer_id is not null) as price
+    from edge as e
+    left join keyed as k
+        on
+            e.unit_key = k.unit_key
+            and e.purchase_option = k.purchase_option
+            and e.commitment_class is not distinct from k.commitment_class
+            and e.valid_from >= k.starts_on
+            and e.valid_from < k.ends_on
+    group by e.unit_key, e.purchase_option, e.commitment_class, e.valid_from
+),
+
+changed as (
+    select *
+    from best
+    window w as (partition by unit_key, purchase_option, commitment_class order by valid_from)
+    qualify
+        row_number() over w = 1
+        or price.price_usd is distinct from lag(price.price_usd) over w
+),
+
+unit as (
+    select distinct
+        unit_key,
+        accelerator_name,
+        chip_form_factor,
+        unit_accelerators,
+        network
+    from keyed
+)
+
+select
+    u.unit_key,
+    u.accelerator_name,
+    u.chip_form_factor,
+    u.unit_accelerators,
+    u.network,
+    c.purchase_option,
+    c.commitment_class,
+    c.valid_from::TIMESTAMP as valid_from,
+    c.price.price_usd as price_usd,
+    c.price.offer_id as offer_id
+from changed as c
+inner join unit as u on c.unit_key = u.unit_key

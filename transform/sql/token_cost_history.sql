@@ -1,0 +1,300 @@
+-- What a million output tokens cost at best, by day: at each operating point of int.token_rate_history on each chip, and
+-- on whichever chip was the cheapest (accelerator_name all chips), under each purchase option and commitment class, by
+-- the prices of int.option_price_history on that day and the runs known by then, at full load.
+-- One row for each day from which another cost held, to valid_to; the cost of any day is in the row with valid_from <= day
+-- < valid_to. NULL: no price was then known that may be ranked.
+-- step_log is the log of the cost by the last one known before; it is the sum of three parts:
+--   evidence_effect  what new runs did: the prices of the row before at the rates known now, by the cost before
+--   price_effect     what prices did to the chips that had a cost before, at the rates known now
+--   new_chip_effect  what chips did that had no cost before; of one chip it is 0
+-- exp(part) - 1 is the share by which the cost moved for that reason.
+with own as (
+    select
+        r.point_number,
+        p.purchase_option,
+        p.commitment_class,
+        r.accelerator_name,
+        r.unit_key,
+        greatest(r.known_from, p.valid_from) as valid_from
+    from int.token_rate_history as r
+    inner join int.option_price_history as p on r.unit_key = p.unit_key
+    group by all
+),
+
+-- Days on which a price or a rate of a chip's units changed.
+chip_day as (
+    select distinct
+        point_number,
+        purchase_option,
+        commitment_class,
+        accelerator_name,
+        valid_from
+    from own
+),
+
+unit as (
+    select distinct
+        point_number,
+        purchase_option,
+        commitment_class,
+        accelerator_name,
+        unit_key
+    from own
+),
+
+unit_priced as (
+    select
+        d.*,
+        u.unit_key,
+        p.price_usd,
+        p.offer_id
+    from chip_day as d
+    inner join unit as u
+        on
+            d.point_number = u.point_number
+            and d.purchase_option = u.purchase_option
+            and d.commitment_class = u.commitment_class
+            and d.accelerator_name = u.accelerator_name
+    asof inner join int.option_price_history as p
+        on
+            u.unit_key = p.unit_key
+            and d.purchase_option = p.purchase_option
+            and d.commitment_class = p.commitment_class
+            and d.valid_from >= p.valid_from
+),
+
+unit_cost as (
+    select
+        c.*,
+        r.output_rate_per_paid_accelerator as rate,
+        r.throughput_id,
+        cost.usd_per_million_tokens(c.price_usd, 1, r.output_rate_per_paid_accelerator, 1) as usd
+    from unit_priced as c
+    asof inner join int.token_rate_history as r
+        on c.point_number = r.point_number and c.unit_key = r.unit_key and c.valid_from >= r.known_from
+),
+
+chip_cost as (
+    select
+        point_number,
+        purchase_option,
+        commitment_class,
+        accelerator_name,
+        valid_from,
+        arg_min(
+            {
+                'usd': usd,
+                'price_usd': price_usd,
+                'rate': rate,
+                'unit_key': unit_key,
+                'offer_id': offer_id,
+                'throughput_id': throughput_id
+            },
+            (usd, unit_key)
+        ) filter (where usd is not null) as best
+    from unit_cost
+    group by point_number, purchase_option, commitment_class, accelerator_name, valid_from
+),
+
+chip_step as (
+    select *
+    from chip_cost
+    window w as (partition by point_number, purchase_option, commitment_class, accelerator_name order by valid_from)
+    qualify row_number() over w = 1 or best is distinct from lag(best) over w
+),
+
+-- Each chip is a series of its own, and all of them are one.
+series as (
+    select
+        point_number,
+        purchase_option,
+        commitment_class,
+        accelerator_name as series_name,
+        accelerator_name
+    from chip_step
+    union
+    select
+        point_number,
+        purchase_option,
+        commitment_class,
+        'all chips' as series_name,
+        accelerator_name
+    from chip_step
+),
+
+series_day as (
+    select distinct
+        s.point_number,
+        s.purchase_option,
+        s.commitment_class,
+        s.series_name,
+        c.valid_from
+    from series as s
+    inner join chip_step as c
+        on
+            s.point_number = c.point_number
+            and s.purchase_option = c.purchase_option
+            and s.commitment_class = c.commitment_class
+            and s.accelerator_name = c.accelerator_name
+),
+
+state as (
+    select
+        s.point_number,
+        s.purchase_option,
+        s.commitment_class,
+        s.series_name,
+        s.accelerator_name,
+        d.valid_from,
+        c.best
+    from series_day as d
+    inner join series as s
+        on
+            d.point_number = s.point_number
+            and d.purchase_option = s.purchase_option
+            and d.commitment_class = s.commitment_class
+            and d.series_name = s.series_name
+    asof inner join chip_step as c
+        on
+            s.point_number = c.point_number
+            and s.purchase_option = c.purchase_option
+            and s.commitment_class = c.commitment_class
+            and s.accelerator_name = c.accelerator_name
+            and d.valid_from >= c.valid_from
+),
+
+best as (
+    select
+        point_number,
+        purchase_option,
+        commitment_class,
+        series_name,
+        valid_from,
+        arg_min({ 'chip': accelerator_name, 'of': best }, (best.usd, accelerator_name)) filter (
+            where best.usd is not null
+        ) as best
+    from state
+    group by point_number, purchase_option, commitment_class, series_name, valid_from
+),
+
+step as (
+    select *
+    from best
+    window w as (partition by point_number, purchase_option, commitment_class, series_name order by valid_from)
+    qualify
+        row_number() over w = 1
+        or best.of.usd is distinct from lag(best.of.usd) over w
+),
+
+paired as (
+    select
+        *,
+        best.of.usd as usd,
+        lead(valid_from) over w as valid_to,
+        -- The last row before with a cost.
+        max({ 'day': valid_from, 'usd': best.of.usd }) filter (where best.of.usd is not null) over (
+            partition by point_number, purchase_option, commitment_class, series_name
+            order by valid_from
+            rows between unbounded preceding and 1 preceding
+        ) as before
+    from step
+    window w as (partition by point_number, purchase_option, commitment_class, series_name order by valid_from)
+),
+
+-- What each chip that had a cost before costs now, and what it would at its price of then.
+moved as (
+    select
+        n.point_number,
+        n.purchase_option,
+        n.commitment_class,
+        n.series_name,
+        n.valid_from,
+        a.accelerator_name,
+        a.best.unit_key as unit_key,
+        a.best.price_usd as price_before,
+        b.best.usd as usd
+    from paired as n
+    inner join state as a
+        on
+            n.point_number = a.point_number
+            and n.purchase_option = a.purchase_option
+            and n.commitment_class = a.commitment_class
+            and n.series_name = a.series_name
+            and n.before.day = a.valid_from
+    inner join state as b
+        on
+            n.point_number = b.point_number
+            and n.purchase_option = b.purchase_option
+            and n.commitment_class = b.commitment_class
+            and n.series_name = b.series_name
+            and a.accelerator_name = b.accelerator_name
+            and n.valid_from = b.valid_from
+    where n.usd is not null and a.best.usd is not null
+),
+
+held as (
+    select
+        m.point_number,
+        m.purchase_option,
+        m.commitment_class,
+        m.series_name,
+        m.valid_from,
+        min(cost.usd_per_million_tokens(m.price_before, 1, r.output_rate_per_paid_accelerator, 1)) as usd_at_old_prices,
+        min(m.usd) as usd_of_old_chips
+    from moved as m
+    asof inner join int.token_rate_history as r
+        on m.point_number = r.point_number and m.unit_key = r.unit_key and m.valid_from >= r.known_from
+    group by m.point_number, m.purchase_option, m.commitment_class, m.series_name, m.valid_from
+),
+
+point as (
+    select distinct
+        point_number,
+        model_name,
+        scenario,
+        benchmark_family,
+        precision,
+        input_length,
+        output_length,
+        decoding,
+        evidence_grade,
+        interactivity,
+        interactivity_statistic
+    from int.token_rate_history
+)
+
+select
+    t.model_name,
+    t.scenario,
+    t.benchmark_family,
+    t.precision,
+    t.input_length,
+    t.output_length,
+    t.decoding,
+    t.evidence_grade,
+    t.interactivity,
+    t.interactivity_statistic,
+    p.series_name as accelerator_name,
+    p.best.chip as best_accelerator_name,
+    p.purchase_option,
+    p.commitment_class,
+    p.valid_from,
+    p.valid_to,
+    p.usd as usd_per_million_output_tokens,
+    p.best.of.price_usd as price_usd,
+    p.best.of.rate as output_rate_per_paid_accelerator,
+    ln(p.usd / p.before.usd) as step_log,
+    ln(coalesce(h.usd_of_old_chips, h.usd_at_old_prices) / h.usd_at_old_prices) as price_effect,
+    ln(h.usd_at_old_prices / p.before.usd) as evidence_effect,
+    ln(p.usd / coalesce(h.usd_of_old_chips, h.usd_at_old_prices)) as new_chip_effect,
+    p.best.of.throughput_id as throughput_id,
+    p.best.of.offer_id as offer_id
+from paired as p
+inner join point as t on p.point_number = t.point_number
+left join held as h
+    on
+        p.point_number = h.point_number
+        and p.purchase_option = h.purchase_option
+        and p.commitment_class = h.commitment_class
+        and p.series_name = h.series_name
+        and p.valid_from = h.valid_from

@@ -1,0 +1,217 @@
+-- How many output tokens per second a paid chip gives at one operating point by the runs known on a day: one row per
+-- point, chip and unit for each day from which that rate holds. Of InferenceX and MLPerf serving, ranked runs alone,
+-- frontiers at the usual speeds, each grade of evidence apart; a rate below the slowest run, which is a limit, is none.
+-- A run is known from the day on which it was measured (MLPerf: its round published). Rounds of MLPerf are one point:
+-- of the rounds known the one with the best median over submitters. A frontier is read as in int.serving_rate: on the
+-- straight line between the fastest run in tokens per second at this speed or above, and the nearest slower run that
+-- beats it there.
+-- point_number and unit_key number what must be equal; they hold within one file.
+with host as (
+    select distinct
+        unit_key,
+        accelerator_name,
+        chip_form_factor,
+        unit_accelerators,
+        network
+    from int.option_price_history
+    where unit_accelerators >= 1
+),
+
+run as (
+    select
+        h.*,
+        t.model_name,
+        t.scenario,
+        t.benchmark_family,
+        t.benchmark,
+        t.precision,
+        t.input_length,
+        t.output_length,
+        t.decoding,
+        t.evidence_grade,
+        t.interactivity,
+        t.interactivity_statistic,
+        t.measured_on,
+        t.throughput_id,
+        t.output_rate_per_accelerator * cost.working_share(t.accelerator_count, h.unit_accelerators) as output_rate
+    from int.throughput as t
+    inner join host as h
+        on
+            t.accelerator_name = h.accelerator_name
+            and t.chip_form_factor is not distinct from h.chip_form_factor
+            and (
+                t.accelerator_count <= h.unit_accelerators
+                or h.network = 'rack'
+                or (h.network = 'cluster' and t.form_factor is distinct from 'NVL72')
+            )
+    where
+        t.benchmark_family in ('inferencex', 'mlperf_inference')
+        and t.task = 'serving'
+        and t.is_ranked
+        and t.has_chip_facts
+        and t.output_rate_per_accelerator is not null
+        and t.measured_on is not null
+),
+
+pointed as (
+    select
+        *,
+        dense_rank() over (
+            order by
+                model_name, scenario, benchmark_family, precision, input_length, output_length, decoding,
+                evidence_grade, interactivity_statistic,
+                case when interactivity_statistic = 'p99 limit' then interactivity end
+        ) as curve_number
+    from run
+),
+
+-- One speed, kept by every run: of each round the median, of the rounds known the best.
+middle as (
+    select
+        *,
+        median(output_rate) over (partition by curve_number, unit_key, benchmark) as rate
+    from pointed
+    where interactivity_statistic = 'p99 limit'
+),
+
+round as (
+    select
+        curve_number,
+        unit_key,
+        interactivity,
+        max(measured_on) as known_from,
+        any_value(rate) as rate,
+        arg_min(throughput_id, (abs(output_rate - rate), throughput_id)) as throughput_id
+    from middle
+    group by curve_number, unit_key, interactivity, benchmark
+),
+
+limited as (
+    select
+        curve_number,
+        unit_key,
+        interactivity,
+        known_from,
+        max({ 'rate': rate, 'throughput_id': throughput_id }) over (
+            partition by curve_number, unit_key
+            order by known_from
+            range between unbounded preceding and current row
+        ) as best
+    from round
+),
+
+-- Several speeds: the frontier of the runs known on each day on which one came.
+news as (
+    select distinct
+        curve_number,
+        unit_key,
+        measured_on as known_from
+    from pointed
+    where interactivity_statistic <> 'p99 limit'
+),
+
+pace as (
+    select unnest(cost.usual_speeds()) as speed
+),
+
+faster as (
+    select
+        n.curve_number,
+        n.unit_key,
+        n.known_from,
+        s.speed,
+        max({ 'rate': p.output_rate, 'speed': p.interactivity, 'throughput_id': p.throughput_id }) filter (
+            where p.interactivity >= s.speed
+        ) as fast,
+        min(p.interactivity) as slowest
+    from news as n
+    inner join pointed as p
+        on n.curve_number = p.curve_number and n.unit_key = p.unit_key and n.known_from >= p.measured_on
+    cross join pace as s
+    group by n.curve_number, n.unit_key, n.known_from, s.speed
+    having slowest <= s.speed and count(*) filter (where p.interactivity >= s.speed) > 0
+),
+
+slower as (
+    select
+        f.curve_number,
+        f.unit_key,
+        f.known_from,
+        f.speed,
+        f.fast,
+        max({ 'speed': p.interactivity, 'rate': p.output_rate }) filter (where p.throughput_id is not null) as slow
+    from faster as f
+    left join pointed as p
+        on
+            f.curve_number = p.curve_number
+            and f.unit_key = p.unit_key
+            and f.known_from >= p.measured_on
+            and f.speed > p.interactivity
+            and f.fast.rate < p.output_rate
+            and f.fast.speed > f.speed
+    group by f.curve_number, f.unit_key, f.known_from, f.speed, f.fast
+),
+
+read_off as (
+    select
+        curve_number,
+        unit_key,
+        speed as interactivity,
+        known_from,
+        coalesce(cost.interpolated(speed, slow.speed, slow.rate, fast.speed, fast.rate), fast.rate) as rate,
+        fast.throughput_id as throughput_id
+    from slower
+    union all
+    select
+        curve_number,
+        unit_key,
+        interactivity,
+        known_from,
+        best.rate as rate,
+        best.throughput_id as throughput_id
+    from limited
+    group by all
+),
+
+changed as (
+    select *
+    from read_off
+    qualify rate is distinct from lag(rate) over (partition by curve_number, unit_key, interactivity order by known_from)
+),
+
+curve as (
+    select distinct
+        curve_number,
+        unit_key,
+        model_name,
+        scenario,
+        benchmark_family,
+        precision,
+        input_length,
+        output_length,
+        decoding,
+        evidence_grade,
+        interactivity_statistic,
+        accelerator_name
+    from pointed
+)
+
+select
+    dense_rank() over (order by c.curve_number, r.interactivity) as point_number,
+    c.model_name,
+    c.scenario,
+    c.benchmark_family,
+    c.precision,
+    c.input_length,
+    c.output_length,
+    c.decoding,
+    c.evidence_grade,
+    r.interactivity,
+    c.interactivity_statistic,
+    c.accelerator_name,
+    c.unit_key,
+    r.known_from,
+    r.rate as output_rate_per_paid_accelerator,
+    r.throughput_id
+from changed as r
+inner join curve as c on r.curve_number = c.curve_number and r.unit_key = c.unit_key
