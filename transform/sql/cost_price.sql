@@ -60,6 +60,7 @@ select
         case when capacity_class is null then 'size of a purchase not stated, taken as one chip' end
     ) as price_basis,
     n_offers,
+    price_rank,
     is_current,
     is_ranked as is_price_ranked,
     age_days,
