@@ -6,6 +6,7 @@ with the environment of `surroundings`.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -191,8 +192,8 @@ class Commands:
 class Deployed:
     """Runs of the deployments on a server, which a worker of this test's own takes up."""
 
-    def __init__(self, api: str, worker: "subprocess.Popen[bytes]") -> None:
-        self.api, self.worker = api, psutil.Process(worker.pid)
+    def __init__(self, api: str, worker: "subprocess.Popen[bytes]", data_dir: Path) -> None:
+        self.api, self.worker, self.data_dir = api, psutil.Process(worker.pid), data_dir
 
     def run(self, name: str, moment: datetime) -> bool:
         return self._ended(self._create(name, moment))
@@ -200,12 +201,9 @@ class Deployed:
     def killed(self, name: str, moment: datetime, when: Callable[[], bool]) -> bool:
         run = self._create(name, moment)
         wait_until(when, "the run never came to where it is killed")
-        engines = [
-            each for each in self.worker.children(recursive=True) if "prefect.flow_engine" in " ".join(each.cmdline())
-        ]
-        assert engines, "the worker has no process of a flow"
-        for each in engines:
-            each.kill()
+        writer = re.findall(r"process (\d+)", (self.data_dir / "writer.lock").read_text())
+        (flow,) = [each for each in self.worker.children(recursive=True) if [str(each.pid)] == writer]
+        flow.kill()
         return self._ended(run)
 
     def cron(self, name: str) -> str:
@@ -256,7 +254,7 @@ def deployed(env: Mapping[str, str], folder: Path) -> Iterator[Deployed]:
         words = [str(PROGRAM), "deploy", "--schedule", "daily=off", "--schedule", "weekly=off"]
         subprocess.run(words, cwd=ROOT, env=env, check=True, timeout=WITHIN_S, capture_output=True)
         with running("worker", "start", "--pool", deploy.POOL, env=env, log=folder / "worker.log") as worker:
-            yield Deployed(env["PREFECT_API_URL"], worker)
+            yield Deployed(env["PREFECT_API_URL"], worker, folder / "data")
 
 
 def wait_until(is_so: Callable[[], bool], what: str) -> None:
