@@ -59,12 +59,16 @@ def test_an_offline_run_twice_adds_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "landing/journal.jsonl").read_bytes() == journal
 
 
-def test_the_archive_is_never_current(offline_run: Path) -> None:
-    """What comes from the package is dated, and passes for no present price."""
+def test_the_archive_is_current_as_of_its_own_day(offline_run: Path) -> None:
+    """In its own file, for ninety days before its newest price, whatever the clock of the run says."""
     file = offline_run / "prices.duckdb"
-    assert query(file, "select count(*) from core.current_price") == [(0,)]
-    assert query(file, "select distinct is_current from int.accelerator_hour_price") == [(False,)]
-    assert query(file, "select distinct is_current from int.source_health") == [(False,)]
+    ((as_of,),) = query(file, "select built_at from meta.build")
+    assert as_of < NOW.replace(tzinfo=None) - timedelta(days=30)
+    wrong = "select count(*) from int.accelerator_hour_price where is_current <> (age_days <= 90)"
+    assert query(file, wrong) == [(0,)]
+    assert query(file, "select bool_or(is_current), bool_and(is_current) from int.accelerator_hour_price") == [
+        (True, False)
+    ]
 
 
 # --- the network, or none
@@ -82,9 +86,9 @@ def alone(**settings: dict[str, object]) -> dict[str, dict[str, object]]:
 
 
 @pytest.mark.usefixtures("quick", "least_marts")
-def test_without_network_the_last_file_stands(offline_run: Path, tmp_path: Path) -> None:
+def test_without_network_the_last_file_stands(shared: Path, tmp_path: Path) -> None:
     """Every source that cannot be reached is named; nothing is published, and nothing passes for fresh."""
-    shutil.copytree(offline_run, tmp_path, dirs_exist_ok=True)
+    import_files(tmp_path, shared / "data/aws_on_demand_observations.csv")
     before = (tmp_path / "prices.duckdb").stat()
     cut_off = alone(aws_price_list={"door": "bulk", "bulk_url": "http://127.0.0.1:9"})
 
