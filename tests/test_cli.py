@@ -83,7 +83,7 @@ def test_query_gives_the_documented_prices(published):
         call(
             "query", "--json",
             "select unit_price_before, round(change_ratio, 2) as ratio, observed_at from int.price_change "
-            "where instance_type = 'p5.48xlarge' and change_kind = 'list_change'",
+            "where instance_type = 'p5.48xlarge' and change_kind = 'list_change' and purchase_option = 'on_demand'",
             data_dir=published,
         ).stdout
     )  # fmt: skip
