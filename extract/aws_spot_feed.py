@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 NAME = "aws_spot_feed"
 OFF_BECAUSE = (
-    "a reader of terms and robots.txt left AWS's spot advisor out (2026-10-10), and nobody judged the prices of the same "
-    "pages; read https://aws.amazon.com/terms/ and decide: aws_spot asks the documented API"
+    "a reader of terms and robots.txt left AWS's spot advisor out (2026-10-10), and nobody judged the prices of "
+    "the same pages; read https://aws.amazon.com/terms/ and decide: aws_spot asks the documented API"
 )
 PRICES_URL = "https://website.spot.ec2.aws.a2z.com/spot.json"
 ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"

@@ -4,10 +4,8 @@
 that has looks of the archive and of no live source is such a directory, wherever it lies; imports may be beside them.
 """
 
-import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -69,15 +67,6 @@ def refuse_mixing(con: duckdb.DuckDBPyConnection, sources: Iterable[Source], fol
             source=str(folder), field="data_dir", value=folder.name,
             hint="`chipledger run --offline` keeps the archive in a directory of its own, offline/",
         )  # fmt: skip
-
-
-@cache
-def say_so(file: Path) -> None:
-    """Say once on stderr that answers come from the archive, and as of which day."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        row = con.execute("select strftime(built_at, '%Y-%m-%d') from meta.build").fetchone()
-    day = row[0] if row else "an unknown day"
-    sys.stderr.write(f"prices of the archive in the package, as of {day}; `chipledger run` fetches today's\n")
 
 
 def _has_archive(con: duckdb.DuckDBPyConnection) -> bool:

@@ -4,8 +4,10 @@
 """
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,9 +83,7 @@ class Settings:
         kept = self.offline()
         if self.warehouse or (self.data_dir / PUBLISHED).exists() or not (kept.data_dir / PUBLISHED).exists():
             return self
-        from flows import offline
-
-        offline.say_so(kept.data_dir / PUBLISHED)
+        _say_so(kept.data_dir / PUBLISHED)
         return kept
 
     def is_on(self, source: "Source") -> bool:
@@ -123,3 +123,14 @@ def layers(
         named or Path(FILE_NAME), must_exist=named is not None, environ=environ,
         command_line={} if data_dir is None else {"data_dir": data_dir},
     )  # fmt: skip
+
+
+@cache
+def _say_so(file: Path) -> None:
+    """Say once on stderr that answers come from the archive of the package, and as of which day."""
+    import duckdb
+
+    with duckdb.connect(str(file), read_only=True) as con:
+        row = con.execute("select strftime(built_at, '%Y-%m-%d') from meta.build").fetchone()
+    day = row[0] if row else "an unknown day"
+    sys.stderr.write(f"prices of the archive in the package, as of {day}; `chipledger run` fetches today's\n")

@@ -35,10 +35,10 @@ class Standing:
     def of(cls, counts: pl.DataFrame) -> "Standing":
         """Return the standing of a frame of counts by kind of source and currentness."""
         of_live = pl.col("kind") == "live"
-        past = counts.filter(~of_live)
+        past = counts.filter(~of_live & ~pl.col("is_current"))
         return cls(
             known=_total(counts),
-            current=_total(counts.filter(of_live & pl.col("is_current"))),
+            current=_total(counts.filter("is_current")),
             stale=_total(counts.filter(of_live & ~pl.col("is_current"))),
             archived=_total(past),
             newest=_moment(counts["newest_at"].max()),

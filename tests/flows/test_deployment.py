@@ -104,11 +104,11 @@ def test_deployment_runs_on_a_worker(prefect: Prefect, env: dict[str, str], tmp_
     offline = {"offline": True, "data_dir": str(data_dir)}
 
     prefect(*run, json.dumps(offline))
-    first = events(data_dir)
+    first = events(data_dir / "offline")
     prefect(*run, json.dumps(offline))
 
     assert first > 0
-    assert events(data_dir) == first
+    assert events(data_dir / "offline") == first
     assert "| price events | 0 |" in prefect_api.newest_artifact(api, "chipledger-daily")
 
     prefect(*run, json.dumps({**offline, "sources": ["nobody"]}), code=1)

@@ -14,7 +14,7 @@ from looks import frame, row
 
 from extract import SOURCES, price_archive
 from extract.base import Context, Parsed, Source
-from flows import offline, replay, steps
+from flows import offline, replay, settings, steps
 from flows.cli import main
 from flows.settings import Settings
 from flows.summary import Summary
@@ -30,7 +30,7 @@ FEW = ("us-gov-east-1", "verda_2026-08", "verda_2026-10")
 @pytest.fixture(autouse=True)
 def once() -> Iterator[None]:
     """Let each test say anew where its answers come from."""
-    offline.say_so.cache_clear()
+    settings._say_so.cache_clear()
     yield
 
 
@@ -71,8 +71,8 @@ def with_live(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(folder: Path, *, is_offline: bool, clock: datetime | None = NOW) -> Summary:
-    settings = Settings(data_dir=folder, workers=2)
-    chosen = settings.offline() if is_offline else settings
+    of_run = Settings(data_dir=folder, workers=2)
+    chosen = of_run.offline() if is_offline else of_run
     scopes = () if not is_offline else FEW
     return steps.run(
         chosen, offline=is_offline, scopes=scopes, clock=(lambda: clock) if clock else None,
@@ -118,8 +118,8 @@ def test_a_run_keeps_to_its_own_directory_and_day(tmp_path: Path) -> None:
 
 def test_offline_stays_where_it_is(tmp_path: Path) -> None:
     """Settings that name the directory itself lead to no second one in it, and to no shared warehouse."""
-    settings = Settings(data_dir=tmp_path / "offline", warehouse={"url": "ducklake:sqlite:/x"})
-    assert settings.offline() == Settings(data_dir=tmp_path / "offline")
+    there = Settings(data_dir=tmp_path / "offline", warehouse={"url": "ducklake:sqlite:/x"})
+    assert there.offline() == Settings(data_dir=tmp_path / "offline")
     assert Settings(data_dir=tmp_path).offline().data_dir == tmp_path / "offline"
 
 

@@ -1,6 +1,5 @@
 """A run from the sources to the published file: what it does again, what it does alone, what it leaves alone."""
 
-import shutil
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -59,12 +58,16 @@ def test_an_offline_run_twice_adds_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "landing/journal.jsonl").read_bytes() == journal
 
 
-def test_the_archive_is_never_current(offline_run: Path) -> None:
-    """What comes from the package is dated, and passes for no present price."""
+def test_the_archive_is_current_as_of_its_own_day(offline_run: Path) -> None:
+    """In its own file, for ninety days before its newest price, whatever the clock of the run says."""
     file = offline_run / "prices.duckdb"
-    assert query(file, "select count(*) from core.current_price") == [(0,)]
-    assert query(file, "select distinct is_current from int.accelerator_hour_price") == [(False,)]
-    assert query(file, "select distinct is_current from int.source_health") == [(False,)]
+    ((as_of,),) = query(file, "select built_at from meta.build")
+    assert as_of < NOW.replace(tzinfo=None) - timedelta(days=30)
+    wrong = "select count(*) from int.accelerator_hour_price where is_current <> (age_days <= 90)"
+    assert query(file, wrong) == [(0,)]
+    assert query(file, "select bool_or(is_current), bool_and(is_current) from int.accelerator_hour_price") == [
+        (True, False)
+    ]
 
 
 # --- the network, or none
@@ -82,9 +85,9 @@ def alone(**settings: dict[str, object]) -> dict[str, dict[str, object]]:
 
 
 @pytest.mark.usefixtures("quick", "least_marts")
-def test_without_network_the_last_file_stands(offline_run: Path, tmp_path: Path) -> None:
+def test_without_network_the_last_file_stands(shared: Path, tmp_path: Path) -> None:
     """Every source that cannot be reached is named; nothing is published, and nothing passes for fresh."""
-    shutil.copytree(offline_run, tmp_path, dirs_exist_ok=True)
+    import_files(tmp_path, shared / "data/aws_on_demand_observations.csv")
     before = (tmp_path / "prices.duckdb").stat()
     cut_off = alone(aws_price_list={"door": "bulk", "bulk_url": "http://127.0.0.1:9"})
 
@@ -226,13 +229,14 @@ def test_an_import_twice_is_an_import_once(shared: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("least_marts")
-def test_an_import_beside_the_archive_changes_no_change(shared: Path, offline_run: Path, tmp_path: Path) -> None:
+def test_an_import_beside_the_archive_changes_no_change(shared: Path, tmp_path: Path) -> None:
     """Two sources of the same facts, in either order: still four list changes, dated by the earliest source."""
     file = shared / "data/aws_on_demand_observations.csv"
     before, after = tmp_path / "import-first", tmp_path / "archive-first"
     import_files(before, file)
-    steps.run(Settings(data_dir=before), offline=True, clock=lambda: NOW)
-    shutil.copytree(offline_run, after)
+    for folder in (before, after):
+        of_aws = ("offline_archive",)
+        steps.run(Settings(data_dir=folder), offline=True, source_names=of_aws, clock=lambda: NOW)
     import_files(after, file)
 
     for folder in (before, after):

@@ -50,8 +50,9 @@ def test_every_price_says_what_it_rests_on(offline_run: Path) -> None:
     (told,) = asked(
         offline_run,
         "select count(*), count(e.evidence_kind), count(e.source_url), count(*) filter (e.accessed_on is null and "
-        "h.source = 'price_archive') from int.accelerator_hour_price as h "
-        "left join int.document_evidence as e using (document_sha256)",
+        "d.source = 'price_archive') from int.accelerator_hour_price as h "
+        "left join int.document_evidence as e using (document_sha256) "
+        "left join (select distinct document_sha256, source from core.document) as d using (document_sha256)",
     )
     n, with_kind, with_url, without_day = told
     assert n == with_kind == with_url

@@ -213,7 +213,7 @@ def test_the_least_of_several_offers_decides_from_below_only(evidence, read):
     """A price as seen is borne out, one below the least offer is not, and one above it is left open."""
     evidence.providers = ("RunPod",)
     known = {field.name: None for field in fields(Price)}
-    day = evidence.today.replace(day=10)
+    day = evidence.today - timedelta(days=11)
     evidence.prices = [
         Price(**(known | {
             "service_provider_name": "RunPod", "accelerator_name": "H200", "form_factor": "SXM", "hourly": 4.0,
