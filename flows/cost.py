@@ -165,7 +165,7 @@ def training(
 
 
 def cheapest(found: Sequence[Mapping[str, Any]], cost: str) -> list[Mapping[str, Any]]:
-    """Return of rows at one point, chip and kind of purchase the cheapest, current prices before others."""
+    """Return of rows at one point, chip and kind of purchase the cheapest, prices that may be ranked before others."""
     best: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     for row in found:
         key = tuple(row.get(name) for name in (*SAME_POINT, "utilisation"))
@@ -186,9 +186,9 @@ def only(found: Sequence[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
     ]
 
 
-def _order(row: Mapping[str, Any], cost: str) -> tuple[bool, bool, float]:
+def _order(row: Mapping[str, Any], cost: str) -> tuple[bool, bool, bool, float]:
     value = row.get(cost)
-    return not row["is_current"], value is None, value or 0.0
+    return not row["is_price_ranked"], row.get("reach") == "at most", value is None, value or 0.0
 
 
 def _bound(asked: Sum, rate_to_beat: float | None, file: Path | None) -> dict[str, Any]:

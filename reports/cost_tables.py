@@ -99,7 +99,12 @@ def on_demand(rows: Iterable[Row]) -> list[Row]:
 
 
 def _order(row: Row) -> tuple[bool, float]:
-    return not row["is_current"], row["all_in_output_usd_median"]
+    return row["cost_rank"] is None, row["all_in_output_usd_median"]
+
+
+def ranked(rows: Iterable[Row]) -> list[Row]:
+    """Return the costs that may be called cheapest: no price beyond the limit of age, no rate that is a mere limit."""
+    return [row for row in rows if row["cost_rank"] is not None]
 
 
 def chief_points(rows: Sequence[Row]) -> dict[Point, list[Row]]:
@@ -107,9 +112,13 @@ def chief_points(rows: Sequence[Row]) -> dict[Point, list[Row]]:
     best: dict[str, tuple[Point, list[Row]]] = {}
     for point, of_point in by_point(rows).items():
         costs = on_demand(of_point)
-        if costs and (point.model not in best or len(costs) > len(best[point.model][1])):
+        if costs and (point.model not in best or _fullness(costs) > _fullness(best[point.model][1])):
             best[point.model] = point, costs
-    return dict(sorted(best.values(), key=lambda each: -len(each[1]))[:MOST_POINTS])
+    return dict(sorted(best.values(), key=lambda each: _fullness(each[1]), reverse=True)[:MOST_POINTS])
+
+
+def _fullness(costs: Sequence[Row]) -> tuple[int, int]:
+    return len(ranked(costs)), len(costs)
 
 
 def beside(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold: Sequence[Row]) -> Sheet | None:
@@ -128,7 +137,7 @@ def beside(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold:
     def cell(chip: str, point: Point, found: dict[str, Row]) -> str:
         if chip in found:
             row = found[chip]
-            text = wording.significant(row["all_in_output_usd_median"])
+            text = _at_most(row, wording.significant(row["all_in_output_usd_median"]))
             return _greyed(row, text) + small(row["form_factor"])
         if (point.measured_as, chip) in measured:
             return wording.UNKNOWN + small(NO_PRICE)
@@ -157,7 +166,7 @@ def beside(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold:
         title=f"{len(costed):,} of {wording.count(len({*names, *costed}), 'chip')} sold on demand have a cost",
         subtitle=(
             "USD per million output tokens, cheapest seen on demand, full load; each column is one operating point of "
-            f"one model. Prices up to {last}; in italics where the price is not current."
+            f"one model. Prices up to {last}; grey and in italics, never ranked: old prices, and costs \N{LEFT DOUBLE QUOTATION MARK}at most\N{RIGHT DOUBLE QUOTATION MARK} so high, as every run was faster."
         ),
         note=REASONS + (more if left else ""),
     )
@@ -172,7 +181,9 @@ def of_model(name: str, every: Sequence[Row], task: str, words: str) -> Sheet:
             "chip": [_chip(row) for row in rows],
             "option": [_option(row) for row in rows],
             "low": [wording.significant(row["all_in_output_usd_low"]) for row in rows],
-            "median": [_greyed(row, wording.significant(row["all_in_output_usd_median"])) for row in rows],
+            "median": [
+                _greyed(row, _at_most(row, wording.significant(row["all_in_output_usd_median"]))) for row in rows
+            ],
             "high": [wording.significant(row["all_in_output_usd_high"]) for row in rows],
             "bound": [_share(row["share_of_bound"]) for row in rows],
             "grade": [_grade(row) for row in rows],
@@ -260,7 +271,10 @@ def _finding(rows: Sequence[Row]) -> str:
     if not costs:
         return "no price on demand"
     # The fullest point stands first.
-    (row, *_) = on_demand(by_point(costs)[Point.of(costs[0])])
+    best = ranked(on_demand(by_point(costs)[Point.of(costs[0])]))
+    if not best:
+        return "no cost on demand that may be ranked"
+    row = best[0]
     price = wording.significant(row["all_in_output_usd_median"])
     return (
         f"{_chip(row)} at {price} on demand is the cheapest seen, {row['scenario']} {row['precision'] or ''}".rstrip()
@@ -277,7 +291,13 @@ def _option(row: Row) -> str:
 
 
 def _greyed(row: Row, text: str) -> str:
-    return text if row["is_current"] or text == wording.UNKNOWN else f'<span class="past">{text}</span>'
+    """Return a cell, grey where the cost is not to be ranked: an old price, or a rate that is a mere limit."""
+    plain = row.get("reach") != "at most" and row.get("is_price_ranked", row.get("is_current"))
+    return text if plain or text == wording.UNKNOWN else f'<span class="past">{text}</span>'
+
+
+def _at_most(row: Row, text: str) -> str:
+    return f"at most {text}" if row["reach"] == "at most" else text
 
 
 def _share(share: float | None) -> str:

@@ -138,7 +138,11 @@ MARTS = (
         "One price of int.provider_price that costs are computed with, and the size of a purchase",
         is_table=True,
     ),
-    Mart("cost_option", "One way to have chips that a token's cost is computed with, or why it has no price", is_table=True),
+    Mart(
+        "cost_option",
+        "One way to have chips that a token's cost is computed with, or why it has no price",
+        is_table=True,
+    ),
     Mart(
         "serving_rate",
         "How fast one operating point runs on one size of unit, or one stretch of speeds for a user",
@@ -149,11 +153,17 @@ MARTS = (
     Mart("headline_point", "The one operating point that a front page speaks of", is_table=True),
     Mart(
         "headline_token_cost",
-        "What a million output tokens costs at the headline's point on one chip, by way to buy, or why there is no cost",
+        "What a million output tokens costs at the headline's point on one chip, or why there is no cost",
         is_table=True,
     ),
-    Mart("option_price_history", "The cheapest price of a chip in one size of unit under one way to buy, from one day on", is_table=True),
-    Mart("token_rate_history", "How many tokens a paid chip gives at one operating point, from one day on", is_table=True),
+    Mart(
+        "option_price_history",
+        "The cheapest price of a chip in one size of unit under one way to buy, from one day on",
+        is_table=True,
+    ),
+    Mart(
+        "token_rate_history", "How many tokens a paid chip gives at one operating point, from one day on", is_table=True
+    ),
     Mart("token_cost_history", "What a million output tokens cost at best from one day to another", is_table=True),
     Mart("serving_offer", "One operating point on one provider's terms", is_table=True),
     Mart(

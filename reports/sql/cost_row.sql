@@ -1,7 +1,8 @@
 -- What a million output tokens costs at full load, chip beside chip: of each model and scenario the operating points at
 -- which at least two chips have a cost; of rounds of one benchmark the newest, of its speeds that with the most chips,
 -- and of a model and task the two with the most chips.
--- At a point, of each chip, grade and way to buy the cheapest seen, current prices before others.
+-- At a point, of each chip, grade and way to buy the cheapest seen: costs that may be ranked before others, which are
+-- marked (is_price_ranked, reach).
 with costed as (
     select
         *,
@@ -9,7 +10,7 @@ with costed as (
             partition by model_name, task, scenario, benchmark, precision, input_length, output_length, decoding
         ) as round_on
     from int.token_cost
-    where utilisation = 1 and is_ranked and all_in_output_usd_median is not null
+    where utilisation = 1 and is_ranked and all_in_output_usd_median is not null and reach <> 'unreachable'
 ),
 
 point as (
@@ -26,7 +27,9 @@ point as (
         interactivity,
         interactivity_statistic,
         round_on,
-        count(distinct struct_pack(chip := accelerator_name, form := form_factor)) as n_chips
+        count(distinct struct_pack(chip := accelerator_name, form := form_factor)) as n_chips,
+        count(distinct struct_pack(chip := accelerator_name, form := form_factor)) filter (where cost_rank is not null)
+            as n_ranked
     from costed
     group by all
 ),
@@ -39,7 +42,7 @@ newest as (
         row_number() over (
             partition by
                 model_name, task, scenario, benchmark_family, precision, input_length, output_length, decoding
-            order by round_on desc, benchmark desc, n_chips desc, interactivity asc
+            order by round_on desc, benchmark desc, n_ranked desc, n_chips desc, interactivity asc
         ) = 1
 ),
 
@@ -50,6 +53,7 @@ chosen as (
         row_number() over (
             partition by model_name, task
             order by
+                n_ranked desc,
                 n_chips desc,
                 round_on desc,
                 scenario asc,
@@ -87,7 +91,9 @@ select
     t.evidence_grade,
     t.measured_on,
     t.source_url,
-    t.is_current,
+    t.is_price_ranked,
+    t.reach,
+    t.cost_rank,
     t.last_observed_at,
     c.n_chips
 from costed as t
@@ -121,7 +127,7 @@ qualify
             t.evidence_grade,
             t.purchase_option,
             t.commitment_class
-        order by not t.is_current, t.all_in_output_usd_median, t.offer_id, t.throughput_id
+        order by t.cost_rank is null, t.all_in_output_usd_median, t.offer_id, t.throughput_id
     ) = 1
 order by
     max(c.n_chips) over (partition by t.model_name) desc,
