@@ -166,7 +166,8 @@ def beside(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold:
         title=f"{len(costed):,} of {wording.count(len({*names, *costed}), 'chip')} sold on demand have a cost",
         subtitle=(
             "USD per million output tokens, cheapest seen on demand, full load; each column is one operating point of "
-            f"one model. Prices up to {last}; grey and in italics, never ranked: old prices, and costs \N{LEFT DOUBLE QUOTATION MARK}at most\N{RIGHT DOUBLE QUOTATION MARK} so high, as every run was faster."
+            f"one model. Prices up to {last}; grey and in italics what is never ranked: "
+            "a price beyond the limit of age, and a cost that is known as 'at most' alone."
         ),
         note=REASONS + (more if left else ""),
     )

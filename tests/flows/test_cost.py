@@ -98,14 +98,15 @@ def test_an_option_says_what_it_needs_to_win(call: Call) -> None:
     assert "IMPOSSIBLE" in text
 
 
-def test_a_current_price_is_shown_before_a_cheaper_old_one() -> None:
-    """Of one point the cheapest current offer stands for all; unreachable ones only where nothing else is."""
+def test_a_ranked_price_is_shown_before_a_cheaper_old_one() -> None:
+    """Of one point the cheapest ranked offer stands for all, then one "at most", one that is unreachable last."""
     old, dear, cheap, slow = (
-        {"scenario": "Server", "is_current": current, "cost": cost}
-        for current, cost in ((False, 1.0), (True, 3.0), (True, 2.0), (True, None))
+        {"scenario": "Server", "is_price_ranked": is_ranked, "cost": cost}
+        for is_ranked, cost in ((False, 1.0), (True, 3.0), (True, 2.0), (True, None))
     )
 
     assert cheapest([slow, old, dear, cheap], "cost") == [cheap]
+    assert cheapest([cheap | {"reach": "at most"}, dear], "cost") == [dear]
     assert cheapest([slow, cheap | {"scenario": "Offline"}, old], "cost") == [slow, cheap | {"scenario": "Offline"}]
 
 

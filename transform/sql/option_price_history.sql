@@ -2,8 +2,8 @@
 -- from which it holds; NULL where none was then known that may be ranked.
 -- Of int.price_history: list prices in US dollars of anybody's, no "from" prices, medians or quartiles, which were
 -- confirmed within meta.build.ranked_days (marketplaces: marketplace_days) of the day. A price that a later look
--- confirmed counts as held in between. A day has the price at its end, UTC. Spot is the price itself, no mean; of Capacity Blocks
--- it is the price of a usable hour, of 24 hours where no length is stated.
+-- confirmed counts as held in between. A day has the price at its end, UTC. Spot is the price itself, no mean; of
+-- Capacity Blocks it is the price of a usable hour, of 24 hours where no length is stated.
 with marketplace as (
     select distinct service_provider_name
     from core.offer

@@ -1,6 +1,6 @@
 -- What a million output tokens cost at best, by day: at each operating point of int.token_rate_history on each chip,
--- and on whichever chip was the cheapest (accelerator_name all chips), under each purchase option and commitment class, by
--- the prices of int.option_price_history on that day and the runs known by then, at full load.
+-- and on whichever chip was the cheapest (accelerator_name all chips), under each purchase option and commitment
+-- class, by the prices of int.option_price_history on that day and the runs known by then, at full load.
 -- One row for each day from which another cost held, to valid_to; the cost of any day is in the row with valid_from <=
 -- day < valid_to. NULL: no price was then known that may be ranked.
 -- step_log is the log of the cost by the last one known before; it is the sum of three parts:
@@ -196,7 +196,7 @@ paired as (
             partition by point_number, purchase_option, commitment_class, series_name
             order by valid_from
             rows between unbounded preceding and 1 preceding
-        ) as before
+        ) as last_known
     from step
     window w as (partition by point_number, purchase_option, commitment_class, series_name order by valid_from)
 ),
@@ -220,7 +220,7 @@ moved as (
             and n.purchase_option = a.purchase_option
             and n.commitment_class = a.commitment_class
             and n.series_name = a.series_name
-            and n.before.day = a.valid_from
+            and n.last_known.day = a.valid_from
     inner join state as b
         on
             n.point_number = b.point_number
@@ -283,9 +283,9 @@ select
     p.usd as usd_per_million_output_tokens,
     p.best['of']['price_usd'] as price_usd,
     p.best['of']['rate'] as output_rate_per_paid_accelerator,
-    ln(p.usd / p.before.usd) as step_log,
+    ln(p.usd / p.last_known.usd) as step_log,
     ln(coalesce(h.usd_of_old_chips, h.usd_at_old_prices) / h.usd_at_old_prices) as price_effect,
-    ln(h.usd_at_old_prices / p.before.usd) as evidence_effect,
+    ln(h.usd_at_old_prices / p.last_known.usd) as evidence_effect,
     ln(p.usd / coalesce(h.usd_of_old_chips, h.usd_at_old_prices)) as new_chip_effect,
     p.best['of']['throughput_id'] as throughput_id,
     p.best['of']['offer_id'] as offer_id
