@@ -42,7 +42,7 @@ def _serving(row: Mapping[str, Any], by_use: Mapping[float, Mapping[str, Any]]) 
         "tok/s/user": row["interactivity"],
         **_option(row),
         "low": row["all_in_output_usd_low"],
-        "median": row["all_in_output_usd_median"] if row["reach"] != "unreachable" else "unreachable",
+        "median": _median(row),
         "high": row["all_in_output_usd_high"],
         "total": row["total_usd_median"],
         "input": row["input_usd"],
@@ -51,6 +51,14 @@ def _serving(row: Mapping[str, Any], by_use: Mapping[float, Mapping[str, Any]]) 
         **{f"{head} {used:.0%}": by_use[used][value] for used in (*((1.0,) if loaded else ()), 0.7, 0.5, 0.3)},
         **_ends(row),
     }
+
+
+def _median(row: Mapping[str, Any]) -> object:
+    """Return the cost, or how it is known where it is none that may be ranked."""
+    if row["reach"] == "unreachable":
+        return "unreachable"
+    median = row["all_in_output_usd_median"]
+    return f"at most {output.rounded(median)}" if row["reach"] == "at most" and median is not None else median
 
 
 def _scenario(row: Mapping[str, Any]) -> str:
@@ -81,7 +89,7 @@ def _option(row: Mapping[str, Any]) -> dict[str, Any]:
         "option": row["purchase_option"],
         "USD/chip-h": row["median_price_usd"],
         "price of": row["last_observed_at"].date(),
-        "current": row["is_current"],
+        "ranked": row["is_price_ranked"],
         "paid": row["price_basis"],
     }
 

@@ -55,16 +55,17 @@ def headline(points: Mapping[Point, list[Row]]) -> str:
     """Return the finding: at the point where most chips have a cost on demand, the cheapest and the dearest."""
     if not points:
         return "No token has a cost: no price meets a measured run"
-    point, costs = next(iter(points.items()))
-    ends = [costs[0], costs[-1]]
+    point, every = next(iter(points.items()))
+    costs = cost_tables.ranked(every)
+    if not costs:
+        return "No token has a cost at a price that is recent enough to be ranked"
+    ends = (costs[0], costs[-1])[: len(costs)]
     told = " to ".join(
         f"{wording.significant(row['all_in_output_usd_median'])} ({row['accelerator_name']})" for row in ends
     )
-    current = sum(row["is_current"] for row in costs)
-    dated = "" if current == len(costs) else ", at prices of the past" if not current else ", partly at past prices"
     return (
         f"A million output tokens of {point.model} costs {told} USD on demand, cheapest seen of "
-        f"{wording.count(len(costs), 'chip')}{dated}"
+        f"{wording.count(len(costs), 'chip')}"
     )
 
 
@@ -72,8 +73,8 @@ def _compared(points: Mapping[Point, list[Row]]) -> str:
     """Return at which point the headline compares, and between what dates it was measured and priced."""
     if not points:
         return ""
-    point, costs = next(iter(points.items()))
-    seen = [row["last_observed_at"] for row in costs]
+    point, every = next(iter(points.items()))
+    seen = [row["last_observed_at"] for row in cost_tables.ranked(every) or every]
     return f"<p>At {escape(point.words)}; prices of {wording.day(min(seen))} to {wording.day(max(seen))}.</p>\n"
 
 

@@ -98,14 +98,23 @@ def on_demand(rows: Iterable[Row]) -> list[Row]:
     return sorted(best.values(), key=lambda row: row["cost_rank"])
 
 
+def ranked(rows: Iterable[Row]) -> list[Row]:
+    """Return the costs that may be called cheapest: no price beyond the limit of age, no rate that is a mere limit."""
+    return [row for row in rows if row["cost_rank"] is not None]
+
+
 def chief_points(rows: Sequence[Row]) -> dict[Point, list[Row]]:
     """Return one point of each model, that at which most chips have a cost on demand, the fullest first; its costs."""
     best: dict[str, tuple[Point, list[Row]]] = {}
     for point, of_point in by_point(rows).items():
         costs = on_demand(of_point)
-        if costs and (point.model not in best or len(costs) > len(best[point.model][1])):
+        if costs and (point.model not in best or _fullness(costs) > _fullness(best[point.model][1])):
             best[point.model] = point, costs
-    return dict(sorted(best.values(), key=lambda each: -len(each[1]))[:MOST_POINTS])
+    return dict(sorted(best.values(), key=lambda each: _fullness(each[1]), reverse=True)[:MOST_POINTS])
+
+
+def _fullness(costs: Sequence[Row]) -> tuple[int, int]:
+    return len(ranked(costs)), len(costs)
 
 
 def beside(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold: Sequence[Row]) -> Sheet | None:
@@ -124,7 +133,7 @@ def beside(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold:
     def cell(chip: str, point: Point, found: dict[str, Row]) -> str:
         if chip in found:
             row = found[chip]
-            text = wording.significant(row["all_in_output_usd_median"])
+            text = _at_most(row, wording.significant(row["all_in_output_usd_median"]))
             return _greyed(row, text) + small(row["form_factor"])
         if (point.measured_as, chip) in measured:
             return wording.UNKNOWN + small(NO_PRICE)
@@ -153,7 +162,8 @@ def beside(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold:
         title=f"{len(costed):,} of {wording.count(len({*names, *costed}), 'chip')} sold on demand have a cost",
         subtitle=(
             "USD per million output tokens, cheapest seen on demand, full load; each column is one operating point of "
-            f"one model. Prices up to {last}; in italics where the price is not current."
+            f"one model. Prices up to {last}; grey and in italics what is never ranked: "
+            "a price beyond the limit of age, and a cost that is known as 'at most' alone."
         ),
         note=REASONS + (more if left else ""),
     )
@@ -168,7 +178,9 @@ def of_model(name: str, every: Sequence[Row], task: str, words: str) -> Sheet:
             "chip": [_chip(row) for row in rows],
             "option": [_option(row) for row in rows],
             "low": [wording.significant(row["all_in_output_usd_low"]) for row in rows],
-            "median": [_greyed(row, wording.significant(row["all_in_output_usd_median"])) for row in rows],
+            "median": [
+                _greyed(row, _at_most(row, wording.significant(row["all_in_output_usd_median"]))) for row in rows
+            ],
             "high": [wording.significant(row["all_in_output_usd_high"]) for row in rows],
             "bound": [_share(row["share_of_bound"]) for row in rows],
             "grade": [_grade(row) for row in rows],
@@ -274,7 +286,13 @@ def _option(row: Row) -> str:
 
 
 def _greyed(row: Row, text: str) -> str:
-    return text if row["is_current"] or text == wording.UNKNOWN else f'<span class="past">{text}</span>'
+    """Return a cell, grey where the cost is not to be ranked: an old price, or a rate that is a mere limit."""
+    plain = row.get("reach") != "at most" and row.get("is_price_ranked", row.get("is_current"))
+    return text if plain or text == wording.UNKNOWN else f'<span class="past">{text}</span>'
+
+
+def _at_most(row: Row, text: str) -> str:
+    return f"at most {text}" if row["reach"] == "at most" else text
 
 
 def _share(share: float | None) -> str:

@@ -164,7 +164,7 @@ MARTS = (
     Mart("headline_point", "The one operating point that a front page speaks of", is_table=True),
     Mart(
         "headline_token_cost",
-        "What a million output tokens costs at the headline's point on one chip, by way to buy, or why there is no cost",
+        "What a million output tokens costs at the headline's point on one chip, or why there is no cost",
         is_table=True,
     ),
     Mart(

@@ -203,7 +203,7 @@ COST = (
     (
         "cost_rank",
         "BIGINT",
-        "Rank at the same point, option and class, of ranked prices and rates that are no mere limit; 1 is the cheapest",
+        "Rank at the same point, option and class, of ranked prices and rates that are no mere limit",
         "",
     ),
     ("tokens_per_day", "DOUBLE", "Output tokens that are wanted a day", "tokens"),

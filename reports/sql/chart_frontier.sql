@@ -20,6 +20,8 @@ with point as (
         task = 'serving'
         and utilisation = 1
         and is_ranked
+        and is_price_ranked
+        and reach <> 'at most'
         and interactivity is not null
         and interactivity_statistic = 'median'
         and purchase_option = $option

@@ -9,7 +9,7 @@ with costed as (
             partition by model_name, task, scenario, benchmark, precision, input_length, output_length, decoding
         ) as round_on
     from int.token_cost
-    where utilisation = 1 and is_ranked and all_in_output_usd_median is not null
+    where utilisation = 1 and is_ranked and all_in_output_usd_median is not null and reach <> 'unreachable'
 ),
 
 point as (
@@ -26,7 +26,9 @@ point as (
         interactivity,
         interactivity_statistic,
         round_on,
-        count(distinct struct_pack(chip := accelerator_name, form := form_factor)) as n_chips
+        count(distinct struct_pack(chip := accelerator_name, form := form_factor)) as n_chips,
+        count(distinct struct_pack(chip := accelerator_name, form := form_factor)) filter (where cost_rank is not null)
+            as n_ranked
     from costed
     group by all
 ),
@@ -39,7 +41,7 @@ newest as (
         row_number() over (
             partition by
                 model_name, task, scenario, benchmark_family, precision, input_length, output_length, decoding
-            order by round_on desc, benchmark desc, n_chips desc, interactivity asc
+            order by round_on desc, benchmark desc, n_ranked desc, n_chips desc, interactivity asc
         ) = 1
 ),
 
@@ -50,6 +52,7 @@ chosen as (
         row_number() over (
             partition by model_name, task
             order by
+                n_ranked desc,
                 n_chips desc,
                 round_on desc,
                 scenario asc,
@@ -88,7 +91,9 @@ select
     t.evidence_grade,
     t.measured_on,
     t.source_url,
-    t.is_current,
+    t.is_price_ranked,
+    t.reach,
+    t.cost_rank,
     t.last_observed_at,
     c.n_chips
 from costed as t

@@ -263,7 +263,9 @@ def test_an_old_price_is_shown_and_never_ranked(tmp_path: Path) -> None:
         put_prices(put, 0)
         fresh = values(put(at=89), "select count(cost_rank), count(all_in_output_usd_median) from int.token_cost")
         old = values(put(at=91), "select count(cost_rank), count(all_in_output_usd_median) from int.token_cost")
-        said = lines(put(at=91), "from int.headline_token_cost where offer_id is not null and reach = 'between two runs'")
+        said = lines(
+            put(at=91), "from int.headline_token_cost where offer_id is not null and reach = 'between two runs'"
+        )
     assert fresh[0][0] > 100
     assert old == [(0, fresh[0][1])]
     assert said

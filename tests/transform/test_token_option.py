@@ -111,7 +111,7 @@ def test_a_capacity_block_is_priced_per_usable_hour(file: Path) -> None:
 
 
 def test_what_aws_sells_and_nobody_saw_says_so_and_what_to_beat(file: Path) -> None:
-    """No three-year EC2 Instance plan was seen: no cost, and the on-demand cost that it must beat for a share of use."""
+    """No three-year EC2 Instance plan was seen: no cost, and the on-demand cost that a share of use must beat."""
     (line,) = lines(
         file,
         f"from int.token_option where {POINT} and commitment_discount_type = 'EC2Instance' and "

@@ -2,8 +2,8 @@
 -- there is no price (unknown_reason). The price is that of the offer named: of several regions and sizes the cheapest.
 --   on demand and others  the cheapest offer of int.cost_price; a marketplace's 25th percentile, or its median
 --   commitments           one row per kind of plan or Reserved class, term and payment, an upfront fee spread over it
---   spot of AWS           one row per zone for the mean of 30 days, that of 7 days, and the last price seen, which is no
---                         mean. A mean needs the price at the start of its window, and half of the window covered.
+--   spot of AWS           one row per zone for the mean of 30 days, that of 7 days, and the last price seen, which is
+--                         no mean. A mean needs the price at the start of its window, and half of the window covered.
 --   Capacity Blocks       price / usable share: the last 30 minutes are paid and cannot be used. A published rate names
 --                         no length; 24 hours are assumed, and offer_terms says so.
 --   not collected         what AWS sells of a chip that it has on demand, and of which no price was ever seen

@@ -1,5 +1,5 @@
--- The one operating point that a front page speaks of: that at which most of the usual chips (cost/usual_chips.sql) have
--- a rate that was measured at the speed or on both sides of it, at least three; of equals the one measured last.
+-- The one operating point that a front page speaks of: that at which most of the usual chips (cost/usual_chips.sql)
+-- have a rate that was measured at the speed or on both sides of it, at least three; of equals the one measured last.
 select
     model_name,
     task,
@@ -23,5 +23,12 @@ where
 group by all
 having count(distinct accelerator_name) >= 3
 order by
-    n_chips desc, measured_on desc, model_name asc, scenario asc, benchmark asc, precision asc, decoding asc, interactivity asc
+    n_chips desc,
+    measured_on desc,
+    model_name asc,
+    scenario asc,
+    benchmark asc,
+    precision asc,
+    decoding asc,
+    interactivity asc
 limit 1

@@ -103,7 +103,10 @@ select
         when b.is_cost_ranked or b.unknown_reason is not null then b.cost_basis
         when b.reach = 'unreachable' then 'unknown: no run is as fast for a user'
         when b.reach = 'at most'
-            then 'unknown: at most ' || printf('%.3g', b.usd_per_million_output_tokens) || ', measured at higher speed alone'
+            then
+                'unknown: at most '
+                || printf('%.3g', b.usd_per_million_output_tokens)
+                || ', as every run was faster for a user'
         when b.offer_id is not null and not b.is_price_ranked
             then 'unknown: the last price is of ' || b.last_observed_at::DATE
         when b.offer_id is not null then 'unknown: the run has no grade that may be ranked'

@@ -1,9 +1,9 @@
--- The cheapest price of a chip-hour by day, under each way to buy it and for each size of unit: one row for each day from
--- which it holds; NULL where none was then known that may be ranked.
+-- The cheapest price of a chip-hour by day, under each way to buy it and for each size of unit: one row for each day
+-- from which it holds; NULL where none was then known that may be ranked.
 -- Of int.price_history: list prices in US dollars of anybody's, no "from" prices, medians or quartiles, which were
--- confirmed within meta.build.ranked_days (marketplaces: marketplace_days) of the day. A price that a later look confirmed
--- counts as held in between. A day has the price at its end, UTC. Spot is the price itself, no mean; of Capacity Blocks
--- it is the price of a usable hour, of 24 hours where no length is stated.
+-- confirmed within meta.build.ranked_days (marketplaces: marketplace_days) of the day. A price that a later look
+-- confirmed counts as held in between. A day has the price at its end, UTC. Spot is the price itself, no mean; of
+-- Capacity Blocks it is the price of a usable hour, of 24 hours where no length is stated.
 with marketplace as (
     select distinct service_provider_name
     from core.offer
@@ -111,7 +111,7 @@ changed as (
     window w as (partition by unit_key, purchase_option, commitment_class order by valid_from)
     qualify
         row_number() over w = 1
-        or price.price_usd is distinct from lag(price.price_usd) over w
+        or price['price_usd'] is distinct from lag(price['price_usd']) over w
 ),
 
 unit as (
@@ -133,7 +133,7 @@ select
     c.purchase_option,
     c.commitment_class,
     c.valid_from::TIMESTAMP as valid_from,
-    c.price.price_usd as price_usd,
-    c.price.offer_id as offer_id
+    c.price['price_usd'] as price_usd,
+    c.price['offer_id'] as offer_id
 from changed as c
 inner join unit as u on c.unit_key = u.unit_key

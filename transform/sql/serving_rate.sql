@@ -8,7 +8,8 @@
 -- Stretches (interactivity_from to interactivity_to, tokens per second and user) make up a frontier: runs that no other
 -- beats in both speed for the user and rate of the chip. In between lies the straight line. Below the slowest run that
 -- was measured its rate stands as the least that the chip gives (is_clamped), so that a cost is "at most"; beyond the
--- fastest there is no rate: unreachable. Runs that may not be ranked are no part of a frontier. Elsewhere interactivity_limit is what every run kept, by the benchmark's rules.
+-- fastest there is no rate: unreachable. Runs that may not be ranked are no part of a frontier.
+-- Elsewhere interactivity_limit is what every run kept, by the benchmark's rules.
 with host as (
     select
         accelerator_name,

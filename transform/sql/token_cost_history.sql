@@ -1,8 +1,8 @@
--- What a million output tokens cost at best, by day: at each operating point of int.token_rate_history on each chip, and
--- on whichever chip was the cheapest (accelerator_name all chips), under each purchase option and commitment class, by
--- the prices of int.option_price_history on that day and the runs known by then, at full load.
--- One row for each day from which another cost held, to valid_to; the cost of any day is in the row with valid_from <= day
--- < valid_to. NULL: no price was then known that may be ranked.
+-- What a million output tokens cost at best, by day: at each operating point of int.token_rate_history on each chip,
+-- and on whichever chip was the cheapest (accelerator_name all chips), under each purchase option and commitment
+-- class, by the prices of int.option_price_history on that day and the runs known by then, at full load.
+-- One row for each day from which another cost held, to valid_to; the cost of any day is in the row with valid_from <=
+-- day < valid_to. NULL: no price was then known that may be ranked.
 -- step_log is the log of the cost by the last one known before; it is the sum of three parts:
 --   evidence_effect  what new runs did: the prices of the row before at the rates known now, by the cost before
 --   price_effect     what prices did to the chips that had a cost before, at the rates known now
@@ -170,8 +170,8 @@ best as (
         commitment_class,
         series_name,
         valid_from,
-        arg_min({ 'chip': accelerator_name, 'of': best }, (best.usd, accelerator_name)) filter (
-            where best.usd is not null
+        arg_min({ 'chip': accelerator_name, 'of': best }, (best['usd'], accelerator_name)) filter (
+            where best['usd'] is not null
         ) as best
     from state
     group by point_number, purchase_option, commitment_class, series_name, valid_from
@@ -183,20 +183,20 @@ step as (
     window w as (partition by point_number, purchase_option, commitment_class, series_name order by valid_from)
     qualify
         row_number() over w = 1
-        or best.of.usd is distinct from lag(best.of.usd) over w
+        or best['of']['usd'] is distinct from lag(best['of']['usd']) over w
 ),
 
 paired as (
     select
         *,
-        best.of.usd as usd,
+        best['of']['usd'] as usd,
         lead(valid_from) over w as valid_to,
         -- The last row before with a cost.
-        max({ 'day': valid_from, 'usd': best.of.usd }) filter (where best.of.usd is not null) over (
+        max({ 'day': valid_from, 'usd': best['of']['usd'] }) filter (where best['of']['usd'] is not null) over (
             partition by point_number, purchase_option, commitment_class, series_name
             order by valid_from
             rows between unbounded preceding and 1 preceding
-        ) as before
+        ) as last_known
     from step
     window w as (partition by point_number, purchase_option, commitment_class, series_name order by valid_from)
 ),
@@ -210,9 +210,9 @@ moved as (
         n.series_name,
         n.valid_from,
         a.accelerator_name,
-        a.best.unit_key as unit_key,
-        a.best.price_usd as price_before,
-        b.best.usd as usd
+        a.best['unit_key'] as unit_key,
+        a.best['price_usd'] as price_before,
+        b.best['usd'] as usd
     from paired as n
     inner join state as a
         on
@@ -220,7 +220,7 @@ moved as (
             and n.purchase_option = a.purchase_option
             and n.commitment_class = a.commitment_class
             and n.series_name = a.series_name
-            and n.before.day = a.valid_from
+            and n.last_known.day = a.valid_from
     inner join state as b
         on
             n.point_number = b.point_number
@@ -229,7 +229,7 @@ moved as (
             and n.series_name = b.series_name
             and a.accelerator_name = b.accelerator_name
             and n.valid_from = b.valid_from
-    where n.usd is not null and a.best.usd is not null
+    where n.usd is not null and a.best['usd'] is not null
 ),
 
 held as (
@@ -275,20 +275,20 @@ select
     t.interactivity,
     t.interactivity_statistic,
     p.series_name as accelerator_name,
-    p.best.chip as best_accelerator_name,
+    p.best['chip'] as best_accelerator_name,
     p.purchase_option,
     p.commitment_class,
     p.valid_from,
     p.valid_to,
     p.usd as usd_per_million_output_tokens,
-    p.best.of.price_usd as price_usd,
-    p.best.of.rate as output_rate_per_paid_accelerator,
-    ln(p.usd / p.before.usd) as step_log,
+    p.best['of']['price_usd'] as price_usd,
+    p.best['of']['rate'] as output_rate_per_paid_accelerator,
+    ln(p.usd / p.last_known.usd) as step_log,
     ln(coalesce(h.usd_of_old_chips, h.usd_at_old_prices) / h.usd_at_old_prices) as price_effect,
-    ln(h.usd_at_old_prices / p.before.usd) as evidence_effect,
+    ln(h.usd_at_old_prices / p.last_known.usd) as evidence_effect,
     ln(p.usd / coalesce(h.usd_of_old_chips, h.usd_at_old_prices)) as new_chip_effect,
-    p.best.of.throughput_id as throughput_id,
-    p.best.of.offer_id as offer_id
+    p.best['of']['throughput_id'] as throughput_id,
+    p.best['of']['offer_id'] as offer_id
 from paired as p
 inner join point as t on p.point_number = t.point_number
 left join held as h

@@ -1,7 +1,7 @@
 -- What a million output tokens costs under each way to have the chips: int.token_rate and int.cost_option, the machine
 -- fully used and paid only while it runs (commitments count as used in every hour, spot as never interrupted).
--- cost_rank 1 is the cheapest of its point, purchase option, commitment class and kind of price: of ranked prices, and of
--- rates that were measured at the speed or on both sides of it.
+-- cost_rank 1 is the cheapest of its point, purchase option, commitment class and kind of price: of ranked prices, and
+-- of rates that were measured at the speed or on both sides of it.
 --   cost_basis   measured, between two runs, at most, or "unknown: " and the reason
 --   usd_to_beat  what the chip costs on demand at AWS there: a plan is worth it below that x the share of hours used
 with costed as (
@@ -45,7 +45,10 @@ with costed as (
             as usd_per_million_output_tokens,
         cost.usd_per_million_tokens(o.on_demand_price_usd, 1, r.output_rate_per_paid_accelerator, 1) as usd_to_beat,
         coalesce(
-            r.is_ranked and o.is_price_ranked and o.price_usd is not null and r.reach in ('measured', 'between two runs'),
+            r.is_ranked
+            and o.is_price_ranked
+            and o.price_usd is not null
+            and r.reach in ('measured', 'between two runs'),
             false
         ) as is_cost_ranked
     from int.token_rate as r

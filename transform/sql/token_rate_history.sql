@@ -158,8 +158,10 @@ read_off as (
         unit_key,
         speed as interactivity,
         known_from,
-        coalesce(cost.interpolated(speed, slow.speed, slow.rate, fast.speed, fast.rate), fast.rate) as rate,
-        fast.throughput_id as throughput_id
+        coalesce(
+            cost.interpolated(speed, slow['speed'], slow['rate'], fast['speed'], fast['rate']), fast['rate']
+        ) as rate,
+        fast['throughput_id'] as throughput_id
     from slower
     union all
     select
@@ -167,8 +169,8 @@ read_off as (
         unit_key,
         interactivity,
         known_from,
-        best.rate as rate,
-        best.throughput_id as throughput_id
+        best['rate'] as rate,
+        best['throughput_id'] as throughput_id
     from limited
     group by all
 ),
@@ -176,7 +178,11 @@ read_off as (
 changed as (
     select *
     from read_off
-    qualify rate is distinct from lag(rate) over (partition by curve_number, unit_key, interactivity order by known_from)
+    qualify
+        rate is distinct from lag(rate) over (
+            partition by curve_number, unit_key, interactivity
+            order by known_from
+        )
 ),
 
 curve as (

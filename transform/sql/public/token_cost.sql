@@ -1,5 +1,5 @@
--- What a million output tokens costs at one operating point under each way to buy the chips, at full load. cost_rank 1 is
--- the cheapest of its point and way to buy; cost_basis says how the rate is known, or why there is no cost.
+-- What a million output tokens costs at one operating point under each way to buy the chips, at full load. cost_rank 1
+-- is the cheapest of its point and way to buy; cost_basis says how the rate is known, or why there is no cost.
 select
     model_name,
     scenario,
