@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -67,12 +68,12 @@ def prices(file: Path, option: str) -> list[Price]:
     """Return the prices of an option that may be ranked on some day."""
     markets = {
         name for (name,) in values(file, "select service_provider_name from core.offer where tier ilike 'marketplace%'")
-    }  # noqa: E501
+    }
     found = []
     for row in lines(
         file,
-        "select o.*, u.accelerator_name as chip, u.form_factor, u.accelerator_count::double as chips, u.capacity_class, "
-        "h.effective_hourly_price as hourly, h.valid_from, h.valid_to, h.last_observed_at as seen_at "
+        "select o.*, u.accelerator_name as chip, u.form_factor, u.accelerator_count::double as chips, "
+        "u.capacity_class, h.effective_hourly_price as hourly, h.valid_from, h.valid_to, h.last_observed_at as seen_at "
         "from int.price_history as h join core.offer as o using (offer_id) join core.offer_unit as u using (offer_id) "
         f"where h.effective_hourly_price > 0 and o.purchase_option = '{option}'",
     ):
@@ -105,7 +106,8 @@ def runs(file: Path, point: Sequence[Any]) -> list[dict[str, Any]]:
     return [
         row for row in lines(
             file,
-            "select * from int.throughput where is_ranked and evidence_grade = 'A' and has_chip_facts and task = 'serving' and benchmark_family in "
+            "select * from int.throughput where is_ranked and evidence_grade = 'A' and "
+            "has_chip_facts and task = 'serving' and benchmark_family in "
             f"('inferencex', 'mlperf_inference') and model_name = '{model}' and scenario = '{scenario}' and "
             f"precision = '{precision}' and decoding = '{decoding}' and output_rate_per_accelerator is not null",
         )
@@ -260,7 +262,8 @@ def test_parts_add_up_to_the_step_and_steps_to_the_whole(file: Path) -> None:
     """In every series, to 1e-9: the parts to their step, and all steps to the log of the last by the first cost."""
     whole: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     key = ("model_name", "scenario", "benchmark_family", "precision", "input_length", "output_length", "decoding",
-           "evidence_grade", "interactivity", "interactivity_statistic", "accelerator_name", "purchase_option", "commitment_class")  # fmt: skip
+           "evidence_grade", "interactivity", "interactivity_statistic",
+           "accelerator_name", "purchase_option", "commitment_class")  # fmt: skip
     for row in lines(file, "from int.token_cost_history order by valid_from"):
         whole.setdefault(tuple(row[name] for name in key), []).append(row)
     moved = 0
@@ -275,7 +278,7 @@ def test_parts_add_up_to_the_step_and_steps_to_the_whole(file: Path) -> None:
         assert [sum(each) for each in parts] == pytest.approx(taken, abs=1e-9)
         if costs:
             assert sum(taken) == pytest.approx(math.log(costs[-1] / costs[0]), abs=1e-9)
-        for row, after in zip(rows, rows[1:], strict=False):
+        for row, after in pairwise(rows):
             assert row["valid_to"] == after["valid_from"]
             assert row["usd_per_million_output_tokens"] != after["usd_per_million_output_tokens"]
         assert rows[-1]["valid_to"] is None
@@ -288,8 +291,8 @@ def test_the_last_cost_is_the_one_of_now(file: Path) -> None:
     wrong = values(
         file,
         "with now as (select model_name, scenario, precision, decoding, interactivity, interactivity_statistic, "
-        "accelerator_name, evidence_grade, purchase_option, commitment_class, min(usd_per_million_output_tokens) as usd "
-        "from int.token_option where is_cost_ranked and benchmark_family in ('inferencex', 'mlperf_inference') and "
+        "accelerator_name, evidence_grade, purchase_option, commitment_class, "
+        "min(usd_per_million_output_tokens) as usd from int.token_option where is_cost_ranked and benchmark_family in ('inferencex', 'mlperf_inference') and "
         "task = 'serving' and purchase_option = 'on_demand' group by all) "
         "select n.*, h.usd_per_million_output_tokens from now as n left join int.token_cost_history as h "
         "on n.model_name = h.model_name and n.scenario = h.scenario and n.precision = h.precision and "
