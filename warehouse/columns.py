@@ -336,7 +336,6 @@ _COLUMNS = (
     Column("median_price_30d", "DOUBLE", "Least price that held, or was undercut, for half of the time priced in 30 days", "pricing currency per hour"),
     Column("p95_price_30d", "DOUBLE", "Least price that held, or was undercut, for 95 % of the time priced in 30 days", "pricing currency per hour"),
     Column("max_price_30d", "DOUBLE", "Highest price in 30 days", "pricing currency per hour"),
-    Column("priced_share_7d", "DOUBLE", "Share of the 7 days in which it was offered", "share"),
     Column("priced_share_30d", "DOUBLE", "Share of the 30 days in which it was offered", "share"),
     Column("below_on_demand_share_30d", "DOUBLE", "Share of the time priced in 30 days in which it was below the on-demand price then in force; NULL without one", "share"),
     Column("last_changed_at", "TIMESTAMP", "When the price in force was first seen in place of another; NULL: no change was seen", "UTC"),

@@ -119,6 +119,7 @@ COST = (
         RATE,
     ),
     # one way to have chips
+    ("priced_share_7d", "DOUBLE", "Share of the 7 days in which it was offered", "share"),
     ("price_kind", "VARCHAR", "price, or the mean of a spot zone over a window: mean_30d, mean_7d", ""),
     ("price_usd", "DOUBLE", "Price of a chip-hour that can be used; NULL: unknown_reason", "USD per chip-hour"),
     ("on_demand_price_usd", "DOUBLE", "AWS's price of the chip on demand, where the row is AWS's", "USD per chip-hour"),
