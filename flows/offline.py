@@ -4,7 +4,7 @@
 that has looks of the archive and of no live source is such a directory, wherever it lies; imports may be beside them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -53,9 +53,12 @@ def clock(con: duckdb.DuckDBPyConnection) -> Callable[[], datetime]:
 
 
 def refuse_mixing(con: duckdb.DuckDBPyConnection, sources: Iterable[Source], folder: Path) -> None:
-    """Raise ChipledgerError where live prices would come beside those of the archive alone, or the other way round."""
+    """Raise ChipledgerError where live prices would come beside those of the archive alone, or the other way round.
+
+    A log that has the older archive only was written before there was a directory for it: live prices may follow there.
+    """
     kinds = {source.name in ARCHIVES for source in sources}
-    if False in kinds and _has_archive(con) and not _has_live(con):
+    if False in kinds and _has_archive(con, [price_archive.NAME]) and not _has_live(con):
         raise ChipledgerError(
             "this data directory holds the archive of the package, and live prices never mix with it",
             source=str(folder), field="data_dir", value=folder.name,
@@ -69,8 +72,8 @@ def refuse_mixing(con: duckdb.DuckDBPyConnection, sources: Iterable[Source], fol
         )  # fmt: skip
 
 
-def _has_archive(con: duckdb.DuckDBPyConnection) -> bool:
-    row = con.execute("select 1 from core.scope_run where list_contains(?, source) limit 1", [ARCHIVES]).fetchone()
+def _has_archive(con: duckdb.DuckDBPyConnection, names: Sequence[str] = ARCHIVES) -> bool:
+    row = con.execute("select 1 from core.scope_run where list_contains(?, source) limit 1", [list(names)]).fetchone()
     return row is not None
 
 

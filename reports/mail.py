@@ -24,7 +24,7 @@ MOST_PICTURES = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A chart as PNG, larger than it is shown, so that it is sharp: its file name, and what it says in words."""
+    """A chart as PNG, as large again as it is shown, so that it is sharp: its file name, and what it says in words."""
 
     name: str
     words: str

@@ -13,8 +13,8 @@ from reports import weekly_sections, wording
 from reports.weekly_facts import WeekFacts
 from reports.weekly_sections import Brief, Cell, Section, Table
 
-PICTURE_WIDTH = 576
-"""In CSS pixels; the files have half as many again."""
+PICTURE_WIDTH = 444
+"""In CSS pixels; the files have twice as many."""
 MOST_BYTES = 100_000
 """Larger ones are clipped by some readers."""
 LIGHT, DIM, LINE = "#1a1c20", "#565c66", "#d5d9e0"
@@ -29,7 +29,8 @@ p {{ margin: 6px 0; }}
 .data {{ width: 100%; border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }}
 .data th {{ padding: 4px 6px 4px 0; text-align: left; vertical-align: bottom; color: {DIM}; font-size: 12px;
   font-weight: normal; border-bottom: 1px solid {LINE}; }}
-.data td {{ padding: 5px 6px 5px 0; text-align: left; vertical-align: top; border-bottom: 1px solid {LINE}; }}
+.data td {{ padding: 5px 6px 5px 0; text-align: left; vertical-align: top; border-bottom: 1px solid {LINE};
+  word-break: break-word; overflow-wrap: anywhere; }}
 .data .n {{ text-align: right; padding-right: 0; padding-left: 12px; }}
 .data small, .quiet {{ color: {DIM}; font-size: 12px; line-height: 1.35; }}
 .fault {{ padding: 6px 8px; background-color: #fdf1f0; color: {LIGHT}; }}

@@ -53,7 +53,7 @@ def test_a_dry_run_writes_a_message_and_sends_nothing(data_dir: Path) -> None:
 
     assert result.exit_code == 0, result.output
     assert result.stdout.strip() == str(data_dir / "mail" / "2026-W03.eml")
-    assert message["Subject"].startswith("AWS cut p5.48xlarge 25 %")
+    assert message["Subject"].startswith("AWS cut H100 SXM 25 %")
     assert not (data_dir / "mail.jsonl").exists()
 
 
@@ -179,6 +179,6 @@ def test_the_mail_is_legible_where_pictures_and_styles_are_blocked(received: Ema
             assert page.evaluate("[...document.images].filter(image => image.naturalWidth).length") == 0
             assert words[:40] in page.locator("body").aria_snapshot()
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-            for told in ("NEWS", "AWS cut p5.48xlarge 25 %", "Moved: list prices", "10.00", "7.50", "Where things"):
+            for told in ("What happened", "AWS cut H100 SXM 25 %", "Biggest moves", "10.00", "7.50", "Cheapest"):
                 assert told in seen
         browser.close()

@@ -12,7 +12,7 @@ from market_file import publish_market
 
 from flows import pages, settings
 from flows.settings import Settings
-from reports import currency, facts, mail_html, mail_text, page, weekly, weekly_page, wording
+from reports import currency, facts, mail, page, weekly, weekly_page, wording
 from reports.currency import Rate
 from reports.weekly_calendar import Week
 from reports.weekly_facts import WeekFacts
@@ -95,21 +95,17 @@ def test_an_unknown_rate_is_said(market: Path) -> None:
 
 
 def test_the_week_and_its_mail(week: WeekFacts) -> None:
-    """In page, text and HTML, where things stand; the text stays 72 columns wide, the head as it was."""
-    prices = week.stand["cheapest_price_usd"].to_list()
-    places = wording.places_of([*prices, *week.stand["median_price_usd"].to_list()])
-    euro = EURO.amount(prices[0], places)
+    """In page, text and HTML, beside each cheapest price; the text stays 72 columns wide."""
+    price = week["cheapest"]["price_usd"][0]
+    euro = EURO.amount(price, wording.places_of([price]))
     in_euro = replace(week, rate=EURO)
+    letter = mail.letter(in_euro, draw=False)
     assert euro is not None
-    for shown in (weekly_page.render(in_euro, []), mail_html.render(in_euro, subject="", least=0.01)):
-        assert euro in text(shown)
-        assert "1 EUR is 1.2500 USD." in text(shown)
-    plain = mail_text.render(in_euro, least=0.01)
-    assert "1 EUR is 1.2500 USD." in " ".join(plain.split())
-    assert re.search(rf"^ +{re.escape(euro.split(' ')[0])} EUR ", plain, flags=re.MULTILINE)
-    assert max(map(len, plain.splitlines())) <= 72
-    assert plain.split("\n\n")[0] == mail_text.render(week, least=0.01).split("\n\n")[0]
-    assert NO_RATE in " ".join(mail_text.render(replace(week, rate=UNKNOWN), least=0.01).split())
+    for shown in (weekly_page.render(in_euro, [], draw=False).text, letter.html, letter.text):
+        assert euro in " ".join(text(shown).split())
+        assert "1 EUR is 1.2500 USD." in " ".join(text(shown).split())
+    assert max(map(len, letter.text.splitlines())) <= 72
+    assert NO_RATE in " ".join(mail.letter(replace(week, rate=UNKNOWN), draw=False).text.split())
 
 
 def test_the_setting_reaches_the_pages(market: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
