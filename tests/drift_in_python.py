@@ -1,10 +1,10 @@
-"""The drift of prices in plain Python: what int.drift_report says where no chain of the index has both days.
+"""The drift of prices in plain Python: int.drift_report once more, in loops.
 
 Only the intervals of prices and the facts of their offers are read; everything else is loops.
 """
 
 from collections import defaultdict
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from math import exp, log
 from pathlib import Path
 from statistics import fmean
@@ -88,3 +88,48 @@ def _series(means: dict[tuple[str, str, str], float], at_begin: set[tuple[str, s
         if option in {option for _, option in chips}:
             found["all", None, None, option] = exp(fmean(values)) - 1
     return found
+
+
+ITEMS = """
+select service_provider_name, accelerator_name, purchase_option, index_date, held_to_date, log_relative, is_link_start,
+    is_cut
+from int.price_index_item where accelerator_name = any($chips)
+"""
+
+
+class Chains:
+    """The chained index of some chips, from the days of their offers: mean log relatives, day by day."""
+
+    def __init__(self, file: Path, chips: list[str]) -> None:
+        with duckdb.connect(str(file), read_only=True) as con:
+            rows = con.execute(ITEMS, {"chips": chips}).fetchall()
+        self.days: dict[tuple[str, str, str], dict[date, list[float]]] = defaultdict(
+            lambda: defaultdict(lambda: [0, 0.0])
+        )
+        for provider, chip, option, first, last, move, is_start, is_cut in rows:
+            of_series = self.days[provider, chip, option]
+            for ahead in range((last - first).days + 1):
+                counted = of_series[first + timedelta(days=ahead)]
+                if ahead or not (is_start or is_cut):
+                    counted[0] += 1
+            if move is not None:
+                of_series[first][1] += move
+
+    def drift(self, series: Series, begin: date, end: date) -> float | None:
+        """Return the drift of a series of one chip; None where it lacks a day or its chain broke."""
+        level, provider, chip, option = series
+        own = {
+            key: days
+            for key, days in self.days.items()
+            if key[1:] == (chip, option) and (level == "chip" or key[0] == provider)
+        }
+        if not any(begin in days for days in own.values()):
+            return None
+        total = 0.0
+        for ahead in range(1, (end - begin).days + 1):
+            day = begin + timedelta(days=ahead)
+            moves = [days[day][1] / days[day][0] for days in own.values() if day in days and days[day][0]]
+            if not moves:
+                return None
+            total += fmean(moves)
+        return exp(total) - 1
