@@ -24,6 +24,7 @@ import duckdb  # noqa: E402
 
 from bench import growth_log  # noqa: E402
 from bench.result import Result  # noqa: E402
+from flows.ranking_settings import RankingSettings  # noqa: E402
 from flows.steps import publish_log  # noqa: E402
 from warehouse import db, publish  # noqa: E402
 from warehouse.load import load  # noqa: E402
@@ -97,7 +98,7 @@ def grow(folder: Path, *, n_prices: int, years: int, days: int = 1) -> Grown:
             n_events = sum(result.n_events for result in loaded[2])
             if any(result.status != "ok" for result in loaded[2]) or abs(n_events - n_changed) > n_changed // 100:
                 raise ValueError(f"{n_changed} prices changed, {n_events} events came of it, not all looks were good")
-            published = timed(lambda now=now: publish_log(con, folder, now))
+            published = timed(lambda now=now: publish_log(con, folder, now, ranking=RankingSettings()))
         (n_events,) = con.execute("select count(*) from core.price_event").fetchone() or (0,)
         con.execute("checkpoint")
         (n_blocks,) = con.execute(

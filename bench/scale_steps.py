@@ -18,6 +18,7 @@ import polars as pl
 
 from bench import growth_log
 from flows import steps
+from flows.ranking_settings import RankingSettings
 from warehouse import db
 from warehouse.events import naive
 from warehouse.load import load
@@ -165,7 +166,7 @@ def publish(place: Place, around: Callable[[], Any]) -> dict[str, object]:
     with db.open_log(place) as con:
         now = next_day(con) - timedelta(days=1) + timedelta(minutes=10)
         with around():
-            steps.publish_log(con, place.data_dir, now)
+            steps.publish_log(con, place.data_dir, now, ranking=RankingSettings())
         return {"n_events": n_events(con)}
 
 

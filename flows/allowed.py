@@ -17,7 +17,16 @@ from warehouse.db import create_macros, quote
 from warehouse.errors import SettingsError
 
 CUT = "accelerator_hour_price"
-DECISIONS = ("choice", "break_even", "make_or_buy", "cheapest", "cost_left_out", "commitment_option", "chip_price")
+DECISIONS = (
+    "choice",
+    "break_even",
+    "make_or_buy",
+    "cheapest",
+    "cost_left_out",
+    "commitment_option",
+    "chip_price",
+    "aws_chip_price",
+)
 """Marts and macros that decisions ask, with all that these are made of."""
 MOST_NAMED = 12
 OUTSIDE = """

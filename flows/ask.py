@@ -5,6 +5,7 @@ import io
 import logging
 import shutil
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,20 +16,23 @@ import duckdb
 from flows import only_select, tabular
 from flows.output import as_json
 from warehouse.db import quote
+from warehouse.dictionary import DEPRECATED
 from warehouse.errors import ChipledgerError
 
 LOG = logging.getLogger(__name__)
 
 EVERYTHING = 1_000_000
 """Rows and characters that a table in text may have; rows that an answer on stdout may have."""
+LIST_WIDTH = 100
+"""Characters of a line of a list of tables; an example's lines may be longer."""
 MEMORY = "4GB"
 """Of one question; what takes more is refused, as nothing is written beside the file."""
 
 PRIVATE = "private"
 """The name under which the private file is attached, where there is one."""
 
-TABLES = (
-    "select schema_name || '.' || name as name, comment as row, parameters from ("
+_LIST = (
+    "select t.schema_name || '.' || t.name as name, t.comment as row, t.parameters, m.example from ("
     "select schema_name, table_name as name, comment, null as parameters from duckdb_tables() "
     "where database_name = current_database() "
     "union all "
@@ -37,11 +41,17 @@ TABLES = (
     f"select database_name, table_name, comment, null from duckdb_tables() where database_name = '{PRIVATE}' "
     "union all "
     "select schema_name, function_name || '()', comment, array_to_string(parameters, ', ') "
-    "from duckdb_functions() where function_type = 'table_macro' and not internal) "
-    f"where schema_name in ('core', 'mart', '{PRIVATE}') and not starts_with(coalesce(comment, ''), 'Deprecated') "
-    f"order by schema_name = '{PRIVATE}', schema_name desc, name"
+    "from duckdb_functions() where function_type = 'table_macro' and not internal and comment is not null) as t "
+    "left join meta.model as m on t.schema_name = 'mart' and m.name = 'mart.' || t.name "
+    "where list_contains([{}], t.schema_name) "
+    f"and not starts_with(coalesce(t.comment, ''), '{DEPRECATED}') "
+    "order by array_position(['mart', '" + PRIVATE + "', 'int', 'core'], t.schema_name), t.parameters is not null, "
+    "m.rowid nulls last, t.name"
 )
-"""The question behind `query --list`."""
+TABLES = _LIST.format(f"'mart', '{PRIVATE}'")
+"""The question behind `query --list`: the public tables and macros, and those of the private file."""
+EVERY_TABLE = _LIST.format(f"'mart', '{PRIVATE}', 'int', 'core'")
+"""The question behind `query --list --all`."""
 
 
 def answer(file: Path, sql: str, *, form: str, timeout: float) -> str:
@@ -51,6 +61,18 @@ def answer(file: Path, sql: str, *, form: str, timeout: float) -> str:
     """
     with asked(file, sql, timeout) as con:
         return _text(con, sql, form)
+
+
+def listed(file: Path, sql: str, *, timeout: float) -> Iterator[str]:
+    """Yield the lines of a list of tables for people, at most LIST_WIDTH wide: name, sentence, example."""
+    with asked(file, sql, timeout) as con:
+        found = rows(con, sql, most=EVERYTHING)
+    for row in found:
+        name = row["name"] if row["parameters"] is None else f"{row['name'].removesuffix('()')}({row['parameters']})"
+        yield from textwrap.wrap(name, LIST_WIDTH, subsequent_indent="    ")
+        yield from textwrap.wrap(f"{row['row']}.", LIST_WIDTH, initial_indent="    ", subsequent_indent="    ")
+        for line in (row["example"] or "").splitlines():
+            yield f"        {line}"
 
 
 def save(file: Path, sql: str, target: Path, *, form: str, timeout: float, force: bool) -> None:

@@ -11,6 +11,7 @@ from flows import allowed
 from flows.ask import rows
 from flows.breakeven_sides import FILTER, Side
 from flows.breakeven_sums import Use
+from flows.cost import by_rank
 from warehouse import models
 from warehouse.errors import ChipledgerError, SettingsError
 
@@ -75,7 +76,7 @@ def points(
     con: duckdb.DuckDBPyConnection, side: Side, names: Sequence[str], interactivity: float | None,
     tokens_per_day: float | None, use: Use,
 ) -> Points:  # fmt: skip
-    """Return the best offer of a side at each point: current prices first, then the better grade, then the cheaper.
+    """Return the best offer of a side at each point: ranked prices first, then the better grade, then the cheaper.
 
     Raises SettingsError where the words leave open which of several lengths of commitment is meant.
     """
@@ -104,12 +105,12 @@ def points(
     return {point: best[point] for point in sorted(best, key=described)}
 
 
-def _order(row: Mapping[str, Any]) -> tuple[bool, str, float, int]:
-    return not row["is_current"], row["evidence_grade"], row["all_in_output_usd_median"], row["offer_id"]
+def _order(row: Mapping[str, Any]) -> tuple[bool, str, tuple[bool, int, float, int]]:
+    return not row["is_price_ranked"], row["evidence_grade"], by_rank(row)
 
 
 def price(con: duckdb.DuckDBPyConnection, side: Side, use: Use) -> dict[str, Any] | None:
-    """Return the cheapest price of a side, current ones first, and what an hour of it costs; None without one."""
+    """Return the best-ranked price of a side, or else the newest, and what an hour of it costs; None without one."""
     found = rows(
         con,
         "select accelerator_name, form_factor, service_provider_name, purchase_option, commitment_class, "
@@ -117,7 +118,7 @@ def price(con: duckdb.DuckDBPyConnection, side: Side, use: Use) -> dict[str, Any
         "median_price_usd, case purchase_option when 'on_demand' then 1 when 'spot' then $spot else $committed end) "
         "as paid_rate_usd, is_current, last_observed_at, source as price_source, "
         f"document_sha256 as price_document_sha256, offer_id from int.cost_price where {FILTER} "
-        "order by not is_current, median_price_usd, offer_id limit 1",
+        "order by price_rank nulls last, age_days, offer_id limit 1",
         {**side.values, "spot": use.spot_running_share, "committed": use.commitment_use},
     )
     return found[0] if found else None

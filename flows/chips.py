@@ -18,7 +18,8 @@ COMPARED = (
 
 PRICES = (
     "purchase_option", "commitment_class", "service_provider_name", "cheapest_price_usd", "price_per_pflop_hour",
-    "price_per_bf16_pflop_hour", "price_per_tb_s_hour", "price_per_gb_hour", "last_observed_at", "is_current",
+    "price_per_bf16_pflop_hour", "price_per_tb_s_hour", "price_per_gb_hour", "last_observed_at",
+    "is_current", "is_ranked",
 )  # fmt: skip
 
 

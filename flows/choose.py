@@ -97,7 +97,7 @@ from mart.choice(
     $task, $model, $tokens, $speed, $months, $used, $tolerates, $spot_loss, $providers, $load, $utilisation, 0.0, 1.0,
     $days
 )
-order by n_feasible = 0, benchmark_family, usd_per_million nulls last, scenario, precision, input_length, output_length
+order by n_feasible = 0, benchmark_family, scenario, precision, input_length, output_length
 """
 UNMEASURED = """
 select distinct accelerator_name from int.cost_price

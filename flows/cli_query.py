@@ -19,7 +19,8 @@ SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 
 @click.command()
 @click.argument("sql", required=False)
-@click.option("--list", "list_tables", is_flag=True, help="List tables, views and macros, and what a row of each is.")
+@click.option("--list", "list_tables", is_flag=True, help="List the tables and macros, each with an example.")
+@click.option("--all", "list_all", is_flag=True, help="With --list: list what these are made of (int, core), too.")
 @click.option(
     "--format",
     "form",
@@ -44,6 +45,7 @@ def query(
     *,
     as_of: datetime | None,
     list_tables: bool,
+    list_all: bool,
     form: str | None,
     target: Path | None,
     force: bool,
@@ -52,7 +54,7 @@ def query(
 ) -> None:
     """Answer one SQL question of the published file, read-only. "-" reads the question from stdin."""
     if not sql and not list_tables:
-        raise click.UsageError('Give a question, such as "from int.price_change limit 5", or --list.')
+        raise click.UsageError('Give a question, such as "from mart.price_now limit 5", or --list.')
     if in_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} contradict each other.")
     form = "json" if in_json else form or (SUFFIXES.get(target.suffix.lower()) if target else None) or "table"
@@ -61,8 +63,15 @@ def query(
     with output.errors(in_json=in_json):
         from flows import ask
 
-        text = ask.TABLES if list_tables or not sql else sys.stdin.read() if sql == "-" else sql
+        listed = ask.EVERY_TABLE if list_all else ask.TABLES
+        text = listed if list_tables or not sql else sys.stdin.read() if sql == "-" else sql
         file = read().published() if as_of is None else _published_by(read(), as_of)
+        if list_tables and form == "table" and target is None:
+            for line in ask.listed(file, text, timeout=timeout):
+                output.echo(line)
+            if not list_all:
+                output.echo("More: `chipledger query --list --all` lists what these are made of.")
+            return
         if target is None:
             answer = ask.answer(file, text, form=form, timeout=timeout)
             # A program gets CSV as it is, a person what can be shown of it.

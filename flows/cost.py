@@ -105,7 +105,7 @@ def serving(
                 "cost.rate_to_beat(paid_rate_usd, 1, $beat, utilisation) / rate_bound_per_accelerator "
                 "as rate_to_beat_share_of_bound "
                 "from mart.serving_cost($model, $speed, $used, $committed, $spot, $load) "
-                "order by utilisation desc, all_in_output_usd_median nulls last, offer_id",
+                "order by utilisation desc, cost_rank nulls last, age_days, offer_id",
                 {
                     "model": name, "speed": interactivity, "used": used, "committed": terms.commitment_use,
                     "spot": terms.spot_running_share, "load": tokens_per_day, "beat": terms.beat,
@@ -145,7 +145,7 @@ def training(
             "as rate_to_beat, cost.rate_to_beat(paid_rate_usd / working_share, 1, $beat, goodput_share) "
             "* (1 + overhead_share) / rate_bound_per_accelerator as rate_to_beat_share_of_bound "
             "from mart.training_run_cost($model, $tokens, $overhead, $goodput, $committed, $spot, $mfu, $precision) "
-            "order by evidence_grade = 'D', usd_per_million_tokens_median nulls last, offer_id",
+            "order by evidence_grade = 'D', cost_rank nulls last, age_days, offer_id",
             {
                 "model": name, "tokens": tokens, "overhead": overhead, "goodput": goodput, "mfu": mfu,
                 "committed": terms.commitment_use, "spot": terms.spot_running_share, "precision": precision,
@@ -164,12 +164,12 @@ def training(
     return _answer(asked, formula, _trim(found), terms, left_out)
 
 
-def cheapest(found: Sequence[Mapping[str, Any]], cost: str) -> list[Mapping[str, Any]]:
-    """Return of rows at one point, chip and kind of purchase the cheapest, current prices before others."""
+def cheapest(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return of rows at one point, chip and kind of purchase the one with the best cost_rank, or else the newest."""
     best: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     for row in found:
         key = tuple(row.get(name) for name in (*SAME_POINT, "utilisation"))
-        if key not in best or _order(row, cost) < _order(best[key], cost):
+        if key not in best or by_rank(row) < by_rank(best[key]):
             best[key] = row
     return list(best.values())
 
@@ -186,9 +186,9 @@ def only(found: Sequence[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
     ]
 
 
-def _order(row: Mapping[str, Any], cost: str) -> tuple[bool, bool, float]:
-    value = row.get(cost)
-    return not row["is_current"], value is None, value or 0.0
+def by_rank(row: Mapping[str, Any]) -> tuple[bool, int, float, int]:
+    """Return the key that sorts costs by cost_rank; those without one come last, the newest price first."""
+    return row["cost_rank"] is None, row["cost_rank"] or 0, row["age_days"], row["offer_id"]
 
 
 def _bound(asked: Sum, rate_to_beat: float | None, file: Path | None) -> dict[str, Any]:

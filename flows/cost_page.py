@@ -11,10 +11,10 @@ from reports import frame
 def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]:
     """Return the rows that a table shows, with short heads: all, or the cheapest of each point, chip and option."""
     if found["inputs"]["task"] == "training":
-        rows = found["rows"] if everything else cost.cheapest(found["rows"], "training_usd_median")
+        rows = found["rows"] if everything else cost.cheapest(found["rows"])
         return [_training(row) for row in rows]
     full = [row for row in found["rows"] if row["utilisation"] == 1]
-    rows = full if everything else cost.cheapest(full, "all_in_output_usd_median")
+    rows = full if everything else cost.cheapest(full)
     others: dict[tuple[Any, ...], dict[float, Mapping[str, Any]]] = {}
     for row in found["rows"]:
         others.setdefault(_key(row), {})[row["utilisation"]] = row

@@ -57,7 +57,7 @@ MARKET = (
     "service_provider_name", "host_provider_name", "tier", "fabric", "region_id", "instance_type", "cheapest_price_usd",
     "median_price_usd", "dearest_price_usd", "statistic", "price_per_accelerator_hour", "pricing_currency",
     "fx_rate_date", "n_offers", "n_current", "n_machines", "n_accelerators", "stock_status", "source", "valid_from",
-    "last_observed_at", "is_current", "document_sha256", "offer_id",
+    "last_observed_at", "is_current", "is_ranked", "price_rank", "age_days", "document_sha256", "offer_id",
 )  # fmt: skip
 TERMS = ("accelerator_name", "form_factor", "purchase_option", "commitment_class", "capacity_class")
 
@@ -71,10 +71,10 @@ def latest_price(book: Book, asked: LatestPrice) -> Row:
     book.settled(found)
     for row in found:
         _explain(row)
-    # Within one option: what anybody can have now at a stated price first, then by price.
+    # Within one option: what anybody can have now at a stated price first; `cheapest` ranks by price.
     found.sort(key=lambda row: (
         not row["is_current"], row["restriction"] is not None, row["statistic"] != "price",
-        row["price_per_accelerator_hour_usd"] is None, row["price_per_accelerator_hour_usd"] or 0.0, row["offer_id"],
+        row["service_provider_name"], row["region_id"] or "", row["offer_id"],
     ))  # fmt: skip
     lists = [
         _listed({"purchase_option": option, "unit_price_type": kind}, rows, asked.limit)
@@ -144,7 +144,7 @@ def cheapest(book: Book, asked: Cheapest) -> Row:
         f"select {', '.join((*TERMS, *MARKET))}, is_floor from int.provider_price where {IS_OF} "
         "and ($commitment::VARCHAR is null or commitment_class = $commitment) "
         "and ($capacity::VARCHAR is null or capacity_class = $capacity) "
-        "order by cheapest_price_usd nulls last, offer_id",
+        "order by price_rank nulls last, age_days, offer_id",
         {**which, "commitment": asked.commitment_class, "capacity": asked.capacity_class},
     )
     book.settled(found)
@@ -155,26 +155,24 @@ def cheapest(book: Book, asked: Cheapest) -> Row:
                 del row[name]
         floors = [row for row in rows if row.pop("is_floor")]
         priced = [row for row in rows if row not in floors and row["cheapest_price_usd"] is not None]
-        current = [row for row in priced if row["is_current"]]
+        ranked = [row for row in priced if row["price_rank"] is not None]
         parts = {
-            "current": current,
-            "not_current": [row for row in priced if not row["is_current"]],
+            "ranked": ranked,
+            "not_ranked": [row for row in priced if row["price_rank"] is None],
             "from_prices": floors,
             "median_only": [row for row in rows if row not in floors and row["cheapest_price_usd"] is None],
         }
-        # What is not current matters where nothing is.
-        shown = {
-            name: cut(part, 0 if name == "not_current" and current else asked.limit) for name, part in parts.items()
-        }
+        # What is beyond the limit of age matters where nothing is within it.
+        shown = {name: cut(part, 0 if name == "not_ranked" and ranked else asked.limit) for name, part in parts.items()}
         lists.append({
             **dict(zip(TERMS, terms, strict=True)),
-            "cheapest_price_usd": current[0]["cheapest_price_usd"] if current else None,
-            "unknown": {} if current else {"cheapest_price_usd": _why_none(parts)},
+            "cheapest_price_usd": ranked[0]["cheapest_price_usd"] if ranked else None,
+            "unknown": {} if ranked else {"cheapest_price_usd": _why_none(parts)},
             **{f"n_{name}": len(part) for name, part in parts.items()},
             **{name: part for name, (part, _) in shown.items()},
             "truncated": {name: told for name, (_, told) in shown.items() if told} or None,
         })  # fmt: skip
-    _doubt(book, [row for each in lists for name in ("current", "not_current") for row in each[name]])
+    _doubt(book, [row for each in lists for name in ("ranked", "not_ranked") for row in each[name]])
     return {
         "asked": arguments(asked) | _read_as(which),
         "units": book.units(["int.provider_price"], (*TERMS, *MARKET)),
@@ -263,7 +261,7 @@ def _doubt(book: Book, found: Sequence[Row]) -> None:
 
 def _why_none(parts: dict[str, list[Row]]) -> str:
     for name, why in (
-        ("not_current", "no price is current: the last known ones stand in not_current"),
+        ("not_ranked", "no price is within the limit of age: the last known ones are in not_ranked"),
         ("median_only", "only medians are told"),
         ("from_prices", "only from prices are told"),
     ):

@@ -14,6 +14,7 @@ from flows.mcp_query import MOST_BYTES, Asker
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
 from warehouse import claims
+from warehouse.dictionary import DEPRECATED
 
 SERVING = (
     "all_in_output_usd_low", "all_in_output_usd_median", "all_in_output_usd_high", "input_usd", "output_usd",
@@ -31,7 +32,9 @@ TABLES = (
     "where database_name = current_database() union all "
     "select schema_name, view_name, comment, null from duckdb_views() where not internal union all "
     "select schema_name, function_name, comment, parameters from duckdb_functions() "
-    "where function_type = 'table_macro' and not internal) where schema_name in ('core', 'mart') order by name"
+    "where function_type = 'table_macro' and not internal) where schema_name in ('core', 'int', 'mart') "
+    f"and not starts_with(coalesce(\"row\", ''), '{DEPRECATED}') "
+    "order by array_position(['mart', 'int', 'core'], schema_name), name"
 )
 """The tables, views and table macros, the last with their parameters."""
 
@@ -73,12 +76,11 @@ def cost_per_token(book: Book, asked: CostPerToken) -> Row:
         if row.get("utilisation", asked.utilisation) == asked.utilisation
         and asked.purchase_option in (None, row["purchase_option"])
     ]
-    # Before the cheapest of each point is taken, which prefers what is current.
     book.settled(rows, source="price_source")
     costless = sum(row[cost] is None for row in rows)
     best = sorted(
-        asking.cheapest([row for row in rows if row[cost] is not None], cost),
-        key=lambda row: (not row["is_current"], row[cost], row["offer_id"]),
+        asking.cheapest([row for row in rows if row[cost] is not None]),
+        key=asking.by_rank,
     )
     lists = []
     for option in sorted({row["purchase_option"] for row in best}):

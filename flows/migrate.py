@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-from flows import replay, steps
+from flows import ranking_settings, replay, steps
 from flows.settings import Settings
 from flows.warehouse_settings import landing_of, place_of
 from warehouse import content, db, disk, lake, moving
@@ -93,7 +93,7 @@ def migrate(
         log = _compared(old, new, without=(POSITION,) if landed else ())
         watch.note("comparison")
         progress("publishing both")
-        published, file = _published(old, new, places, now)
+        published, file = _published(old, new, places, now, ranking_settings.of(target))
         watch.note("publishing")
         _refuse_unloaded(old, landings[0])
         if lake.of(new) is None:
@@ -154,7 +154,11 @@ def _refuse_differing(was: Mapping[str, TableHash], now: Mapping[str, TableHash]
 
 
 def _published(
-    old: duckdb.DuckDBPyConnection, new: duckdb.DuckDBPyConnection, places: tuple[Place, Place], now: datetime
+    old: duckdb.DuckDBPyConnection,
+    new: duckdb.DuckDBPyConnection,
+    places: tuple[Place, Place],
+    now: datetime,
+    ranking: ranking_settings.RankingSettings,
 ) -> tuple[dict[str, TableHash], Path]:
     """Publish both logs with one clock, the source's beside, and return what both say, and the target's file."""
     with ExitStack() as after:
@@ -167,8 +171,8 @@ def _published(
             row = con.execute("select current_setting('threads')").fetchone()
             con.execute("set threads = 1")
             after.callback(con.execute, f"set threads = {row[0] if row else 1}")
-        was = _hashes(steps.publish_log(old, scratch, now))
-        file = steps.publish_log(new, places[1].data_dir, now)
+        was = _hashes(steps.publish_log(old, scratch, now, ranking=ranking))
+        file = steps.publish_log(new, places[1].data_dir, now, ranking=ranking)
         found = _hashes(file)
     _refuse_differing(was, found, "published file")
     return found, file

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import duckdb
 
-from flows import replay, retention, steps
+from flows import ranking_settings, replay, retention, steps
+from flows.ranking_settings import RankingSettings
 from flows.settings import Settings
 from warehouse import content, db, disk
 from warehouse.content import TableHash
@@ -75,7 +76,7 @@ def rebuild(
     progress: steps.Progress = lambda message: None,
 ) -> Rebuilt:
     """Make the log anew and put it into use where it equals the old one, or with `accept`. Raises ChipledgerError."""
-    data_dir = settings.data_dir
+    data_dir, ranking = settings.data_dir, ranking_settings.of(settings)
     now = clock()
     with (
         disk.faults(data_dir),
@@ -92,14 +93,14 @@ def rebuild(
         with _opened(scratch / NEW) as con:
             results, notes = replay.catch_up(con, landing)
             progress("publishing the new log")
-            new = steps.publish_log(con, scratch, now)
+            new = steps.publish_log(con, scratch, now, ranking=ranking)
             con.execute("checkpoint")  # all of it in the one file that is moved
         made = Rebuilt(after=_hashes(new), notes=notes, n_looks=len(results))
         in_use = data_dir / db.FILE_NAME
         if in_use.exists():
             progress("publishing the log in use")
             try:
-                made.before = _published(in_use, landing, scratch / "before", now)
+                made.before = _published(in_use, landing, scratch / "before", now, ranking)
             except (ChipledgerError, duckdb.Error) as error:
                 made.unreadable = str(error).splitlines()[0]
         if made.differing and not accept:
@@ -114,13 +115,15 @@ def rebuild(
     return made
 
 
-def _published(log: Path, landing: Landing, folder: Path, now: datetime) -> dict[str, TableHash]:
+def _published(
+    log: Path, landing: Landing, folder: Path, now: datetime, ranking: RankingSettings
+) -> dict[str, TableHash]:
     """Return the hashes of what the log in use says, with what was landed and not yet loaded."""
     folder.mkdir()
     with _opened(log) as con:
         with suppress(ChipledgerError):  # of a journal that was cut: what the log says by itself is compared
             replay.catch_up(con, landing)
-        return _hashes(steps.publish_log(con, folder, now))
+        return _hashes(steps.publish_log(con, folder, now, ranking=ranking))
 
 
 @contextmanager

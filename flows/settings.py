@@ -29,8 +29,8 @@ class Settings:
     `data_dir`: where everything is kept. `workers`: scopes that are fetched side by side. `wait_seconds`: how long to
     wait for another run that is writing. `heartbeat_url`: called after each good run. `reporting_currency`: shown
     beside US dollars in pages and mail. `sources`: one table for each source, with `enabled` and the source's own
-    settings. `mail`, `costs`, `alerts`, `private`, `decision`, `site`, `retention`, `run`, `warehouse`: tables that
-    are read where they are used, each by its own module.
+    settings. `mail`, `costs`, `alerts`, `private`, `decision`, `site`, `retention`, `ranking`, `run`, `warehouse`:
+    tables that are read where they are used, each by its own module.
     """
 
     data_dir: Path = Path("data")
@@ -46,6 +46,7 @@ class Settings:
     decision: Mapping[str, Any] = field(default_factory=dict)
     site: Mapping[str, Any] = field(default_factory=dict)
     retention: Mapping[str, Any] = field(default_factory=dict)
+    ranking: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
     warehouse: Mapping[str, Any] = field(default_factory=dict)
 

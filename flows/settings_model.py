@@ -21,6 +21,7 @@ from flows.cost_settings import Costs
 from flows.decision_settings import DecisionSettings
 from flows.mail_table import MailTable
 from flows.private_settings import PrivateSettings
+from flows.ranking_settings import RankingSettings
 from flows.retention_settings import RetentionSettings
 from flows.run_settings import RunSettings
 from flows.setting_types import Currency, Number, WebAddress, Whole
@@ -73,6 +74,9 @@ class SettingsModel(BaseSettings):
     )
     retention: RetentionSettings = Field(
         default_factory=RetentionSettings, description="what becomes of old documents, pages and files: docs/backup.md"
+    )
+    ranking: RankingSettings = Field(
+        default_factory=RankingSettings, description="up to which age prices are ranked: docs/querying.md"
     )
     site: SiteSettings = Field(default_factory=SiteSettings, description="the pages in the reports folder")
     run: RunSettings = Field(default_factory=RunSettings, description="where scopes are collected: docs/fan-out.md")

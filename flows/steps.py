@@ -19,8 +19,9 @@ import duckdb
 
 from extract import SOURCES, observations, source_named
 from extract.base import Context, Source, failing_alone, past_looks
-from flows import ask, given_file, hidden, offline, pages, replay, retention, run_settings
+from flows import ask, given_file, hidden, offline, pages, ranking_settings, replay, retention, run_settings
 from flows.offline import ARCHIVES
+from flows.ranking_settings import RankingSettings
 from flows.settings import Settings
 from flows.source_table import source_rows
 from flows.summary import Summary
@@ -171,7 +172,9 @@ class Run:
 
     def publish(self) -> Path:
         """Build, verify and put in place the published file; return its path."""
-        self.summary.file = publish_log(self.con, self.settings.data_dir, self.clock())
+        self.summary.file = publish_log(
+            self.con, self.settings.data_dir, self.clock(), ranking=ranking_settings.of(self.settings)
+        )
         self._build_private()
         return self.summary.file
 
@@ -327,10 +330,10 @@ class Run:
         return row is not None
 
 
-def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime) -> Path:
+def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, *, ranking: RankingSettings) -> Path:
     """Build, verify and put in place the published file of a log, with all marts; return its path.
 
-    Of the archive alone it is as of the archive's own day.
+    `ranking` says up to which age a price is ranked. Of the archive alone it is as of the archive's own day.
     """
     as_of = offline.as_of(con, built_at)
     max_age = offline.MAX_AGE if as_of else None
@@ -346,6 +349,8 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
         sources=(row for asked in (con,) for row in source_rows(asked, SOURCES, archive_max_age=max_age)),
         built_at=as_of or built_at,
         version=version("chipledger"),
+        ranked_days=ranking.max_age_days,
+        marketplace_days=ranking.marketplace_max_age_days,
     )
 
 

@@ -87,19 +87,15 @@ def by_point(rows: Iterable[Row]) -> dict[Point, list[Row]]:
 
 
 def on_demand(rows: Iterable[Row]) -> list[Row]:
-    """Return, of rows of one point, the cheapest on-demand cost seen of each chip, the cheapest chip first."""
+    """Return, of rows of one point, the best-ranked cost on demand of each chip, the cheapest chip first."""
     best: dict[str, Row] = {}
     for row in rows:
-        if row["purchase_option"] != "on_demand":
+        if row["purchase_option"] != "on_demand" or row["cost_rank"] is None:
             continue
         other = best.get(row["accelerator_name"])
-        if other is None or _order(row) < _order(other):
+        if other is None or row["cost_rank"] < other["cost_rank"]:
             best[row["accelerator_name"]] = row
-    return sorted(best.values(), key=lambda row: row["all_in_output_usd_median"])
-
-
-def _order(row: Row) -> tuple[bool, float]:
-    return not row["is_current"], row["all_in_output_usd_median"]
+    return sorted(best.values(), key=lambda row: row["cost_rank"])
 
 
 def chief_points(rows: Sequence[Row]) -> dict[Point, list[Row]]:
@@ -260,11 +256,12 @@ def _finding(rows: Sequence[Row]) -> str:
     if not costs:
         return "no price on demand"
     # The fullest point stands first.
-    (row, *_) = on_demand(by_point(costs)[Point.of(costs[0])])
+    ranked = on_demand(by_point(costs)[Point.of(costs[0])])
+    if not ranked:
+        return "no price on demand within the limit of age"
+    row = ranked[0]
     price = wording.significant(row["all_in_output_usd_median"])
-    return (
-        f"{_chip(row)} at {price} on demand is the cheapest seen, {row['scenario']} {row['precision'] or ''}".rstrip()
-    )
+    return f"{_chip(row)} at {price} on demand is the cheapest, {row['scenario']} {row['precision'] or ''}".rstrip()
 
 
 def _chip(row: Row) -> str:

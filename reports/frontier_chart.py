@@ -77,7 +77,7 @@ def draw(points: pl.DataFrame, *, purchase_option: str) -> Drawing:
 
 
 def _cheapest(known: pl.DataFrame, *keys: str) -> pl.DataFrame:
-    return known.sort("cost_usd", "service_provider_name").group_by(*keys).first().sort(*keys)
+    return known.sort("cost_rank", "service_provider_name").group_by(*keys).first().sort(*keys)
 
 
 def _by_chip(best: pl.DataFrame) -> dict[str, list[Row]]:

@@ -20,8 +20,6 @@ from reports.weekly_facts import WeekFacts
 LOG = logging.getLogger(__name__)
 
 MOST_PICTURES = 1
-SCALE = 1.5
-"""Of a chart: sharper than a plain screen needs, and the whole message stays below 150 kB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,11 +70,11 @@ def pictures(found: WeekFacts) -> tuple[Picture, ...]:
         if not found.lists.height:
             return ()
         # What draws them takes a second to start, which a quiet week need not pay.
-        from reports import charts, week_charts
+        from reports import charts, palette, week_charts
 
         drawn = week_charts.drawings(found, most=MOST_PICTURES)
         return tuple(
-            Picture(name=f"{found.week}-{number}.png", words=each.finding, png=charts.png(each, scale=SCALE))
+            Picture(name=f"{found.week}-{number}.png", words=each.finding, png=palette.reduced(charts.png(each)))
             for number, each in enumerate(drawn, start=1)
         )
     except Exception:  # a mail without its chart says the same in words

@@ -13,8 +13,8 @@ from reports import weekly_sections, wording
 from reports.weekly_facts import WeekFacts
 from reports.weekly_sections import Brief, Cell, Section, Table
 
-PICTURE_WIDTH = 444
-"""In CSS pixels; the files have twice as many."""
+PICTURE_WIDTH = 576
+"""In CSS pixels; the files have half as many again."""
 MOST_BYTES = 100_000
 """Larger ones are clipped by some readers."""
 LIGHT, DIM, LINE = "#1a1c20", "#565c66", "#d5d9e0"
@@ -30,7 +30,7 @@ p {{ margin: 6px 0; }}
 .data th {{ padding: 4px 6px 4px 0; text-align: left; vertical-align: bottom; color: {DIM}; font-size: 12px;
   font-weight: normal; border-bottom: 1px solid {LINE}; }}
 .data td {{ padding: 5px 6px 5px 0; text-align: left; vertical-align: top; border-bottom: 1px solid {LINE}; }}
-.data .n {{ text-align: right; padding-right: 0; padding-left: 8px; }}
+.data .n {{ text-align: right; padding-right: 0; padding-left: 12px; }}
 .data small, .quiet {{ color: {DIM}; font-size: 12px; line-height: 1.35; }}
 .fault {{ padding: 6px 8px; background-color: #fdf1f0; color: {LIGHT}; }}
 .fall {{ color: #0a5cb8; font-weight: bold; white-space: nowrap; }}
@@ -56,7 +56,7 @@ DARK = """
 @media (max-width: 480px) {
   .data { font-size: 13px !important; }
   .data th, .data small { font-size: 11px !important; }
-  .data .n { padding-left: 5px !important; }
+  .data .n { padding-left: 8px !important; }
 }
 """
 """Where a reader keeps styles in the head; where it does not, the inlined ones name both colours of every text."""
@@ -108,10 +108,10 @@ def _section(each: Section, pictures: Sequence[tuple[str, str]]) -> Iterator[str
         yield f"<p>{escape(sentence)}</p>"
     if each.table and each.table.rows:
         yield table(each.table)
-    for cid, words in pictures:
-        yield f'<p class="picture"><img src="cid:{escape(cid)}" alt="{escape(words)}" width="{PICTURE_WIDTH}"></p>'
     if each.note:
         yield f'<p class="quiet">{escape(each.note)}</p>'
+    for cid, words in pictures:
+        yield f'<p class="picture"><img src="cid:{escape(cid)}" alt="{escape(words)}" width="{PICTURE_WIDTH}"></p>'
 
 
 def table(made: Table) -> str:

@@ -150,15 +150,13 @@ def _formulas(schema: str, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _tables(models: Sequence[Mapping[str, Any]]) -> str:
-    listed = "".join(
-        _folded(row["name"] if "." in row["name"] else f"int.{row['name']}", row["row_meaning"], row["sql"])
-        for row in models
-    )
+    listed = "".join(_folded(row["name"], row["row_meaning"], row["sql"], row["example"]) for row in models)
     return section(
         "tables",
         "Tables",
         [
-            "<p><code>mart.data_dictionary</code> has the meaning and unit of every column, and "
+            "<p>Query the tables of <code>mart</code>; those of <code>int</code> are what they are made of. "
+            "<code>mart.data_dictionary</code> has the meaning and unit of every column, and "
             "<code>meta.model</code> these texts.</p>",
             listed,
         ],
@@ -181,9 +179,10 @@ def _macros(tables: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _folded(name: str, meaning: str | None, sql: str) -> str:
-    words = f"<p>{escape(meaning)}.</p>" if meaning else ""
+def _folded(name: str, meaning: str | None, sql: str, example: str | None = None) -> str:
+    words = f": {escape(meaning)}." if meaning else ""
+    asked = f'<p>Example:</p><pre tabindex="0"><code>{escape(example)}</code></pre><p>SQL:</p>' if example else ""
     return (
-        f"<details><summary>{escape(name)}</summary>{words}"
+        f"<details><summary>{escape(name)}{words}</summary>{asked}"
         f'<pre tabindex="0"><code>{escape(sql.strip())}</code></pre></details>\n'
     )

@@ -127,25 +127,18 @@ def draw(
     option = wording.option(purchase_option)
     return canvas.drawn(
         *layers,
-        finding=finding(chip, option, moved, least, until),
+        finding=finding(chip, option, moved),
         scope=_scope(known, since, until, n_left),
     )
 
 
-def finding(
-    chip: str, option: str, moved: Sequence[Event], least: Sequence[tuple[datetime, datetime, float, str]],
-    until: datetime,
-) -> str:  # fmt: skip
-    """Return what a chart says in a sentence: who moved by how much to what, and the cheapest seen."""
+def finding(chip: str, option: str, moved: Sequence[Event]) -> str:
+    """Return what a chart says in a sentence: who moved by how much to what, or that nobody did."""
     told = [f"{_said(event, moved)} {wording.moved(event.ratio)} to {event.after:.2f}" for event in moved[:2]]
     if len(moved) > 2:
         told.append(wording.count(len(moved) - 2, "other move"))
-    if least and ((until - least[-1][1]).days < MOST_AGE_DAYS or not moved):
-        _, end, price, provider = least[-1]
-        dated = "" if (until - end).days < RECENT_DAYS else f" on {wording.day(end)}"
-        told.append(f"cheapest seen{dated} {price:.2f} ({wording.short(provider, most=24)})")
-    else:
-        told.append("no other provider's price is known")
+    if not told:
+        told.append("no move of a list price is known")
     return f"{chip} {option}: {'; '.join(told)}."
 
 
@@ -270,7 +263,7 @@ def _labels(
         made.append(Label(text=f"{name} {event.after:.2f} {sign}", value=event.after, ink=ink, is_bold=True))
     if least and is_recent(least[-1][1]):
         _, _, price, provider = least[-1]
-        made.append(Label(text=f"cheapest {price:.2f}", value=price, ink=INK, is_bold=True))
+        made.append(Label(text=f"lowest {price:.2f}", value=price, ink=INK, is_bold=True))
         named.add(provider)
     n_left = 0
     for line in sorted(known, key=lambda line: (line.provider != AWS, line.spans[-1][2], line.provider)):

@@ -34,14 +34,11 @@ def confirmed(rows: Sequence[Row]) -> str:
 
 
 def aws_rows(prices: pl.DataFrame) -> list[dict[str, Row]]:
-    """Return the prices of each chip and region by cell, the chip with the dearest cheapest price first."""
+    """Return the prices of each chip and region by cell, by name of chip and region."""
     rows: dict[tuple[str, str], dict[str, Row]] = {}
     for price in prices.iter_rows(named=True):
         rows.setdefault((price["accelerator_name"], price["region_id"] or ""), {})[price["cell"]] = price
-    dearest: dict[str, float] = {}
-    for (chip, _), row in sorted(rows.items(), key=lambda item: _order(item[1])):
-        dearest.setdefault(chip, -(_any(row)["price_per_accelerator_hour_usd"] or 0.0))
-    return [row for (chip, _), row in sorted(rows.items(), key=lambda item: (dearest[item[0][0]], item[0]))]
+    return [row for _, row in sorted(rows.items())]
 
 
 def by_chip(prices: pl.DataFrame, rate: Rate | None = None) -> Sheet:
@@ -49,7 +46,7 @@ def by_chip(prices: pl.DataFrame, rate: Rate | None = None) -> Sheet:
     regions: dict[str, list[dict[str, Row]]] = {}
     for row in aws_rows(prices):
         regions.setdefault(_any(row)["accelerator_name"], []).append(row)
-    best = [min(rows, key=_order) for rows in regions.values()]
+    best = [min(rows, key=_rank) for rows in regions.values()]
     frame, places = _amounts(best, "price_per_accelerator_hour_usd", rate)
     frame = frame.with_columns(
         chip=pl.Series(list(regions)),
@@ -106,7 +103,7 @@ def neuron(prices: pl.DataFrame, rate: Rate | None = None) -> Sheet | None:
     regions: dict[str, list[dict[str, Row]]] = {}
     for row in aws_rows(prices.filter(pl.col("price_per_neuron_core_hour").is_not_null())):
         regions.setdefault(_any(row)["accelerator_name"], []).append(row)
-    best = [min(rows, key=_order) for rows in regions.values()]
+    best = [min(rows, key=_rank) for rows in regions.values()]
     if not best:
         return None
     frame, _ = _amounts(best, "price_per_neuron_core_hour", rate)
@@ -181,11 +178,9 @@ def _any(row: Mapping[str, Row]) -> Row:
     return next(row[name] for name in CELLS if name in row)
 
 
-def _order(row: Mapping[str, Row]) -> tuple[bool, bool, float, float, str]:
-    """Return the order of regions: with a USD price, current before older, by price, the latest confirmed first."""
-    first = _any(row)
-    price = first["price_per_accelerator_hour_usd"]
-    return (price is None, not first["is_current"], price or 0.0, first["age_days"], first["region_id"] or "")
+def _rank(row: Mapping[str, Row]) -> int:
+    """Return the rank of a row's region for its chip: 1 is where it is cheapest."""
+    return int(_any(row)["region_rank"])
 
 
 def _range(best: list[dict[str, Row]], places: int) -> str:

@@ -44,7 +44,7 @@ NO_TERM = "the length of the commitment is not stated"
 NO_AWS = "no price of AWS's is known for this chip, form, commitment and capacity"
 OTHER_DATE = "AWS's price was confirmed more than 30 days before or after"
 NOTE = (
-    "Cheapest seen: of the regions, sizes and hosts of one tier, current prices before older ones; of a marketplace "
+    "Cheapest: of the regions, sizes and hosts of one tier, within the limit of age; of a marketplace "
     "the 25th percentile of its machines, as the very cheapest may be one bad machine. From: the least that anybody "
     "pays, which nobody may be offered. Against AWS: its cheapest list price for the same chip, form, length of "
     "commitment and capacity. A chip of unstated form (H100, not H100 SXM) is not compared where there are several. "
@@ -183,13 +183,11 @@ def _greyed(row: Row, text: str) -> str:
 
 def _finding(rows: Sequence[Row], places: int) -> str:
     """Return what a table finds: the cheapest seen of the chip most sold, compared with AWS where that can be."""
-    real = [row for row in rows if row["cheapest_price_usd"] is not None and not row["is_floor"] and _is_there(row)]
-    chips = list(dict.fromkeys(row["accelerator_name"] for row in real))
-    if not chips:
-        return "only medians, floors and what is sold out"
-    of_chip = [row for row in real if row["accelerator_name"] == chips[0]]
-    compared = [row for row in of_chip if row["distance_to_aws"] is not None]
-    best = min(compared or of_chip, key=lambda row: (not row["is_current"], row["cheapest_price_usd"]))
+    real = [row for row in rows if row["price_rank"] is not None]
+    if not real:
+        return "only medians, floors and prices beyond the limit of age"
+    of_chip = [row for row in real if row["accelerator_name"] == real[0]["accelerator_name"]]
+    best = min(of_chip, key=lambda row: (row["price_rank"], not row["has_forms"], row["form_factor"] != "SXM"))
     price = wording.amount(best["cheapest_price_usd"], places)
     dated = "" if best["is_current"] else f", last confirmed {wording.day(best['last_observed_at'])}"
     text = f"{_sold(best)} at {price} USD per chip-hour, {best['service_provider_name']}"
@@ -197,11 +195,6 @@ def _finding(rows: Sequence[Row], places: int) -> str:
     if ratio is not None:
         text += f", {abs(ratio) * 100:,.1f} % {'below' if ratio < 0 else 'above'} AWS" if ratio else ", as at AWS"
     return text + dated
-
-
-def _is_there(row: Row) -> bool:
-    """Return False where the provider says that there is none of it left."""
-    return 0 not in (row["n_machines"], row["n_accelerators"])
 
 
 def _scope(of_this: pl.DataFrame, shown: pl.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""The charts of a week: of each chip and purchase option whose list prices moved, the most telling first."""
+"""The charts of a week: of each of the reader's chips whose list prices moved, by purchase option."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -37,7 +37,7 @@ def figures(found: WeekFacts) -> str:
 def _series(found: WeekFacts) -> Iterator[list[dict[str, Any]]]:
     """Return the moves of each chip and option, by how many sell the chip and how far it moved."""
     told = found.lists.filter(
-        pl.col("is_per_chip"), pl.col("accelerator_name").is_not_null(), pl.col("pricing_currency") == "USD",
+        pl.col("is_per_chip"), pl.col("accelerator_name").is_in(found.chips), pl.col("pricing_currency") == "USD",
         pl.col("change_ratio").abs() >= LEAST_CHANGE,
     )  # fmt: skip
     groups: dict[tuple[str, str | None, str], list[dict[str, Any]]] = {}

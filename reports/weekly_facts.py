@@ -38,6 +38,8 @@ REMADE = (
     "source_health", "unknown_accelerator", "provider_price", "commitment_option",
 )  # fmt: skip
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
+NEWEST = {"token_point": "headline_point", "token_cost": "headline_token_cost"}
+"""SELECTs over marts of the file itself, which are of the newest week alone; a file without them is shown without."""
 INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
 """Made again only from what was known then: of what is known now, the file's own stands."""
 FRAMES = (
@@ -222,12 +224,21 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
     differing = answers.value(
         "truth", lambda: truth_tables.differing(truth_tables.read(con) if found.is_newest else None)
     )
+    frames = dict(found.frames)
+    has = {name for (name,) in con.execute("select name from meta.model").fetchall()}
+    for name in NEWEST:
+        # They are of the file's own day, and so of no other week.
+        is_known = found.is_newest and has.issuperset(NEWEST.values())
+        frame = answers.value(name, partial(_ask, con, f"week_{name}", {"chips": [*found.chips]})) if is_known else None
+        frames[name] = pl.DataFrame() if frame is None else frame
     checks = [
         row
         for row in differing or ()
         if row["newest_differing_at"] is None or row["newest_differing_at"] >= found.week.since
     ]
-    return replace(found, checks=checks, drift=drift, documents=pl.DataFrame() if documents is None else documents)
+    return replace(
+        found, frames=frames, checks=checks, drift=drift, documents=pl.DataFrame() if documents is None else documents
+    )
 
 
 def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.DataFrame:

@@ -68,6 +68,11 @@ def amounts(row: Row) -> tuple[str, str]:
     return wording.amount(row["price_before"], places), wording.amount(row["price_after"], places)
 
 
+def currency(row: Row) -> str:
+    """Return the currency of a row's prices."""
+    return brief(row["pricing_currency"] or "in an unknown currency", most=24)
+
+
 def on(moment: date | None, found: WeekFacts) -> str:
     """Return a day as a reader says it, with the year where it is not the week's: 31 May; a dash where unknown."""
     if moment is None:
@@ -99,8 +104,8 @@ def subject(found: WeekFacts) -> str:
     tail = [*aws_words(found), *last, *([f"{wording.count(more, 'more move')}"] if more else [])]
     verb = "raised" if row["change_ratio"] > 0 else "cut"
     option = "" if row["purchase_option"] == "on_demand" else f"{wording.option(row['purchase_option'])} "
-    currency = "" if row["pricing_currency"] == "USD" else f" {line(row['pricing_currency'])}"
-    end = f"{option}{chip_of(row)} {whole_percent(row['change_ratio'])} to {amounts(row)[1]}{currency}"
+    unit = "" if row["pricing_currency"] == "USD" else f" {currency(row)}"
+    end = f"{option}{chip_of(row)} {whole_percent(row['change_ratio'])} to {amounts(row)[1]}{unit}"
     who = brief(row["service_provider_name"], most=max(MOST_SUBJECT - len(verb) - len(end) - 2, 8))
     return _joined([f"{who} {verb} {end}", *tail])
 
@@ -137,7 +142,7 @@ def _news(row: Row, own: Row) -> str:
     """Return the biggest move with what else its provider moved, in one sentence."""
     before, after = amounts(row)
     rose = row["change_ratio"] > 0
-    unit = f"{line(row['pricing_currency'])} per chip-hour"
+    unit = f"{currency(row)} per chip-hour"
     option = "" if row["purchase_option"] == "on_demand" else f" {wording.option(row['purchase_option'])}"
     moved = f"from {before} to {after} {unit} ({wording.percent(row['change_ratio'])})"
     who, chip = brief(row["service_provider_name"]), chip_of(row)
@@ -148,18 +153,15 @@ def _news(row: Row, own: Row) -> str:
     node = row["node_month_usd"]
     if node is None:
         return f"{start}."
-    return f"{start}: {wording.amount(abs(node), 0)} USD {'more' if rose else 'less'} a month for an 8-chip node."
+    return f"{start}: {wording.amount(abs(node), 0)} USD {'more' if rose else 'less'} a month for a node of 8 chips."
 
 
 def _repriced(row: Row) -> str:
     """Return how many list prices a provider moved: raised 11 list prices by 7 to 79 %."""
-    ways = [
-        (row["n_raised"], "raised"),
-        (row["n_cut"], "cut"),
-        (row["n_moved"] - row["n_raised"] - row["n_cut"], "set"),
-    ]
-    shown = sorted((way for way in ways if way[0]), key=lambda way: -way[0])
-    words = " and ".join(f"{verb} {n:,}" for n, verb in shown) + f" list price{'' if row['n_moved'] == 1 else 's'}"
+    ways = [(row["n_raised"] or 0, "raised"), (row["n_cut"] or 0, "cut")]
+    shown = sorted((way for way in ways if way[0]), key=lambda way: -way[0]) or [(row["n_moved"], "set")]
+    words = " and ".join(f"{verb} {n:,}" for n, verb in shown)
+    words += f" list price{'s' if sum(n for n, _ in shown) > 1 else ''}"
     if row["most_change"] is None:
         return words
     least, most = whole_percent(row["least_change"]), whole_percent(row["most_change"])

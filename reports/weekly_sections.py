@@ -23,6 +23,12 @@ WAYS = {
 }
 NO_TIER = {"api", "page", "skypilot_catalog", "hand_curated", "on-demand", "on_demand"}
 """Tiers of imported rows that say where a price was read, and nothing to a buyer."""
+TOKEN_WAYS = {
+    ("on_demand", "AWS"): "AWS on demand",
+    ("one_year", "AWS"): "AWS 1 year",
+    ("spot", "AWS"): "AWS spot",
+    ("on_demand", "elsewhere"): "elsewhere on demand",
+}
 COMMITMENTS = {"savings_plan": "plan", "reserved": "Reserved"}
 
 
@@ -114,7 +120,7 @@ def _moves(found: WeekFacts) -> Section:
     if left:
         note += f" {wording.count(left, 'more move')} of your chips on the page."
     table = Table(
-        heads=("", "was", "now", "change", "8-chip node, USD a month"),
+        heads=("", "was", "now", "change", "8 chips, USD a month"),
         rows=tuple(_move(row) for row in rows),
     )
     return Section(key="moves", title=SECTIONS["moves"][0], table=table, note=note if rows else "")
@@ -125,7 +131,7 @@ def _move(row: Row) -> tuple[Cell, ...]:
     option = "" if row["purchase_option"] == "on_demand" else wording.option(
         row["purchase_option"], term_hours=row["commitment_term_hours"], payment=row["purchase_payment_model"]
     )  # fmt: skip
-    currency = "" if row["pricing_currency"] == "USD" else row["pricing_currency"]
+    currency = "" if row["pricing_currency"] == "USD" else weekly_news.currency(row)
     tier = "" if row["tier"] in NO_TIER else row["tier"]
     who = ", ".join(part for part in (row["service_provider_name"], tier, option, currency) if part)
     node = row["node_month_usd"]
@@ -188,6 +194,37 @@ def _small(text: str | None) -> str:
     return (text or "").lower()
 
 
+def _tokens(found: WeekFacts) -> Section:
+    point, costs = found["token_point"].to_dicts(), found["token_cost"].to_dicts()
+    by_chip: dict[str, dict[tuple[str, str], Row]] = {}
+    for row in costs:
+        by_chip.setdefault(row["accelerator_name"], {})[row["option_kind"], row["place"]] = row
+    rows = tuple(
+        (Cell(text=weekly_news.brief(chip)), *(_token_cost(of_chip.get(way)) for way in TOKEN_WAYS))
+        for chip, of_chip in by_chip.items()
+    )
+    if not point or not rows:
+        return Section(key="tokens", title=SECTIONS["tokens"][0])
+    at = point[0]
+    speed = f", {at['interactivity']:,.0f} tokens a second for each user" if at["interactivity"] is not None else ""
+    lengths = f", {at['input_length']:,} tokens in and {at['output_length']:,} out" if at["input_length"] else ""
+    note = (
+        f"USD per million output tokens: {weekly_news.brief(at['model_name'])}{lengths}{speed}. "
+        "Spot is a mean of 7 or 30 days, never a last sighting."
+    )
+    return Section(
+        key="tokens", title=SECTIONS["tokens"][0], note=note,
+        table=Table(heads=("", *TOKEN_WAYS.values()), rows=rows, labelled=True),
+    )  # fmt: skip
+
+
+def _token_cost(row: Row | None) -> Cell:
+    if row is None or row["usd_per_million_output_tokens"] is None:
+        return Cell(text=wording.UNKNOWN)
+    who = "" if row["place"] == "AWS" else weekly_news.brief(row["service_provider_name"], most=40)
+    return Cell(text=wording.significant(row["usd_per_million_output_tokens"]), notes=(who,) if who else ())
+
+
 def _taken_back(found: WeekFacts) -> Section:
     rows = found["taken_back"].to_dicts()
     own = [row for row in rows if row["is_of_chips"]]
@@ -197,7 +234,7 @@ def _taken_back(found: WeekFacts) -> Section:
         wrong, right = (wording.amount(row[name], places) for name in ("wrong_price", "right_price"))
         option = "" if row["purchase_option"] == "on_demand" else f", {wording.option(row['purchase_option'])}"
         what = f"{weekly_news.chip_of(row)} at {weekly_news.brief(row['service_provider_name'])}{option}"
-        unit = weekly_news.line(row["pricing_currency"])
+        unit = weekly_news.currency(row)
         of = f" ({wording.count(row['n_offers'], 'offer')})" if row["n_offers"] > 1 else ""
         shown.append(
             f"{what}: {wrong} {unit} of {weekly_news.on(row['wrong_at'], found)} was a mistake; {right} again on "
@@ -235,6 +272,7 @@ SECTIONS: dict[str, tuple[str, Maker]] = {
     "moves": ("Biggest moves", _moves),
     "fleet": ("Your fleet", _fleet),
     "due": ("Commitments that end soon", _due),
+    "tokens": ("What a million tokens costs", _tokens),
     "cheapest": ("Cheapest now, by way to buy", _cheapest),
     "wrong": ("What we got wrong", _taken_back),
     "unseen": ("What we could not see", _not_seen),

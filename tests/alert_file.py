@@ -12,7 +12,7 @@ from warehouse.events import naive
 
 SOURCES = (("runpod", "live", 72), ("lambda", "live", 72), ("import:x", "import", None), ("offline", "archive", None))
 TABLES = """
-create schema meta; create schema core; create schema mart;
+create schema meta; create schema core; create schema int;
 create table meta.build (built_at timestamp);
 create table core.source (source varchar, kind varchar, max_age_hours integer);
 create table int.price_change (

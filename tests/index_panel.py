@@ -29,7 +29,7 @@ def panels(option: str = "on_demand") -> Iterator[duckdb.DuckDBPyConnection]:
         _tables(con)
         con.execute("create table core.option as select ? as purchase_option", [option])
         for name in ("price_move", "repricing", "price_change"):
-            con.execute(f"create view mart.{name} as {(SQL / f'{name}.sql').read_text()} limit 0")
+            con.execute(f"create view int.{name} as {(SQL / f'{name}.sql').read_text()} limit 0")
         yield con
 
 
@@ -101,13 +101,13 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
     con.execute(f"insert into core.offer_unit by name {sql('offer_unit.sql')}")
     con.execute("drop table int.price_history")
     for name in ("price_history", "price_move", "repricing", "price_change"):
-        con.execute(f"create table mart.{name} as {(SQL / f'{name}.sql').read_text()}")
+        con.execute(f"create table int.{name} as {(SQL / f'{name}.sql').read_text()}")
     _marts(con)
 
 
 def _tables(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(
-        "create schema mart; create schema if not exists meta; "
+        "create schema int; create schema mart; create schema if not exists meta; "
         "create table meta.build (built_at timestamp); create table meta.settled (name varchar, first_day date)"
     )
     con.execute(
@@ -134,7 +134,7 @@ def _marts(con: duckdb.DuckDBPyConnection) -> None:
     for mart in MARTS:
         if mart.name in INDEX:
             kind = "table" if mart.is_table else "view"
-            con.execute(f"create or replace {kind} mart.{mart.name} as {mart.sql}")
+            con.execute(f"create or replace {kind} int.{mart.name} as {mart.sql}")
     con.execute(f"create or replace macro mart.drift(since, until) as table {(SQL / 'drift.sql').read_text()}")
 
 

@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.error import HTTPError
 
 import own_postgres
 import prefect_api
 import psutil
-from mail_server import Server
 from month_prices import OFFERS, UNREADABLE, Month
 from neoclouds.case import cases
 from neoclouds.servers import Site, open_sites
@@ -38,6 +39,7 @@ CHIPS = {"H100": "h100-sxm5-80gb", "H200": "h200-sxm5-141gb", "B200": "b200-sxm6
 RECIPIENTS = ("ada@example.com", "grace@example.com")
 SOURCE_NAMES = tuple(sorted({offer.source for offer in OFFERS.values()}))
 WITHIN_S = 240
+ASK_EVERY_S = 0.5
 SLOW_S = 300
 """For which the slow source keeps a run waiting that is to be killed; the run is gone long before."""
 
@@ -120,8 +122,8 @@ def open_shop(month: Month, folder: Path) -> Iterator[Shop]:
         yield Shop(month=month, aws=cloud, sites=sites, clock=folder / "clock")
 
 
-def surroundings(shop: Shop, mail: Server, folder: Path) -> dict[str, str]:
-    """Return the environment of runs that ask the stand-in only, mail to it, and go by its clock."""
+def surroundings(shop: Shop, port: int, folder: Path) -> dict[str, str]:
+    """Return the environment of runs that ask the stand-in alone, mail to a port here, and go by its clock."""
     off = [source.name for source in SOURCES if source.kind == "live" and source.name not in SOURCE_NAMES]
     lines = [
         f'data_dir = "{folder / "data"}"', "[site]", "charts = false",
@@ -131,7 +133,7 @@ def surroundings(shop: Shop, mail: Server, folder: Path) -> dict[str, str]:
             f"[sources.{name}]", "enabled = true", f'url = "{site.url}"')),
         *(line for name in off for line in (f"[sources.{name}]", "enabled = false")),
         "[mail]", 'from = "prices@example.com"', 'reply_to = "me@example.com"', f"to = {list(RECIPIENTS)}",
-        'host = "127.0.0.1"', f"port = {mail.port}", 'tls = "none"',
+        'host = "127.0.0.1"', f"port = {port}", 'tls = "none"',
     ]  # fmt: skip
     settings = folder / "chipledger.toml"
     settings.write_text("\n".join(lines))
@@ -214,18 +216,29 @@ class Deployed:
         return str(found["schedule"]["cron"])
 
     def _deployment(self, name: str) -> Any:
-        return prefect_api.ask(f"{self.api}/deployments/name/{name}/{name}")
+        return self._ask(f"deployments/name/{name}/{name}")
 
     def _create(self, name: str, moment: datetime) -> str:
+        run = f"{name} {moment:%Y-%m-%d}"
         due = {"type": "SCHEDULED", "state_details": {"scheduled_time": moment.isoformat()}}
-        body = {"name": f"{name} {moment:%Y-%m-%d}", "state": due}
-        return str(
-            prefect_api.ask(f"{self.api}/deployments/{self._deployment(name)['id']}/create_flow_run", body)["id"]
-        )
+        body = {"name": run, "idempotency_key": run, "state": due}  # asked again, it is no second run
+        return str(self._ask(f"deployments/{self._deployment(name)['id']}/create_flow_run", body)["id"])
+
+    def _ask(self, path: str, body: object | None = None) -> Any:
+        """Return the server's answer; while its database is busy it says 503, or nothing, and is asked again."""
+        end = time.monotonic() + WITHIN_S
+        while True:
+            try:
+                return prefect_api.ask(f"{self.api}/{path}", body)
+            except OSError as error:
+                is_busy = not isinstance(error, HTTPError) or error.code == HTTPStatus.SERVICE_UNAVAILABLE
+                if not is_busy or time.monotonic() > end:
+                    raise
+                time.sleep(ASK_EVERY_S)
 
     def _ended(self, run: str) -> bool:
         def state() -> Any:
-            return prefect_api.ask(f"{self.api}/flow_runs/{run}")["state"]
+            return self._ask(f"flow_runs/{run}")["state"]
 
         wait_until(lambda: state()["type"] in ("COMPLETED", "FAILED", "CRASHED", "CANCELLED"), f"run {run} never ended")
         sys.stdout.write(f"{state()['type']}: {state()['message']}\n")
@@ -251,7 +264,7 @@ def wait_until(is_so: Callable[[], bool], what: str) -> None:
     end = time.monotonic() + WITHIN_S
     while not is_so():
         assert time.monotonic() < end, what
-        time.sleep(0.2)
+        time.sleep(ASK_EVERY_S)
 
 
 def landed(shop: Shop, data_dir: Path) -> Callable[[], bool]:

@@ -1,4 +1,4 @@
-"""Reading published files in tests: all content of core and mart as plain values."""
+"""Reading published files in tests: all content of core, int and mart as plain values."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ def query(file: Path, sql: str) -> list[tuple[object, ...]]:
 
 
 def content(file: Path, *, without: tuple[str, ...] = ()) -> Content:
-    """Return the rows of every table and view of core and mart as sorted texts, leaving columns out."""
+    """Return the rows of every table and view of core, int and mart as sorted texts, leaving columns out."""
     with duckdb.connect(str(file), read_only=True) as con:
         names = con.execute(
             "select distinct schema_name || '.' || table_name from duckdb_columns() "
-            "where schema_name in ('core', 'mart') and database_name = current_database() order by all"
+            "where schema_name in ('core', 'int', 'mart') and database_name = current_database() order by all"
         ).fetchall()
         return {name: _rows(con, name, without) for (name,) in names}
 

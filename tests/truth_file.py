@@ -14,7 +14,8 @@ from warehouse import db, publish
 from warehouse.load import load
 
 NEEDED = {
-    "price_history", "price_move", "repricing", "price_change", "accelerator_hour_price", "focus_sku_price",
+    "price_history", "price_move", "repricing", "price_change", "document_evidence", "accelerator_hour_price",
+    "focus_sku_price",
 }  # fmt: skip
 BASE = tuple(mart for mart in MARTS if mart.name in NEEDED)
 TRUTH = tuple(mart for mart in MARTS if mart.name.startswith("truth_"))

@@ -13,6 +13,7 @@ from importlib.resources import files
 import duckdb
 
 from transform import cost, decision, formula, physics
+from transform.examples import EXAMPLES
 from warehouse.taken import ByOffer
 
 SQL = files("transform") / "sql"
@@ -40,6 +41,11 @@ class Mart:
         """Return the mart's SELECT."""
         folder = SQL / "public" if self.schema == "mart" else SQL
         return (folder / f"{self.name}.sql").read_text()
+
+    @property
+    def example(self) -> str | None:
+        """Return a question to a public table, as a reader may copy it."""
+        return EXAMPLES.get(self.name) if self.schema == "mart" else None
 
     @property
     def settled(self) -> str | None:
@@ -123,6 +129,11 @@ MARTS = (
     ),
     Mart("aws_purchase_options", "One way to buy one AWS type in one region, or why it has no price", is_table=True),
     Mart(
+        "aws_chip_price",
+        "One price of one chip in one region of AWS: on demand, and the same machine Reserved",
+        is_table=True,
+    ),
+    Mart(
         "provider_price",
         "What one provider asks for one chip at one kind of terms, beside AWS at the same terms",
         is_table=True,
@@ -138,7 +149,11 @@ MARTS = (
         "One price of int.provider_price that costs are computed with, and the size of a purchase",
         is_table=True,
     ),
-    Mart("cost_option", "One way to have chips that a token's cost is computed with, or why it has no price", is_table=True),
+    Mart(
+        "cost_option",
+        "One way to have chips that a token's cost is computed with, or why it has no price",
+        is_table=True,
+    ),
     Mart(
         "serving_rate",
         "How fast one operating point runs on one size of unit, or one stretch of speeds for a user",
@@ -152,8 +167,14 @@ MARTS = (
         "What a million output tokens costs at the headline's point on one chip, by way to buy, or why there is no cost",
         is_table=True,
     ),
-    Mart("option_price_history", "The cheapest price of a chip in one size of unit under one way to buy, from one day on", is_table=True),
-    Mart("token_rate_history", "How many tokens a paid chip gives at one operating point, from one day on", is_table=True),
+    Mart(
+        "option_price_history",
+        "The cheapest price of a chip in one size of unit under one way to buy, from one day on",
+        is_table=True,
+    ),
+    Mart(
+        "token_rate_history", "How many tokens a paid chip gives at one operating point, from one day on", is_table=True
+    ),
     Mart("token_cost_history", "What a million output tokens cost at best from one day to another", is_table=True),
     Mart("serving_offer", "One operating point on one provider's terms", is_table=True),
     Mart(

@@ -47,6 +47,8 @@ class Model(Protocol):
     @property
     def sql(self) -> str: ...
     @property
+    def example(self) -> str | None: ...
+    @property
     def settled(self) -> str | None: ...
     @property
     def by_offer(self) -> taken.ByOffer | None: ...
@@ -190,7 +192,9 @@ def _make_intervals(con: duckdb.DuckDBPyConnection, offers: taken.Offers | None)
 def _make_marts(
     con: duckdb.DuckDBPyConnection, marts: Sequence[Model], offers: taken.Offers | None, *, is_before_alike: bool
 ) -> None:
-    con.execute("create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR)")
+    con.execute(
+        "create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR, example VARCHAR)"
+    )
     con.execute("create table meta.settled (name VARCHAR, first_day DATE)")
     for model in marts:
         db.keep(con)
@@ -200,7 +204,13 @@ def _make_marts(
             taken.create(con, f"int.{model.name}", model.sql, model.by_offer, offers, beside=model.beside)
         else:
             settled.create(con, model, is_before_alike=is_before_alike)
-        con.execute("insert into meta.model values (?, ?, ?, ?)", [model.name, model.row, model.is_table, model.sql])
+        _note(con, model.name, model)
+
+
+def _note(con: duckdb.DuckDBPyConnection, name: str, model: Model) -> None:
+    """Write down how a mart is made, where readers find it."""
+    values = [name, model.row, model.is_table, model.sql, model.example]
+    con.execute("insert into meta.model values (?, ?, ?, ?, ?)", values)
 
 
 def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
@@ -208,8 +218,7 @@ def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
     for model in contents.public:
         db.keep(con)
         con.execute(f"create {'table' if model.is_table else 'view'} mart.{model.name} as {model.sql}")
-        name = f"mart.{model.name}"
-        con.execute("insert into meta.model values (?, ?, ?, ?)", [name, model.row, model.is_table, model.sql])
+        _note(con, f"mart.{model.name}", model)
     public = {model.name for model in contents.public}
     for table in (*contents.marts, *contents.computed):
         if table.name not in public:

@@ -11,6 +11,7 @@ from warehouse.audit_columns import AUDIT
 from warehouse.commitment_columns import COMMITMENT
 from warehouse.cost_columns import COST
 from warehouse.decision_columns import DECISION
+from warehouse.focus_columns import FOCUS
 from warehouse.front_columns import FRONT
 from warehouse.index_columns import INDEX
 from warehouse.query_columns import QUERY
@@ -377,35 +378,5 @@ _COLUMNS = (
 
 COLUMNS: dict[str, Column] = {column.name: column for column in _COLUMNS}
 
-# fmt: off
-_FOCUS_COLUMNS = (
-    Column("ServiceProviderName", "VARCHAR", "FOCUS: who sells the service"),
-    Column("SkuId", "VARCHAR", "FOCUS: the provider's product code; NULL where not stated"),
-    Column("SkuPriceId", "VARCHAR", "FOCUS: the provider's code of this price, or chipledger:<offer_id> where it states none"),
-    Column("ContractId", "VARCHAR", "FOCUS 1.5 draft: the contract of a contracted price"),
-    Column("ChargeCategory", "VARCHAR", "FOCUS: Usage for what recurs, Purchase for what is paid once"),
-    Column("PricingCategory", "VARCHAR", "FOCUS: Standard, Committed or Dynamic"),
-    Column("CommitmentDiscountType", "VARCHAR", "FOCUS: the provider's kind of commitment"),
-    Column("PurchaseDurationType", "VARCHAR", "FOCUS 1.5 draft: length of the commitment"),
-    Column("PurchasePaymentModel", "VARCHAR", "FOCUS 1.5 draft: No, Partial or All Upfront"),
-    Column("PricingRegionId", "VARCHAR", "FOCUS 1.5 draft: region that the price is for"),
-    Column("AvailabilityZone", "VARCHAR", "FOCUS: zone that the price is for; NULL where it is regional"),
-    Column("PricingUnit", "VARCHAR", "FOCUS: what one UnitPrice buys"),
-    Column("PricingCurrency", "VARCHAR", "FOCUS: ISO 4217 code of UnitPrice"),
-    Column("UnitPrice", MONEY, "FOCUS 1.5 draft: price of one PricingUnit", "PricingCurrency"),
-    Column("UnitPriceType", "VARCHAR", "FOCUS 1.5 draft: List or Contracted"),
-    Column("SkuPriceEffectiveStart", "TIMESTAMP", "FOCUS 1.5 draft: first moment at which the price was seen", "UTC"),
-    Column("SkuPriceEffectiveEnd", "TIMESTAMP", "FOCUS 1.5 draft: first moment at which it was seen no more; NULL while it holds", "UTC"),
-    Column("x_PurchaseOption", "VARCHAR", "purchase_option: on_demand, reserved, savings_plan, spot, capacity_block"),
-    Column("x_OfferingClass", "VARCHAR", "Reserved offering class"),
-    Column("x_InstanceType", "VARCHAR", "The provider's name of the machine"),
-    Column("x_AcceleratorName", "VARCHAR", "Chip"),
-    Column("x_AcceleratorCount", "DECIMAL(10,4)", "Chips in one unit", "chips"),
-    Column("x_Source", "VARCHAR", "Source that first showed the price"),
-    Column("x_LastObservedAt", "TIMESTAMP", "Last moment at which a source confirmed it", "UTC"),
-    Column("x_DocumentSha256", "VARCHAR", "Document that first showed it"),
-)
-# fmt: on
-
-FOCUS_COLUMNS: dict[str, Column] = {column.name: column for column in _FOCUS_COLUMNS}
+FOCUS_COLUMNS: dict[str, Column] = {each[0]: Column(*each) for each in FOCUS}
 """Columns of int.focus_sku_price, in FOCUS's own spelling."""

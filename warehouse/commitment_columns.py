@@ -3,6 +3,8 @@
 USD_M = "USD per million tokens"
 
 COMMITMENT = (
+    ("table_cell", "VARCHAR", "Which price of the machine it is: on_demand, reserved_1 or reserved_3 (years)", ""),
+    ("region_rank", "BIGINT", "Rank of the region by the chip's on-demand price, ranked prices first; 1: cheapest", ""),
     (
         "on_demand_price_usd",
         "DOUBLE",

@@ -31,19 +31,22 @@ def publish(
     sources: Iterable[SourceRow],
     built_at: datetime,
     version: str,
+    ranked_days: int = 90,
+    marketplace_days: int = 30,
 ) -> Path:
     """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
 
     Of a lake it is put where all its readers find it, too, unless it is built in another folder than the lake's own
     data directory, to be looked at; one process publishes at a time.
     `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
-    all that stands there then.
+    all that stands there then. Prices older than `ranked_days` (marketplaces: `marketplace_days`) are never ranked.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
     """
 
     contents = building.Contents(
-        marts=marts, public=public, macros=macros, computed=computed, formulas=formulas, sources=sources
-    )
+        marts=marts, public=public, macros=macros, computed=computed, formulas=formulas, sources=sources,
+        ranked_days=ranked_days, marketplace_days=marketplace_days,
+    )  # fmt: skip
 
     def build(part: Path) -> None:
         building.build(

@@ -50,11 +50,12 @@ def attached(con: duckdb.DuckDBPyConnection, file: Path) -> Iterator[bool]:
 
 
 def is_alike(con: duckdb.DuckDBPyConnection) -> bool:
-    """Tell whether the file before is of the same version and the same SELECTs: others may mean something else."""
+    """Return whether the file before has the same version, SELECTs and limits of age; else its rows may differ."""
     try:
         found = con.execute(
             "select count(*) from before.meta.build as b "
-            "inner join meta.build as n on b.version = n.version and b.sql_sha256 = n.sql_sha256"
+            "inner join meta.build as n on b.version = n.version and b.sql_sha256 = n.sql_sha256 "
+            "and b.ranked_days = n.ranked_days and b.marketplace_days = n.marketplace_days"
         ).fetchone()
     except duckdb.Error:
         return False

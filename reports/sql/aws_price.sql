@@ -1,63 +1,8 @@
--- For each chip and region at AWS: the type whose on-demand price per chip-hour is the lowest seen, and what the same
--- type costs under one and three years Reserved, the payment of the lowest effective price. A current price is
--- preferred to an older one. One row for each price.
-with priced as (
-    select
-        p.accelerator_name,
-        p.region_id,
-        p.instance_type,
-        case
-            when p.purchase_option = 'on_demand' then 'on_demand'
-            when p.commitment_term_hours = 8760 then 'reserved_1'
-            when p.commitment_term_hours = 26280 then 'reserved_3'
-        end as cell,
-        p.price_per_accelerator_hour,
-        p.price_per_accelerator_hour_usd,
-        p.price_per_neuron_core_hour,
-        p.pricing_currency,
-        p.purchase_payment_model,
-        p.offering_class,
-        p.last_observed_at,
-        p.age_days,
-        p.is_current,
-        s.kind,
-        p.source,
-        p.document_sha256,
-        p.offer_id
-    from int.accelerator_hour_price as p
-    inner join core.source as s on p.source = s.source
-    where
-        p.service_provider_name = 'AWS'
-        and p.purchase_option in ('on_demand', 'reserved')
-        and p.price_per_accelerator_hour is not null
-        and p.availability_zone_id is null
-        and p.conditions is null
-        and p.unit_price_type = 'List'
-),
-
-chosen as (
-    select
-        accelerator_name,
-        region_id,
-        instance_type
-    from priced
-    qualify row_number() over (
-        partition by accelerator_name, region_id
-        order by cell <> 'on_demand', not is_current, price_per_accelerator_hour, instance_type
-    ) = 1
-)
-
-select p.*
-from priced as p
-inner join chosen as c
-    on
-        p.accelerator_name = c.accelerator_name
-        and p.region_id is not distinct from c.region_id
-        and p.instance_type = c.instance_type
-where p.cell is not null
-qualify
-    row_number() over (
-        partition by p.accelerator_name, p.region_id, p.cell
-        order by not p.is_current, p.price_per_accelerator_hour, p.offer_id
-    ) = 1
-order by p.accelerator_name, p.region_id, p.cell
+-- AWS's price of each chip in each region on demand, and of the same type Reserved: int.aws_chip_price.
+select
+    p.*, -- noqa: AM04
+    p.table_cell as cell,
+    s.kind
+from int.aws_chip_price as p
+inner join core.source as s on p.source = s.source
+order by p.accelerator_name, p.region_id, p.table_cell

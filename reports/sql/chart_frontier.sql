@@ -13,7 +13,8 @@ with point as (
         accelerator_name,
         service_provider_name,
         interactivity,
-        min(all_in_output_usd_median) as cost_usd
+        arg_min(all_in_output_usd_median, cost_rank) as cost_usd,
+        min(cost_rank) as cost_rank
     from int.token_cost
     where
         task = 'serving'
@@ -54,7 +55,8 @@ select
     p.accelerator_name,
     p.service_provider_name,
     p.interactivity,
-    p.cost_usd
+    p.cost_usd,
+    p.cost_rank
 from point as p
 inner join grouped as g
     on
@@ -63,4 +65,4 @@ inner join grouped as g
         and p.benchmark_family is not distinct from g.benchmark_family
         and p.precision is not distinct from g.precision
         and p.decoding is not distinct from g.decoding
-order by g.group_rank, p.accelerator_name, p.interactivity, p.cost_usd, p.service_provider_name
+order by g.group_rank, p.accelerator_name, p.interactivity, p.cost_rank, p.service_provider_name

@@ -1,7 +1,7 @@
 -- What a million output tokens costs at full load, chip beside chip: of each model and scenario the operating points at
 -- which at least two chips have a cost; of rounds of one benchmark the newest, of its speeds that with the most chips,
 -- and of a model and task the two with the most chips.
--- At a point, of each chip, grade and way to buy the cheapest seen, current prices before others.
+-- At a point, of each chip, grade and way to buy the offer with the best cost_rank, or else the newest.
 with costed as (
     select
         *,
@@ -84,6 +84,7 @@ select
     t.all_in_output_usd_median,
     t.all_in_output_usd_high,
     t.share_of_bound,
+    t.cost_rank,
     t.evidence_grade,
     t.measured_on,
     t.source_url,
@@ -121,7 +122,7 @@ qualify
             t.evidence_grade,
             t.purchase_option,
             t.commitment_class
-        order by not t.is_current, t.all_in_output_usd_median, t.offer_id, t.throughput_id
+        order by t.cost_rank asc nulls last, t.last_observed_at desc, t.offer_id asc, t.throughput_id asc
     ) = 1
 order by
     max(c.n_chips) over (partition by t.model_name) desc,
@@ -136,6 +137,6 @@ order by
     t.decoding asc,
     t.purchase_option asc,
     t.commitment_class asc nulls first,
-    t.all_in_output_usd_median asc,
+    t.cost_rank asc nulls last,
     t.accelerator_name asc,
     t.form_factor asc

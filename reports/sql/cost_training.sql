@@ -1,5 +1,5 @@
 -- What training on a million tokens costs: of each model the newest round on which at least two chips have a cost, and
--- on it of each chip, number of chips, grade and way to buy the cheapest seen, current prices before others.
+-- on it of each chip, number of chips, grade and way to buy the offer with the best cost_rank, or else the newest.
 with costed as (
     select
         *,
@@ -60,7 +60,7 @@ qualify
             t.evidence_grade,
             t.purchase_option,
             t.commitment_class
-        order by not t.is_current, t.usd_per_million_tokens_median, t.offer_id, t.throughput_id
+        order by t.cost_rank asc nulls last, t.last_observed_at desc, t.offer_id asc, t.throughput_id asc
     ) = 1
 order by
     t.model_name asc,
@@ -68,7 +68,7 @@ order by
     t.precision asc,
     t.purchase_option asc,
     t.commitment_class asc nulls first,
-    t.usd_per_million_tokens_median asc,
+    t.cost_rank asc nulls last,
     t.accelerator_name asc,
     t.form_factor asc,
     t.accelerator_count asc

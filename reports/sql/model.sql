@@ -1,7 +1,8 @@
--- The SELECT of each mart, as it stands in the file.
+-- The SELECT of each mart, as it stands in the file: the public tables first, with a question to each.
 select
-    name,
+    case when name like 'mart.%' then name else 'int.' || name end as name,
     row_meaning,
-    sql
+    sql,
+    example
 from meta.model
-order by name
+order by name not like 'mart.%', name

@@ -1,21 +1,20 @@
--- What providers ask for chips, for each purchase option, of those confirmed in the 90 days before the newest price
--- under it; AWS is there whatever its date, to compare with. Within one chip and the same terms row_rank counts from
--- the cheapest, current ones and prices before medians and floors; AWS's own have none. Options are never mixed.
+-- What providers ask for chips, for each purchase option: what is within the limit of age, and AWS whatever its date, to
+-- compare with. Within one chip and the same terms row_rank follows price_rank of int.provider_price; what has no rank
+-- (medians, floors) comes last; AWS's own rows have none. Options are never mixed.
 with dated as (
     select
         p.*,
         s.kind,
-        max(p.last_observed_at) over (partition by p.purchase_option) as newest_at
+        b.built_at - to_days(b.ranked_days) as since_at
     from int.provider_price as p
     inner join core.source as s on p.source = s.source
+    cross join meta.build as b
 ),
 
 recent as (
-    select
-        *,
-        newest_at - interval 90 days as since_at
+    select *
     from dated
-    where service_provider_name = 'AWS' or last_observed_at > newest_at - interval 90 days
+    where service_provider_name = 'AWS' or is_ranked or (is_floor and last_observed_at >= since_at)
 ),
 
 sold as (
@@ -59,6 +58,8 @@ select
     r.aws_is_current,
     r.distance_to_aws,
     r.is_current,
+    r.is_ranked,
+    r.price_rank,
     r.age_days,
     r.last_observed_at,
     r.kind,
@@ -84,13 +85,7 @@ select
                     r.capacity_class,
                     r.service_provider_name = 'AWS',
                     case when s.n_forms > 1 then r.form_factor end
-                order by
-                    not r.is_current,
-                    r.cheapest_price_usd is null,
-                    r.is_floor,
-                    coalesce(r.cheapest_price_usd, r.median_price_usd),
-                    r.service_provider_name,
-                    r.offer_id
+                order by r.price_rank nulls last, r.is_floor, r.service_provider_name, r.offer_id
             )
     end as row_rank,
     array_position(['single', 'several', 'node', 'cluster', 'rack', 'fraction'], r.capacity_class) as capacity_rank,
@@ -103,7 +98,7 @@ order by
     case when has_forms then r.form_factor end desc nulls last,
     capacity_rank nulls last,
     term_rank asc nulls last,
-    not r.is_current,
-    coalesce(r.cheapest_price_usd, r.median_price_usd),
+    r.price_rank nulls last,
+    r.is_floor,
     r.service_provider_name asc,
     r.offer_id asc

@@ -1,4 +1,4 @@
--- The biggest moves of a week on the reader's chips, of list prices per chip-hour: of each provider, chip, form and
+-- The biggest moves of a week on the reader's chips, of list prices per chip-hour: of each provider, chip and
 -- purchase option the biggest one, five in all. A node has 8 chips, a month 730 hours.
 with biggest as (
     select *
@@ -10,7 +10,7 @@ with biggest as (
         and abs(change_ratio) >= $least
     qualify
         row_number() over (
-            partition by service_provider_name, accelerator_name, form_factor, purchase_option
+            partition by service_provider_name, accelerator_name, purchase_option
             order by abs(change_ratio) desc, n_offers desc, event_at asc, offer_id asc
         ) = 1
 )

@@ -103,6 +103,7 @@ select
     min(n.price_after) as price_after,
     arg_min(n.change_ratio, n.price_after) as change_ratio,
     count(distinct n.offer_id) as n_offers,
+    list(distinct n.offer_id) as offer_ids,
     list_sort(list(distinct n.region_id) filter (where n.region_id is not null)) as regions,
     arg_min(n.event_from, n.event_at) as event_from,
     min(n.event_at) as event_at,

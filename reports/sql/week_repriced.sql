@@ -2,9 +2,9 @@
 -- biggest move first. A price that was free before has no percent, and counts as neither raised nor cut.
 select
     service_provider_name,
-    sum(n_offers)::BIGINT as n_moved,
-    coalesce(sum(n_offers) filter (where change_ratio > 0), 0)::BIGINT as n_raised,
-    coalesce(sum(n_offers) filter (where change_ratio < 0), 0)::BIGINT as n_cut,
+    len(list_distinct(flatten(list(offer_ids)))) as n_moved,
+    len(list_distinct(flatten(list(offer_ids) filter (where change_ratio > 0)))) as n_raised,
+    len(list_distinct(flatten(list(offer_ids) filter (where change_ratio < 0)))) as n_cut,
     min(abs(change_ratio)) as least_change,
     max(abs(change_ratio)) as most_change,
     coalesce(bool_or(list_contains($chips, accelerator_name)), false) as is_of_chips

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 N_PRICES, DAYS = 400, 4
 QUIET = {
     "ended": "", "clock_s": 10.0, "processor_s": 1.0, "waited_s": 0.0, "disk_mb": 0.0, "spilled_mb": 0.0,
-    "longest": ("create table mart.x", 1.0),
+    "longest": ("create table int.x", 1.0),
 }  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def test_a_market_of_any_size_has_each_offer_once(scale_steps: ModuleType, monke
         ("processor", {"processor_s": 16.0}),
         ("one core", {"processor_s": 8.0, "waited_s": 9.0}),
         ("others", {"processor_s": 7.9, "waited_s": 5.0}),
-        ("one core; create table mart.x (60%)", {"processor_s": 9.0, "longest": ("create table mart.x", 6.0)}),
+        ("one core; create table int.x (60%)", {"processor_s": 9.0, "longest": ("create table mart.x", 6.0)}),
     ],
 )
 def test_the_limit_is_told_by_a_rule(scale: ModuleType, expected: str, changed: dict[str, object]) -> None:

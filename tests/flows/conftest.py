@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 def few_marts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Publish without the marts of cost, drift and audit, and without pages, which take longer than all else."""
     monkeypatch.setattr("flows.steps.MARTS", FEW_MARTS)
+    monkeypatch.setattr("flows.steps.PUBLIC", ())
     monkeypatch.setattr("flows.steps.MACROS", FEW_MACROS)
     monkeypatch.setattr("flows.steps.audit_tables.TABLES", ())
     monkeypatch.setattr("flows.pages.write", lambda settings, file, **_: settings.data_dir / "reports" / "index.html")

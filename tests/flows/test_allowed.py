@@ -49,7 +49,7 @@ def test_marts_that_prices_are_in_are_made_again(file: Path) -> None:
     """Costs too, to the last row; what is no price is as it was published."""
     with allowed.opened(file, [HERE]) as con:
         for mart in ("accelerator_hour_price", "cost_price", "serving_offer", "training_offer", "commitment_option"):
-            found = con.execute(f"select distinct region_id from mart.{mart}").fetchall()
+            found = con.execute(f"select distinct region_id from int.{mart}").fetchall()
             assert found == [(HERE,)], mart
         for table in ("core.throughput", "int.price_history"):
             assert con.execute(f"select count(*) from {table}").fetchall() == query(

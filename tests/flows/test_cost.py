@@ -98,15 +98,15 @@ def test_an_option_says_what_it_needs_to_win(call: Call) -> None:
     assert "IMPOSSIBLE" in text
 
 
-def test_a_current_price_is_shown_before_a_cheaper_old_one() -> None:
-    """Of one point the cheapest current offer stands for all; unreachable ones only where nothing else is."""
-    old, dear, cheap, slow = (
-        {"scenario": "Server", "is_current": current, "cost": cost}
-        for current, cost in ((False, 1.0), (True, 3.0), (True, 2.0), (True, None))
+def test_a_ranked_cost_is_shown_before_a_cheaper_one_of_an_old_price() -> None:
+    """Of one point the best cost_rank stands for all, and the newest price only where nothing is ranked."""
+    old, older, dear, cheap = (
+        {"scenario": "Server", "cost_rank": rank, "age_days": age, "offer_id": 1}
+        for rank, age in ((None, 100.0), (None, 200.0), (2, 1.0), (1, 80.0))
     )
 
-    assert cheapest([slow, old, dear, cheap], "cost") == [cheap]
-    assert cheapest([slow, cheap | {"scenario": "Offline"}, old], "cost") == [slow, cheap | {"scenario": "Offline"}]
+    assert cheapest([older, old, dear, cheap]) == [cheap]
+    assert cheapest([older, cheap | {"scenario": "Offline"}, old]) == [old, cheap | {"scenario": "Offline"}]
 
 
 def test_serving_a_load(call: Call) -> None:

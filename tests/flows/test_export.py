@@ -52,19 +52,19 @@ def hostile(tmp_path: Path) -> Path:
     (tmp_path / "data").mkdir()
     file = tmp_path / "data" / "prices.duckdb"
     with duckdb.connect(str(file)) as con:
-        con.execute("create schema mart; create schema core; create schema meta")
+        con.execute("create schema int; create schema mart; create schema core; create schema meta")
         con.execute(
-            "create table mart.x (word VARCHAR, offer_id BIGINT, amount DECIMAL(18, 10), moment TIMESTAMP, day DATE)"
+            "create table int.x (word VARCHAR, offer_id BIGINT, amount DECIMAL(18, 10), moment TIMESTAMP, day DATE)"
         )
         con.executemany(
-            "insert into mart.x values (?, 4503599627370495, -1.5, '2026-01-02 03:04:05', '2026-01-02')",
+            "insert into int.x values (?, 4503599627370495, -1.5, '2026-01-02 03:04:05', '2026-01-02')",
             [[word] for word in HOSTILE],
         )
-        con.execute("comment on column mart.x.amount is 'What it costs [USD]'")
+        con.execute("comment on column int.x.amount is 'What it costs [USD]'")
         con.execute("create table meta.build as select TIMESTAMP '2026-01-03' as built_at, 'test' as version")
         con.execute("create table meta.model as select 'x' as name, 'One word' as row_meaning")
         con.execute(
-            "create table mart.data_dictionary as select 'mart' as table_schema, 'x' as table_name, "
+            "create table mart.data_dictionary as select 'int' as table_schema, 'x' as table_name, "
             "'amount' as column_name, '=USD' as unit, 'What it costs' as meaning"
         )
         con.execute(
@@ -87,7 +87,7 @@ def test_every_mart_is_exported_whole(call: Callable[..., Result], offline_run: 
     told = json.loads(call("export", tmp_path / "out", "--json").stdout)
     file = offline_run / "prices.duckdb"
     marts = [name for (name,) in query(file, export.MARTS)]
-    counts = query(file, " union all ".join(f"select '{name}', count(*) from mart.{name}" for name in marts))
+    counts = query(file, " union all ".join(f"select '{name}', count(*) from int.{name}" for name in marts))
     assert [(Path(one["file"]).stem, one["rows"]) for one in told] == counts
     assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == sorted(marts)
     table = pq.read_table(tmp_path / "out" / "accelerator_hour_price.parquet")

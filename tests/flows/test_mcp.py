@@ -173,7 +173,7 @@ def test_cheapest_keeps_options_floors_and_medians_apart(call):
 
     listed = {each["capacity_class"]: each for each in found["lists"]}[None]
     assert (listed["purchase_option"], listed["cheapest_price_usd"]) == ("on_demand", 2.5)
-    assert [price["cheapest_price_usd"] for price in listed["current"]] == [2.5, 3.5]
+    assert [price["cheapest_price_usd"] for price in listed["ranked"]] == [2.5, 3.5]
     assert [price["cheapest_price_usd"] for price in listed["from_prices"]] == [2.1]
     assert [price["median_price_usd"] for price in listed["median_only"]] == [2.75]
     assert {each["purchase_option"] for each in spot["lists"]} == {"spot"}
@@ -184,15 +184,13 @@ def test_cheapest_keeps_options_floors_and_medians_apart(call):
 
 
 def test_current_is_as_of_now_and_not_of_the_building_of_the_file(later):
-    """A file that nobody replaced for five days has no current price left, and says so."""
+    """A file that nobody replaced for five days has no current price left, and says so; ranks are the file's own."""
     fresh = later(0, "cheapest", chip="H100 SXM", purchase_option="on_demand", capacity_class="node")
     stale = later(120, "cheapest", chip="H100 SXM", purchase_option="on_demand", capacity_class="node")
     price = later(120, "latest_price", instance_type=P5, purchase_option="on_demand")
 
     assert [each["cheapest_price_usd"] for each in fresh["lists"]] == [6.88]
-    assert [each["cheapest_price_usd"] for each in stale["lists"]] == [None]
-    assert stale["lists"][0]["unknown"]["cheapest_price_usd"].startswith("no price is current")
-    assert [each["cheapest_price_usd"] for each in stale["lists"][0]["not_current"]] == [6.88]
+    assert [(each["cheapest_price_usd"], each["ranked"][0]["is_current"]) for each in stale["lists"]] == [(6.88, False)]
     assert price["purchase_options"][0]["n_current"] == 0
     assert price["file"]["age_hours"] > 119
     assert all(each["n_current"] == 0 for each in later(200, "sources")["sources"])

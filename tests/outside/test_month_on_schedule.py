@@ -21,6 +21,7 @@ import duckdb
 import pytest
 from cronsim import CronSim
 from mail_server import Server, serving
+from month_mails import near, tells
 from month_prices import UNREADABLE, Event, Month, three_days, whole
 from month_runs import RECIPIENTS, Commands, Shop, Ways, deployed, landed, open_shop, surroundings
 
@@ -34,8 +35,6 @@ CAME_OR_WENT = {
     "gone_offer": re.compile(r"\bgone\b", re.IGNORECASE),
 }
 NOT_SEEN = re.compile(r"not read|unread|could not|stale", re.IGNORECASE)
-NEAR = 3
-"""Lines of a text in which what is told of one thing must stand together."""
 HELD = "select json_extract_string(row_json, '$.unit_price')::DECIMAL(18, 2) as unit_price from core.quarantine "
 PRICES = (
     "select distinct round(price_per_accelerator_hour_usd, 6)::VARCHAR from mart.price_now "
@@ -95,29 +94,6 @@ def week_of(day: date) -> str:
     return "{}-W{:02}".format(*day.isocalendar())
 
 
-def near(text: str, lines: int = NEAR) -> Iterator[str]:
-    """Yield each few lines of a text that stand together."""
-    told = text.splitlines()
-    yield from ("\n".join(told[start : start + lines]) for start in range(len(told)))
-
-
-def tells(text: str, event: Event) -> bool:
-    """Return whether a text tells of a change: provider and chip, and both prices, or that it came or went."""
-    for part in near(text):
-        prices = {Decimal(number.replace(",", "")) for number in NUMBER.findall(part)}
-        is_told = (
-            {event.before, event.after} <= prices
-            if event.kind == "list_change"
-            else any(
-                CAME_OR_WENT[event.kind].search(line) and event.offer.chip in line and event.offer.provider in line
-                for line in part.splitlines()
-            )
-        )
-        if is_told and event.offer.provider in part and event.offer.chip in part:
-            return True
-    return False
-
-
 # --- the days
 
 
@@ -165,7 +141,7 @@ def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("month")
     month = three_days(SEED) if request.param == "commands" else whole(SEED)
     with open_shop(month, folder) as shop, serving(tls="none") as mail:
-        env = surroundings(shop, mail, folder)
+        env = surroundings(shop, mail.port, folder)
         days = Done(way=request.param, month=month, data_dir=folder / "data", mail=mail)
         if days.way == "commands":
             yield go(days, shop, Commands(env, folder))

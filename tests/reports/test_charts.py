@@ -103,18 +103,15 @@ def test_cheapest_is_said_only_where_two_providers_are_known() -> None:
     assert price_chart.cheapest(lines) == [(day(10), day(15), 2, "A")]
 
 
-def test_the_finding_says_who_moved_and_the_cheapest() -> None:
-    assert draw(MARKET, ROSE).finding == "H100 SXM on-demand: RunPod rose 25.0 % to 2.50; cheapest seen 1.80 (Vast)."
-    assert draw(prices(("AWS", None, 0, 100, 6)), replace(ROSE, provider="AWS")).finding.endswith(
-        "AWS rose 25.0 % to 2.50; no other provider's price is known."
-    )
+def test_the_finding_says_who_moved_and_ranks_nobody() -> None:
+    assert draw(MARKET, ROSE).finding == "H100 SXM on-demand: RunPod rose 25.0 % to 2.50."
+    assert draw(MARKET).finding == "H100 SXM on-demand: no move of a list price is known."
 
 
 def test_what_ended_long_ago_has_its_date_and_no_label() -> None:
-    """Both prices are unknown since day 60 and 50: the finding is dated, and the plot says it of AWS alone."""
+    """Both prices are unknown since day 60 and 50: the plot says it of AWS alone."""
     old = draw(prices(("AWS", None, 0, 60, 6), ("Old", None, 0, 50, 2)))
 
-    assert "cheapest seen on 2026-02-20 2.00 (Old)" in old.finding
     assert [text for text in words(charts.svg(old)) if text.startswith(("AWS", "Old"))] == ["AWS 6.00, 2026-03-02"]
 
 
@@ -199,7 +196,7 @@ def test_an_svg_tells_its_finding_to_who_cannot_see_it(drawn: str) -> None:
     assert str(root.get("aria-label")).startswith("H100 SXM on-demand: RunPod rose 25.0 % to 2.50")
     assert [child.tag.rpartition("}")[2] for child in root][:2] == ["title", "desc"]
     assert "RunPod 2.50 \N{BLACK UP-POINTING TRIANGLE} 25 %" in words(drawn)
-    assert "cheapest 1.80" in words(drawn)
+    assert "lowest 1.80" in words(drawn)
 
 
 def test_words_from_outside_are_text() -> None:
@@ -234,7 +231,7 @@ def points(*spoken: tuple[str, str, float, float | None]) -> pl.DataFrame:
             {
                 "group_rank": 1, "model_name": "m", "scenario": "1k/1k", "benchmark_family": "b", "precision": "fp8",
                 "decoding": "one", "accelerator_name": chip, "service_provider_name": who, "interactivity": speed,
-                "cost_usd": cost,
+                "cost_usd": cost, "cost_rank": None if cost is None else int(cost * 10),
             }
             for chip, who, speed, cost in spoken
         ]

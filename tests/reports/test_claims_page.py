@@ -35,7 +35,7 @@ def page(tmp_path):
         file = tmp_path / "prices.duckdb"
         file.unlink(missing_ok=True)
         with duckdb.connect(str(file)) as con:
-            con.execute("create schema meta; create schema core; create schema mart")
+            con.execute("create schema meta; create schema core; create schema int")
             con.execute("create table meta.build as select TIMESTAMP '2026-11-21 12:00' as built_at, '1' as version")
             con.execute(f"create table int.claim_audit ({', '.join(f'{name} VARCHAR' for name in AUDIT)})")
             con.execute("create table core.claim (claim_id VARCHAR, source_url VARCHAR)")
@@ -49,7 +49,7 @@ def page(tmp_path):
             )
             for table, values in (("claim_audit", rows), ("claim_contradiction", pairs)):
                 for row in values:
-                    con.execute(f"insert into mart.{table} values ({', '.join('?' * len(row))})", list(row))
+                    con.execute(f"insert into int.{table} values ({', '.join('?' * len(row))})", list(row))
         return claims_page.render(file)
 
     return function

@@ -129,6 +129,7 @@ def test_another_form_and_an_unknown_number_have_groups_of_their_own_and_no_dist
 
 def test_an_old_price_is_greyed_with_its_age(prices: pl.DataFrame) -> None:
     old = prices.filter(pl.col("service_provider_name") == "Lambda").with_columns(row_rank=1)
+    old = old.with_columns(distance_to_aws=pl.lit(None, pl.Float64))
     made = to_html(provider_tables.by_provider(old, "on_demand"))
     assert '<span class="past">6.00</span>' in made
     assert '<span class="past">2026-01-21 <small>stale, 40 days</small></span>' in made

@@ -37,7 +37,7 @@ def told(file: Path):
 
 
 def of_provider(found: WeekFacts, provider: str) -> list[dict[str, object]]:
-    return found.moves.filter(pl.col("service_provider_name") == provider).to_dicts()
+    return found["move"].filter(pl.col("service_provider_name") == provider).to_dicts()
 
 
 # --- weeks
@@ -125,7 +125,7 @@ def test_what_an_archive_tells_later_is_known_now_and_was_not_then(told) -> None
     """A rise of W02 that an archive told in W04: news of W02, not known then, and counted in W04."""
     assert len(of_provider(told("2026-W02"), "Late")) == 1
     assert of_provider(told("2026-W02", known_then=True), "Late") == []
-    assert "Late" not in set(told("2026-W02", known_then=True).provider_prices["service_provider_name"])
+    assert "Late" not in set(told("2026-W02", known_then=True)["provider_price"]["service_provider_name"])
     assert told("2026-W04").late == (1, datetime.fromisoformat("2026-01-10T00:00"))
     assert told("2026-W03").late[0] == 0
 
@@ -136,25 +136,30 @@ def test_hindsight_tells_a_correction_from_a_move(told) -> None:
     now = {m["accelerator_name"]: m["change_kind"] for m in of_provider(told("2026-W03"), "RunPod")}
 
     assert (then["H200"], now["H200"]) == ("list_change", "correction")
-    assert "H200" not in weekly_news.headline(told("2026-W03"))
+    assert "H200" not in " ".join([weekly_news.subject(told("2026-W03")), *weekly_news.happened(told("2026-W03"))])
     assert "correction" in weekly_news.also(told("2026-W03"))
+    (back,) = told("2026-W04")["taken_back"].to_dicts()
+    assert (back["accelerator_name"], back["wrong_price"], back["right_price"]) == ("H200", 5.0, 4.0)
 
 
-def test_prices_stood_as_they_were_when_the_week_ended(told) -> None:
-    """In W02 AWS asked 10 USD for an H100, and 7.50 after its cut in W03."""
+def test_prices_are_those_of_the_end_of_the_week(told) -> None:
+    """In W02 AWS asked 10 USD for an H100, and 7.50 after its cut in W03; RunPod's 2.69 is the cheapest of its form."""
 
-    def aws(week: str) -> float:
-        stand = told(week).stand.filter((pl.col("accelerator_name") == "H100") & (pl.col("form_factor") == "SXM"))
-        return stand["aws_price_usd"].item()
+    def price(week: str, way: str) -> float:
+        found = told(week)["cheapest"].filter(
+            pl.col("accelerator_name") == "H100", pl.col("form_factor") == "SXM", pl.col("way") == way
+        )
+        return found["price_usd"].item()
 
-    assert (aws("2026-W02"), aws("2026-W03")) == (10.0, 7.5)
+    assert (price("2026-W02", "aws_on_demand"), price("2026-W03", "aws_on_demand")) == (10.0, 7.5)
+    assert price("2026-W03", "on_demand") == 2.2
 
 
 def test_gone_is_told_in_its_week_alone(told) -> None:
-    gone = told("2026-W03").offers.filter(pl.col("change_kind") == "gone_offer")
+    gone = told("2026-W03")["offer"].filter(pl.col("change_kind") == "gone_offer")
 
     assert gone["service_provider_name"].to_list() == ["Beta"]
-    assert told("2026-W04").offers.is_empty()
+    assert told("2026-W04")["offer"].is_empty()
 
 
 # --- what may be said
@@ -162,11 +167,10 @@ def test_gone_is_told_in_its_week_alone(told) -> None:
 
 def test_the_subject_carries_the_news(told) -> None:
     assert weekly_news.subject(told("2026-W02")).startswith("RunPod raised H100 PCIe 21 %")
-    assert weekly_news.subject(told("2026-W03")).startswith("AWS cut p5.48xlarge 25 %")
-    assert (
-        weekly_news.subject(told("2026-W05")) == "No list price moved in 2026-W05; 11 prices checked; 2 scopes unread"
-    )
-    assert weekly_news.subject(told("2026-W06")).startswith("Nothing was checked in 2026-W06")
+    assert weekly_news.subject(told("2026-W02")).startswith("RunPod raised H100 PCIe 21 % to 2.89; AWS unchanged")
+    assert weekly_news.subject(told("2026-W03")).startswith("AWS cut H100 SXM 25 % to 7.50")
+    assert weekly_news.subject(told("2026-W05")) == "No change, 11 prices checked; 2 scopes not read"
+    assert weekly_news.subject(told("2026-W06")) == "Nothing was read in 2026-W06: no price was confirmed"
 
 
 @pytest.mark.parametrize("week", ["2026-W02", "2026-W03", "2026-W04", "2026-W05", "2026-W06"])
@@ -174,55 +178,57 @@ def test_no_subject_is_too_long_or_breaks(told, week: str) -> None:
     for known_then in (False, True):
         subject = weekly_news.subject(told(week, known_then=known_then))
 
-        assert len(subject) < 70
+        assert len(subject) <= 78
         assert subject.isprintable()
 
 
 @pytest.mark.parametrize(
     ("checked", "listed", "said"),
     [
-        (100, 100, "AWS list unchanged"),
-        (95, 100, "AWS list unchanged"),
-        (94, 100, "AWS list partly checked"),
-        (0, 100, "AWS list not checked"),
+        (100, 100, "AWS unchanged"),
+        (95, 100, "AWS unchanged"),
+        (94, 100, "AWS read in part"),
+        (0, 100, "AWS not read"),
     ],
 )
 def test_unchanged_is_said_only_of_what_was_checked(told, checked: int, listed: int, said: str) -> None:
     found = told("2026-W02")
-    rows = found.checked.with_columns(
+    rows = found["checked"].with_columns(
         n_listed_checked=pl.when(pl.col("service_provider_name") == "AWS").then(checked).otherwise("n_listed_checked"),
         n_listed=pl.when(pl.col("service_provider_name") == "AWS").then(listed).otherwise("n_listed"),
     )
-    assert weekly_news.aws_tail(replace(found, checked=rows)) == said
-    assert weekly_news.aws_tail(replace(found, checked=rows.filter(pl.col("service_provider_name") != "AWS"))) == (
-        "AWS list not checked"
-    )
+    others = rows.filter(pl.col("service_provider_name") != "AWS")
+    assert weekly_news.aws_words(found.with_frames(checked=rows)) == [said]
+    assert weekly_news.aws_words(found.with_frames(checked=others)) == ["AWS not read"]
 
 
-def item(name: str, ratio: float, rank: int = 1, provider: str = "P") -> weekly_news.Item:
-    return weekly_news.Item(name=name, provider=provider, option="", place="", ratio=ratio, rank=rank)
+def test_what_a_provider_moved_is_one_sentence() -> None:
+    """How many list prices, which way, by how much; a price that was free before has no percent."""
+    both = {"n_moved": 5, "n_raised": 1, "n_cut": 4, "least_change": 0.004, "most_change": 0.35}
+    free = {"n_moved": 2, "n_raised": None, "n_cut": None, "least_change": None, "most_change": None}
+
+    assert weekly_news._repriced(both) == "cut 4 and raised 1 list prices by 0.4 to 35 %"
+    assert weekly_news._repriced({**both, "n_cut": 0, "least_change": 0.35}) == "raised 1 list price by 35 %"
+    assert weekly_news._repriced(free) == "set 2 list prices"
 
 
-def test_moves_alike_stand_together_and_a_whole_catalogue_in_one() -> None:
-    """What all names end in is told once; both ways are told; six moves one way are a repricing."""
-    some = [item("H100 SXM", 0.1, 6), item("H200 SXM", 0.1, 5), item("H100 PCIe", 0.209, 6), item("L40", -0.17)]
-    many = [item(f"C{n}", n / 100, n) for n in range(7, 14)]
+def test_the_biggest_moves_are_of_the_readers_chips(file: Path) -> None:
+    """Another chip has other news; in dollars a month a node is 8 chips for 730 hours."""
+    week = Week.parse("2026-W03")
+    (move,) = weekly.read(file, week, chips=("H100",))["biggest"].filter(service_provider_name="AWS").to_dicts()
+    none = weekly.read(file, week, chips=("L4",))
 
-    assert weekly_news.sentences(some)[0][-1] == "P raised H100 PCIe 21 %, H100/H200 SXM 10 %; cut L40 17 %"
-    assert weekly_news.sentences(some)[0][0] == "P raised H100 PCIe 21 %, +2"
-    assert weekly_news.sentences(many)[0] == [
-        "P raised 7 list prices 7 to 13 %",
-        "P raised 7 list prices 7 to 13 %, C13 13 %",
-    ]
-    assert weekly_news.sentences([*some, item("p5", -0.01, provider="AWS")])[0][0].startswith("AWS cut")
+    assert move["node_month_usd"] == pytest.approx((7.5 - 10) * 8 * 730)
+    assert weekly_news.subject(none).startswith("No change on your chips, ")
+    assert none["biggest"].is_empty()
 
 
-def test_small_moves_are_counted_not_told(told) -> None:
+def test_small_moves_are_counted_not_shown(file: Path) -> None:
     """With a threshold above it, a move is no news, and does not make the week quiet either."""
-    found = told("2026-W02")
+    found = weekly.read(file, Week.parse("2026-W02"), least=0.5)
 
-    assert weekly_news.subject(found, least=0.5).startswith("2 small list moves in 2026-W02")
-    assert "2 smaller list moves" in weekly_news.also(found, least=0.5)
+    assert weekly_news.subject(found).startswith("No change on your chips, ")
+    assert weekly_news.happened(found)[0].startswith("No list price of your chips moved by much; ")
     assert not found.is_quiet
 
 
@@ -230,13 +236,17 @@ def test_a_quiet_week_is_one_in_which_nothing_happened(told) -> None:
     assert [told(week).is_quiet for week in ("2026-W02", "2026-W03", "2026-W05")] == [False, False, True]
 
 
-def test_who_was_not_seen_is_a_gap(told) -> None:
-    """In W06 nobody looked: all providers are gaps, and the scopes are stale."""
-    gaps = weekly_news.gaps(told("2026-W06"))
+def test_who_was_not_seen_is_named(told) -> None:
+    """In W06 nobody looked: all providers were not seen, and the scopes were not read in time, with their last day."""
+    scopes, providers, chips = weekly_news.not_seen(told("2026-W06"))
 
-    assert gaps[0] == "2 scopes stale (aws_price_list us-east-1 and aws_spot_feed second)"
-    assert gaps[1].startswith("5 providers not seen (AWS, ")
-    assert weekly_news.headline(told("2026-W06")).startswith("Nothing was checked in 2026-W06")
+    assert scopes == (
+        "2 scopes not read in time: aws_price_list us-east-1, last on 28 Jan and aws_spot_feed second, last on 28 Jan."
+    )
+    assert providers.startswith("5 providers not seen, though in the five weeks before: AWS, ")
+    assert chips == (
+        "No price of B200, B300, MI300X and Trainium2 was confirmed within the limit of age, 90 days."
+    )
 
 
 # --- the page
@@ -244,7 +254,7 @@ def test_who_was_not_seen_is_a_gap(told) -> None:
 
 def test_words_from_outside_are_text(told, tmp_path: Path) -> None:
     """No script, no image, no handler; and the words themselves stand there to be read."""
-    text = weekly.write(told("2026-W03"), tmp_path).read_text(encoding="utf-8")
+    text = weekly.write(told("2026-W03"), tmp_path).page.read_text(encoding="utf-8")
     tags = Tags(text)
 
     assert not {tag for tag, _ in tags.seen} & {"img", "iframe", "object"}
@@ -256,10 +266,10 @@ def test_words_from_outside_are_text(told, tmp_path: Path) -> None:
 
 def test_a_page_needs_nothing_else_and_stays(told, tmp_path: Path) -> None:
     """The same facts give the same bytes; nothing is loaded; the list names the week with its news."""
-    first = weekly.write(told("2026-W02"), tmp_path)
+    first = weekly.write(told("2026-W02"), tmp_path).page
     before = first.read_bytes()
     weekly.write(told("2026-W03"), tmp_path)
-    again = weekly.write(told("2026-W02"), tmp_path)
+    again = weekly.write(told("2026-W02"), tmp_path).page
     listed = (tmp_path / "weekly" / "index.html").read_text(encoding="utf-8")
 
     assert first.relative_to(tmp_path).as_posix() == "weekly/2026-W02.html"
@@ -272,8 +282,9 @@ def test_a_page_needs_nothing_else_and_stays(told, tmp_path: Path) -> None:
 
 def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) -> None:
     found = told("2026-W02")
-    first = weekly.write(found, tmp_path).read_bytes()
-    now = weekly.write(replace(found, moves=found.moves.clear()), tmp_path).read_text(encoding="utf-8")
+    first = weekly.write(found, tmp_path).page.read_bytes()
+    empty = found.with_frames(move=found["move"].clear(), biggest=found["biggest"].clear())
+    now = weekly.write(empty, tmp_path).page.read_text(encoding="utf-8")
     kept = tmp_path / "weekly" / "2026-W02.edition-1.html"
 
     assert kept.read_bytes() == first
@@ -284,34 +295,18 @@ def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) 
 
 def test_a_week_that_is_not_over_says_so_and_keeps_no_edition(file: Path, tmp_path: Path) -> None:
     found = weekly.read(file, Week(2026, 7))
-    page = weekly.write(found, tmp_path)
-    weekly.write(
-        replace(found, provider_prices=found.provider_prices, version="other", late=(3, found.as_of)), tmp_path
-    )
+    page = weekly.write(found, tmp_path).page
+    weekly.write(replace(found.with_frames(drifting=found["drifting"].clear()), version="other"), tmp_path)
 
     assert not found.is_over
     assert "so far: the week is over on 2026-02-16" in page.read_text(encoding="utf-8")
     assert not list(tmp_path.glob("weekly/*edition*"))
 
 
-def test_a_file_without_index_or_costs_per_token_is_told_without_them(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_without_costs_per_token_is_shown_without_them(told) -> None:
     """Marts that a file does not have are left out, not missed."""
-    asked = weekly_facts._ask
-
-    def without(con, name, values):
-        if name in ("week_token", "week_drift"):
-            raise AssertionError(name)
-        return asked(con, name, values)
-
-    monkeypatch.setattr(weekly_facts, "_ask", without)
-    monkeypatch.setattr(weekly_facts, "NEEDED", {"token": "nothing", "drift": "nothing"})
-    found = weekly.read(file, Week(2026, 6))
-
-    assert found.drift is None
-    assert found.token.is_empty()
-    assert "five weeks" in weekly_news.token(found)
+    assert told("2026-W06")["token_cost"].is_empty()
+    assert told("2026-W06").faults == {}
 
 
 def test_a_moment_with_a_zone_falls_into_its_week_in_utc() -> None:
@@ -344,8 +339,8 @@ def test_a_chart_steps_with_the_list_and_leaves_mistakes_out(told) -> None:
 
 
 def test_a_page_has_a_chart_and_a_sparkline_for_what_moved(told, tmp_path: Path) -> None:
-    loud = weekly.write(told("2026-W03"), tmp_path).read_text(encoding="utf-8")
-    quiet = weekly.write(told("2026-W05"), tmp_path).read_text(encoding="utf-8")
+    loud = weekly.write(told("2026-W03"), tmp_path).page.read_text(encoding="utf-8")
+    quiet = weekly.write(told("2026-W05"), tmp_path).page.read_text(encoding="utf-8")
 
     assert "<strong>H100 SXM on-demand: AWS fell 25.0 % to 7.50; " in loud
     assert 'aria-label="90 days: 80.00 to 60.00, fell 25.0 %, 1 move, known on ' in loud

@@ -32,7 +32,7 @@ def kinds(con: duckdb.DuckDBPyConnection, *days: tuple[float, list[Row]], comple
     """Load what each day shows and return the kinds of all changes, by time and then by price before."""
     for at, rows in days:
         load(con, [look(at, *rows, source="lambda", trusted=True, complete=complete)], recorded_at=day(at))
-    con.execute("create schema mart")
+    con.execute("create schema int")
     con.execute("insert into core.source by name select 'lambda' as source, 10 as precedence")
     con.execute("create table core.sku_price as select * from core.price_known_at(timestamp '9999-01-01')")
     con.execute(
@@ -53,7 +53,7 @@ def kinds(con: duckdb.DuckDBPyConnection, *days: tuple[float, list[Row]], comple
         con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
     con.execute(f"create table int.price_history as {(SQL / 'price_history.sql').read_text()}")
     for name in ("price_move", "repricing"):
-        con.execute(f"create table mart.{name} as {(SQL / f'{name}.sql').read_text()}")
+        con.execute(f"create table int.{name} as {(SQL / f'{name}.sql').read_text()}")
     found = con.execute(
         f"select change_kind from ({(SQL / 'price_change.sql').read_text()}) order by observed_at, unit_price_before"
     ).fetchall()

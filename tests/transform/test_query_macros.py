@@ -92,20 +92,22 @@ def test_each_way_to_buy_has_its_own_cheapest(file: Path) -> None:
     ]
 
 
-def test_current_prices_come_first(put: Put) -> None:
-    """A cheaper price of another provider that nobody confirmed lately stands behind a current one."""
+def test_prices_within_the_limit_of_age_come_first(put: Put) -> None:
+    """A cheaper price that nobody confirmed for 91 days has no rank and stands behind a newer one; at 90 it has one."""
     other = {"service_provider_name": "Other", "accelerator_label": "H100 SXM",
              "accelerator_count": "8", "capacity_unit": "GPU"}  # fmt: skip
     file = put(
         seen(0, "aws_price_list", row(P5, "55.04")),
         seen(0, "aws_savings_plans", row(None, "8", **other), scope="Other"),
-        seen(9.9, "aws_price_list", row(P5, "55.04")),
-        at=10,
+        seen(90.9, "aws_price_list", row(P5, "55.04")),
+        at=91,
     )  # fmt: skip
     lines = records(file, "from mart.cheapest('H100') where purchase_option = 'on_demand'")
-    assert [(line["price_rank"], line["service_provider_name"], line["is_current"]) for line in lines] == [
-        (1, "AWS", True), (2, "Other", False),
+    assert [(line["price_rank"], line["service_provider_name"], line["is_ranked"]) for line in lines] == [
+        (1, "AWS", True), (None, "Other", False),
     ]  # fmt: skip
+    first = records(put(at=90), "from mart.cheapest('H100') where price_rank = 1 and purchase_option = 'on_demand'")
+    assert [line["service_provider_name"] for line in first] == ["Other"]
     assert lines[1]["cheapest_price_usd"] < lines[0]["cheapest_price_usd"]
 
 

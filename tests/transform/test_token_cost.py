@@ -126,7 +126,7 @@ def test_input_and_output_pay_for_the_machine_once(file: Path) -> None:
 
 
 def test_a_frontier_is_read_at_equal_speed_for_a_user(file: Path) -> None:
-    """Between 20 and 40 tokens/s lies the straight line; below the slowest its rate; above the fastest nothing."""
+    """Between 20 and 40 tokens/s lies the straight line; above the fastest nothing."""
     found = lines(
         file,
         "from int.token_cost where scenario = 'own curve' and utilisation = 1 and instance_type = 'p5.4xlarge' "
@@ -134,7 +134,7 @@ def test_a_frontier_is_read_at_equal_speed_for_a_user(file: Path) -> None:
     )
 
     assert [(line["interactivity"], line["reach"], line["median_output_rate"]) for line in found] == [
-        (20, "at the slowest run", 160), (30, "between two runs", 120), (50, "unreachable", None),
+        (20, "measured", 160), (30, "between two runs", 120), (50, "unreachable", None),
         (75, "unreachable", None), (100, "unreachable", None),
     ]  # fmt: skip
     assert (found[1]["high_output_rate"], found[1]["low_output_rate"], found[1]["n_runs"]) == (160, 80, 2)
@@ -227,7 +227,7 @@ def test_ranks_hold_within_one_point_and_option(file: Path) -> None:
     """The cheapest of equal offers is first; no rank spans benchmarks, options or utilisations."""
     key = (
         "model_name, scenario, benchmark, precision, input_length, output_length, decoding, interactivity, "
-        "purchase_option, commitment_class, utilisation, is_current"
+        "purchase_option, commitment_class, utilisation"
     )
     wrong = values(
         file,
@@ -241,6 +241,35 @@ def test_ranks_hold_within_one_point_and_option(file: Path) -> None:
         "select distinct purchase_option from int.token_cost where commitment_class = 'one_year' and cost_rank = 1",
     )
     assert sorted(firsts) == [("reserved",), ("savings_plan",)]
+
+
+def test_a_rate_below_the_slowest_run_is_at_most_and_never_ranked(file: Path) -> None:
+    """DeepSeek-R1 on p6-b200 ran at 26.4 tokens/s a user at the slowest: 1.87 there, and at 20 at most that."""
+    (line,) = lines(
+        file,
+        "from int.token_cost where model_name = 'deepseek-r1' and accelerator_name = 'B200' and precision = 'fp8' and "
+        f"scenario = '1k/1k' and decoding = 'one token a step' and interactivity = 20 and instance_type = '{P6}' and "
+        "purchase_option = 'on_demand' and utilisation = 1",
+    )
+    assert line["all_in_output_usd_median"] == pytest.approx(1.87, abs=0.005)
+    assert (line["reach"], line["cost_rank"], line["is_ranked"]) == ("at most", None, True)
+    ranked = values(file, "select distinct reach from int.token_cost where cost_rank is not null")
+    assert sorted(ranked) == [("between two runs",), ("measured",)]
+
+
+def test_an_old_price_is_shown_and_never_ranked(tmp_path: Path) -> None:
+    """Ninety-one days after the last look costs are as before, and none has a rank."""
+    with putting(tmp_path, asked=("token_cost", "token_option", "headline_token_cost")) as put:
+        put_prices(put, 0)
+        fresh = values(put(at=89), "select count(cost_rank), count(all_in_output_usd_median) from int.token_cost")
+        old = values(put(at=91), "select count(cost_rank), count(all_in_output_usd_median) from int.token_cost")
+        said = lines(put(at=91), "from int.headline_token_cost where offer_id is not null and reach = 'between two runs'")
+    assert fresh[0][0] > 100
+    assert old == [(0, fresh[0][1])]
+    assert said
+    for line in said:
+        assert line["usd_per_million_output_tokens"] is None
+        assert line["cost_basis"] == "unknown: the last price is of 2026-01-01"
 
 
 def test_what_has_no_cost_is_counted(file: Path) -> None:

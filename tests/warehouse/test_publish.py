@@ -173,7 +173,7 @@ def test_every_table_view_and_column_is_described(tmp_path: Path) -> None:
     columns = query(
         file,
         "select schema_name, table_name, column_name, comment from duckdb_columns() "
-        "where schema_name in ('core', 'mart') and not internal",
+        "where schema_name in ('core', 'int', 'mart') and not internal",
     )
     dictionary = query(
         file,
@@ -181,7 +181,9 @@ def test_every_table_view_and_column_is_described(tmp_path: Path) -> None:
         "from mart.data_dictionary",
     )
 
-    assert [name for name, comment in tables if not comment and str(name).split(".")[0] in ("core", "mart")] == []
+    assert [
+        name for name, comment in tables if not comment and str(name).split(".")[0] in ("core", "int", "mart")
+    ] == []
     assert [line for line in columns if not line[3]] == []
     assert {line for line in columns if line[1] != "data_dictionary"} <= set(dictionary)
     declared = COLUMNS | FOCUS_COLUMNS
@@ -232,7 +234,7 @@ def test_marts_and_tables_have_the_documented_columns(tmp_path: Path) -> None:
     for table in (*TABLES, *DERIVED_TABLES):
         assert found[table.qualified] == {name: COLUMNS[name].type for name in table.columns}, table.name
     for mart, names in MART_COLUMNS.items():
-        columns = found[f"mart.{mart}"]
+        columns = found[f"int.{mart}"]
         assert [name for name in names if name not in columns] == [], mart
         declared = COLUMNS | FOCUS_COLUMNS
         assert {name: declared[name].type for name in columns} == columns, mart

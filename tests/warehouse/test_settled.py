@@ -78,7 +78,7 @@ class World:
 
 def rows(file: Path, mart: str) -> list[str]:
     with duckdb.connect(str(file), read_only=True) as con:
-        return sorted(map(repr, con.execute(f"from mart.{mart}").fetchall()))
+        return sorted(map(repr, con.execute(f"from int.{mart}").fetchall()))
 
 
 def compare(tmp_path: Path, *, seed: int, days: int, every: int, first: int = 0, since: int = 0) -> None:
@@ -101,7 +101,7 @@ def compare(tmp_path: Path, *, seed: int, days: int, every: int, first: int = 0,
                 (tmp_path / "once" / publish.FILE_NAME).unlink(missing_ok=True)
                 once = put(con, tmp_path / "once", at + 0.5)
                 for mart in INDEX:
-                    assert rows(daily, mart) == rows(once, mart), f"day {at}: mart.{mart}"
+                    assert rows(daily, mart) == rows(once, mart), f"day {at}: int.{mart}"
     assert len(rows(daily, "price_level")) > days
 
 

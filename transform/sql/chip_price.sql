@@ -1,4 +1,5 @@
--- What a unit of each chip's power costs: its cheapest price seen, divided by its peak, bandwidth and memory.
+-- What a unit of each chip's power costs: its cheapest ranked price, or else the last one confirmed, divided
+-- by its peak, bandwidth and memory.
 -- One row per chip and form (core.accelerator), purchase option and commitment class; one without an option where
 -- nobody is known to sell it. Peaks are dense, in the fastest precision published and in BF16; which, and who says so,
 -- is in core.accelerator_fact. "From" prices and marketplace medians without a lower quartile are left out. A seller
@@ -28,10 +29,15 @@ cheapest as (
                 'observed': p.last_observed_at,
                 'age': p.age_days,
                 'is_current': p.is_current,
+                'is_ranked': p.price_rank is not null,
                 'offer': p.offer_id,
                 'document': p.document_sha256
             },
-            (not p.is_current, p.cheapest_price_usd, p.offer_id)
+            (
+                p.price_rank is null,
+                case when p.price_rank is null then -epoch(p.last_observed_at) else p.cheapest_price_usd end,
+                p.offer_id
+            )
         ) as best
     from spoken as s
     inner join int.provider_price as p
@@ -61,6 +67,7 @@ select
     c.best.observed as last_observed_at,
     c.best.age as age_days,
     c.best.is_current,
+    c.best.is_ranked,
     c.best.document as document_sha256,
     c.best.offer as offer_id
 from spoken as s

@@ -6,7 +6,7 @@
 -- `tolerates_asked` and `spot_loss_asked`, the share of its hours that interruptions cost (NULL: not known, then it is
 -- left out and spot_loss_to_win says below which loss it would win). A Capacity Block lasts 182 days at most, and is
 -- feasible for a training that ends in them or for months that do. `use_asked` is hours used / hours committed.
--- A price that is not current is left out, or, with `days_asked`, comes after all that are if it is no older than that.
+-- A price that is not ranked (older than the limit of age) is left out; with `days_asked` that is the limit.
 -- What is left out is counted, with the reason.
 with question as (
     select
@@ -21,7 +21,7 @@ with question as (
         end as n_months,
         coalesce(tolerates_asked::BOOLEAN, false) as tolerates,
         spot_loss_asked::DOUBLE as loss,
-        coalesce(days_asked, 0)::DOUBLE as days_old,
+        days_asked::DOUBLE as days_old,
         providers_asked::VARCHAR[] as wanted
 ),
 
@@ -95,7 +95,7 @@ weighed as (
         } as yardstick,
         case
             when e.usd_median is null then 'no price or no rate at this speed'
-            when not e.is_current and e.age_days > q.days_old then 'price that is not current'
+            when coalesce(e.age_days > q.days_old, not e.is_price_ranked) then 'price beyond the limit of age'
             when not e.is_ranked or e.evidence_grade not in ('A', 'B', 'C') then 'no measured evidence to rank'
             when q.wanted is not null and not list_contains(q.wanted, e.service_provider_name)
                 then 'provider that is not to be bought from'
@@ -132,7 +132,7 @@ eligible as (
 best as (
     select *
     from eligible
-    qualify row_number() over (partition by yardstick order by not is_current, usd_median, usd_high, offer_id) = 1
+    qualify row_number() over (partition by yardstick order by usd_median, usd_high, offer_id) = 1
 ),
 
 second as (
@@ -140,7 +140,7 @@ second as (
     from eligible as e
     inner join best as b on e.yardstick is not distinct from b.yardstick and e.kind_of_option <> b.kind_of_option
     qualify
-        row_number() over (partition by e.yardstick order by not e.is_current, e.usd_median, e.usd_high, e.offer_id) = 1
+        row_number() over (partition by e.yardstick order by e.usd_median, e.usd_high, e.offer_id) = 1
 ),
 
 -- Spot that only its loss, or tolerance of it, keeps out: what it costs if nothing is lost.
@@ -149,7 +149,7 @@ spot as (
     from weighed
     where reason in ('spot may be interrupted', 'spot whose loss to interruptions is not known')
     qualify
-        row_number() over (partition by yardstick order by not is_current, usd_median * running_share, offer_id) = 1
+        row_number() over (partition by yardstick order by usd_median * running_share, offer_id) = 1
 ),
 
 counted as (

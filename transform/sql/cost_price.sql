@@ -53,11 +53,14 @@ select
         case
             when purchase_option = 'on_demand' then 'paid by the hour'
             when purchase_option = 'spot' then 'as if never interrupted: the least that it can be'
+            when purchase_option = 'capacity_block'
+                then 'as if every paid hour ran; the last 30 minutes of a block cannot be used'
             else 'as if every hour of the commitment ran'
         end,
         case when capacity_class is null then 'size of a purchase not stated, taken as one chip' end
     ) as price_basis,
     n_offers,
+    price_rank,
     is_current,
     is_ranked as is_price_ranked,
     age_days,

@@ -8,8 +8,9 @@
 --   - nobody looked for no longer than seven days, or the source's max_age where that is longer;
 --   - the next look of an archive or import, however much later, shows it: what came between nobody can know any more.
 -- Any other gap ends the link: on the first day it was absent, or max_age after it was last seen. What was missed for
--- less than seven days when the file was built is still held. An import that never tells a price twice is a list of
--- changes: its silence means that the price holds, up to its last word on any offer.
+-- less than seven days when the file was built is still held, and a price of the archive up to the max_age that it has
+-- in its own directory. An import that never tells a price twice is a list of changes: its silence means that the price
+-- holds, up to its last word on any offer.
 --   log_relative   ln of the price over the last one of the link; NULL on the first day of a link
 --   doubtful_log   the part of the move that int.price_change calls correction or suspected_error: left out of it
 --   is_cut         markets only: of five moves or more on one day within provider, chip and option, more than 2.5 times
@@ -134,6 +135,7 @@ ended as (
             end
         ) as absent_on,
         p.kind <> 'live' or a.looked_on is not null as is_past,
+        p.kind = 'archive' as is_archive,
         f.last_source = f.back_source as is_same_source,
         f.last_observed_at::DATE as seen_on,
         coalesce(p.max_age_hours, 0) as max_age_hours
@@ -175,7 +177,7 @@ lasting as (
                     when absent_on is not null and back_on is null and built_on - absent_on < 7 then built_on
                     when absent_on is not null then least(absent_on - 1, stale_on)
                     when told_until is not null then greatest(told_until, seen_on)
-                    when is_past then seen_on
+                    when is_past and not is_archive then seen_on
                     else stale_on
                 end
             )

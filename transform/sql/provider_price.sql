@@ -5,7 +5,7 @@
 -- int.accelerator_hour_price); where there are none, those that were confirmed within 30 days of the newest stand
 -- apart,
 -- with their date, and are never ranked. price_rank 1 is the cheapest of its chip, form, purchase option and commitment
--- class: the one meaning of cheapest.
+-- class, without what its provider says is sold out: the one meaning of cheapest.
 --   commitment_class  how long one is bound: decision/commitment_class.sql
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
 -- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median, and the dearest is
@@ -259,17 +259,25 @@ asked as (
             partition by c.terms
             order by not a.cheapest.is_ranked, a.cheapest.price, a.cheapest.offer
         ) = 1
+),
+
+weighed as (
+    select
+        *,
+        is_ranked
+        and not is_floor
+        and cheapest_price_usd is not null
+        and not coalesce(n_machines = 0 or n_accelerators = 0 or stock_status = 'sold out', false) as may_rank
+    from asked
 )
 
 select
-    *, -- noqa: AM04
+    * exclude (may_rank), -- noqa: AM04
     case
-        when is_ranked and not is_floor and cheapest_price_usd is not null
+        when may_rank
             then row_number() over (
-                partition by
-                    accelerator_name, form_factor, purchase_option, commitment_class,
-                    is_ranked and not is_floor and cheapest_price_usd is not null
+                partition by accelerator_name, form_factor, purchase_option, commitment_class, may_rank
                 order by cheapest_price_usd, service_provider_name, offer_id
             )
     end as price_rank
-from asked
+from weighed

@@ -105,13 +105,39 @@ costed as (
         * exclude (amounts),
         unnest(amounts) as amounts
     from counted
+),
+
+loaded as (
+    select
+        * exclude (used_share),
+        used_share as utilisation,
+        paid_accelerators * cost.monthly(paid_rate_usd) as usd_per_month_at_load,
+        paid_accelerators
+        * cost.monthly(paid_rate_usd)
+        / (tokens_per_day * 730 / 24 / 1e6) as usd_per_million_at_load
+    from costed
 )
 
 select
-    * exclude (used_share), -- noqa: AM04
-    used_share as utilisation,
-    paid_accelerators * cost.monthly(paid_rate_usd) as usd_per_month_at_load,
-    paid_accelerators
-    * cost.monthly(paid_rate_usd)
-    / (tokens_per_day * 730 / 24 / 1e6) as usd_per_million_at_load
-from costed
+    *, -- noqa: AM04
+    case
+        when is_price_ranked and all_in_output_usd_median is not null
+            then rank() over (
+                partition by
+                    scenario,
+                    benchmark_family,
+                    benchmark,
+                    precision,
+                    input_length,
+                    output_length,
+                    decoding,
+                    interactivity,
+                    interactivity_statistic,
+                    purchase_option,
+                    commitment_class,
+                    is_ranked,
+                    is_price_ranked and all_in_output_usd_median is not null
+                order by coalesce(usd_per_million_at_load, all_in_output_usd_median)
+            )
+    end as cost_rank
+from loaded

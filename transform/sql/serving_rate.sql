@@ -6,9 +6,9 @@
 -- one only where a network joins them (cost_price.network; a run on an NVL72 needs a rack). Chips of a unit that no
 -- copy fits on are paid and idle: rates are divided by all.
 -- Stretches (interactivity_from to interactivity_to, tokens per second and user) make up a frontier: runs that no other
--- beats in both speed for the user and rate of the chip. In between lies the straight line; up to the slowest run its
--- rate holds (is_clamped); beyond the fastest there is no rate: unreachable. Runs that may not be ranked are no part of
--- a frontier. Elsewhere interactivity_limit is what every run kept, by the benchmark's rules.
+-- beats in both speed for the user and rate of the chip. In between lies the straight line. Below the slowest run that
+-- was measured its rate stands as the least that the chip gives (is_clamped), so that a cost is "at most"; beyond the
+-- fastest there is no rate: unreachable. Runs that may not be ranked are no part of a frontier. Elsewhere interactivity_limit is what every run kept, by the benchmark's rules.
 with host as (
     select
         accelerator_name,
@@ -82,7 +82,9 @@ hosted as (
 ),
 
 knot as (
-    select *
+    select
+        *,
+        min(interactivity) over (partition by op) as slowest_measured
     from hosted
     where is_on_curve
     qualify
@@ -117,12 +119,32 @@ linked as (
     window along as (partition by op order by interactivity)
 ),
 
+-- The first stretch of a frontier ends at its slowest run. Where a run that it beats was slower still, speeds down to
+-- that one lie between two runs; below every run they do not.
+bounded as (
+    select
+        *,
+        coalesce(slower_interactivity, slowest_measured) as stretch_from,
+        interactivity as stretch_to,
+        false as is_below
+    from linked
+    where slower_interactivity is not null or slowest_measured < interactivity
+    union all
+    select
+        *,
+        0 as stretch_from,
+        slowest_measured as stretch_to,
+        true as is_below
+    from linked
+    where slower_interactivity is null
+),
+
 stretch as (
     select
         op,
-        coalesce(slower_interactivity, 0) as interactivity_from,
-        interactivity as interactivity_to,
-        slower_interactivity is null as is_clamped,
+        stretch_from as interactivity_from,
+        stretch_to as interactivity_to,
+        is_below as is_clamped,
         coalesce(slower_output_rate, output_rate) as high_output_rate,
         output_rate as low_output_rate,
         coalesce(slower_input_rate, input_rate) as high_input_rate,
@@ -146,7 +168,7 @@ stretch as (
         source_url,
         slower_id as slower_throughput_id,
         slower_url as slower_source_url
-    from linked
+    from bounded
 ),
 
 unreachable as (

@@ -257,6 +257,7 @@ point as (
         input_length,
         output_length,
         decoding,
+        evidence_grade,
         interactivity,
         interactivity_statistic
     from int.token_rate_history
@@ -270,6 +271,7 @@ select
     t.input_length,
     t.output_length,
     t.decoding,
+    t.evidence_grade,
     t.interactivity,
     t.interactivity_statistic,
     p.series_name as accelerator_name,

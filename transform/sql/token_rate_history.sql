@@ -1,6 +1,6 @@
 -- How many output tokens per second a paid chip gives at one operating point by the runs known on a day: one row per
 -- point, chip and unit for each day from which that rate holds. Of InferenceX and MLPerf serving, ranked runs alone,
--- frontiers at the usual speeds; a rate below the slowest run, which is a limit, is none.
+-- frontiers at the usual speeds, each grade of evidence apart; a rate below the slowest run, which is a limit, is none.
 -- A run is known from the day on which it was measured (MLPerf: its round published). Rounds of MLPerf are one point:
 -- of the rounds known the one with the best median over submitters. A frontier is read as in int.serving_rate: on the
 -- straight line between the fastest run in tokens per second at this speed or above, and the nearest slower run that
@@ -28,6 +28,7 @@ run as (
         t.input_length,
         t.output_length,
         t.decoding,
+        t.evidence_grade,
         t.interactivity,
         t.interactivity_statistic,
         t.measured_on,
@@ -58,7 +59,7 @@ pointed as (
         dense_rank() over (
             order by
                 model_name, scenario, benchmark_family, precision, input_length, output_length, decoding,
-                interactivity_statistic,
+                evidence_grade, interactivity_statistic,
                 case when interactivity_statistic = 'p99 limit' then interactivity end
         ) as curve_number
     from run
@@ -189,6 +190,7 @@ curve as (
         input_length,
         output_length,
         decoding,
+        evidence_grade,
         interactivity_statistic,
         accelerator_name
     from pointed
@@ -203,6 +205,7 @@ select
     c.input_length,
     c.output_length,
     c.decoding,
+    c.evidence_grade,
     r.interactivity,
     c.interactivity_statistic,
     c.accelerator_name,

@@ -134,9 +134,28 @@ counted as (
             running_share
         ) as amounts
     from asked
+),
+
+costed as (
+    select
+        * exclude (amounts),
+        unnest(amounts) as amounts
+    from counted
 )
 
 select
-    * exclude (amounts), -- noqa: AM04
-    unnest(amounts) as amounts
-from counted
+    *, -- noqa: AM04
+    case
+        when is_price_ranked and usd_per_million_tokens_median is not null
+            then rank() over (
+                partition by
+                    benchmark,
+                    precision,
+                    purchase_option,
+                    commitment_class,
+                    is_ranked,
+                    is_price_ranked and usd_per_million_tokens_median is not null
+                order by usd_per_million_tokens_median
+            )
+    end as cost_rank
+from costed

@@ -1,6 +1,7 @@
 -- Rates of a point, and how they are known (reach). On a stretch of a frontier (speed_from < speed <= speed_to) high is
 -- the slower run's, low the faster run's, and the median lies on the straight line between both; at speed_to all are
--- the faster run's. A point that is no stretch (speed_from NULL) has the rates that were measured.
+-- the faster run's. Below the slowest run a chip is at least as fast as that: a cost is "at most". A point that is no
+-- stretch (speed_from NULL) has the rates that were measured.
 select
     {
         'high_output_rate': case when speed = speed_to then low_output else high_output end,
@@ -16,8 +17,8 @@ select
         'reach': case
             when speed_from is null then 'measured'
             when low_output is null then 'unreachable'
-            when below_slowest then 'at most'
             when speed = speed_to then 'measured'
+            when below_slowest then 'at most'
             else 'between two runs'
         end
     } as rates

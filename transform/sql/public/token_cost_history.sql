@@ -1,5 +1,5 @@
--- What a million output tokens cost at best from one day to another, by the prices of then and the runs known by then;
--- accelerator_name all chips is the cheapest of all. The three effects are logs and add up to the step from the row before.
+-- What a million output tokens cost at best from one day to another, by the prices of then and the official runs known
+-- by then; accelerator_name all chips is the cheapest of all. The three effects are logs and add up to the step.
 select
     model_name,
     scenario,
@@ -17,3 +17,4 @@ select
     new_chip_effect,
     offer_id
 from int.token_cost_history
+where evidence_grade = 'A'

@@ -1,0 +1,52 @@
+"""[ranking]: up to which age a price is ranked, from the settings into the published file."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from published import query
+
+from flows import settings, steps
+from flows.settings import Settings
+from warehouse import settled
+from warehouse.errors import SettingsError
+
+RANKED = "select count(*) from int.accelerator_hour_price where is_ranked and service_provider_name = 'AWS'"
+
+
+def test_the_limit_of_age_reaches_the_file(offline_run: Path, tmp_path: Path) -> None:
+    """A longer limit ranks older prices; the file before, made with another, is not taken over."""
+    folder = tmp_path / "data"
+    shutil.copytree(offline_run, folder)
+    file = folder / "prices.duckdb"
+    ((few,),) = query(file, RANKED)
+    chosen = Settings(data_dir=folder, ranking={"max_age_days": 20000, "marketplace_max_age_days": 7})
+    with steps.open_run(chosen) as run:
+        run.publish()
+    assert query(file, "select ranked_days, marketplace_days from meta.build") == [(20000, 7)]
+    ((many,),) = query(file, RANKED)
+    assert many > few > 0
+
+
+def test_a_file_of_other_limits_is_not_alike() -> None:
+    """What is taken over from the file before was ranked by its limits."""
+    import duckdb
+
+    with duckdb.connect() as con:
+        con.execute("attach ':memory:' as before; create schema meta; create schema before.meta")
+        for place in ("", "before."):
+            con.execute(
+                f"create table {place}meta.build as select '1' as version, 'x' as sql_sha256, 90 as ranked_days, "
+                "30 as marketplace_days"
+            )
+        assert settled.is_alike(con)
+        con.execute("update meta.build set marketplace_days = 31")
+        assert not settled.is_alike(con)
+
+
+def test_a_wrong_limit_is_named(tmp_path: Path) -> None:
+    """With what is allowed."""
+    file = tmp_path / "chipledger.toml"
+    file.write_text("[ranking]\nmax_age_days = 0\n")
+    with pytest.raises(SettingsError, match=r"ranking\.max_age_days"):
+        settings.read(file, environ={})

@@ -1,0 +1,376 @@
+"""Every number of a week's mail, found again by SQL in the published file.
+
+`unproved` reads the text part as a person would: sentence by sentence, table row by table row. For each it asks the
+file for the same number in a way of its own, from the log and the public tables. A number that no rule reads, or that
+the file does not have, is returned.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import duckdb
+
+NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+MINUS = "\N{MINUS SIGN}"
+OPTIONS = {"on demand": "on_demand", "AWS on demand": "on_demand", "spot": "spot", "Capacity Block": "capacity_block"}
+TERMS = {"AWS 1 year": 8760, "AWS 3 years": 26280}
+WAY = "(?:" + "|".join(sorted({*OPTIONS, *TERMS}, key=len, reverse=True)) + ")"
+CONSTANTS = (
+    r"a node of 8 chips", r"BIGGEST MOVES 8 chips", r"a month has 730 hours", r"back within 7 days", r"AWS 1 year",
+    r"AWS 3 years", r"taken back within 7 days", r"a mean of 7 or 30 days",
+)  # fmt: skip
+"""What a number is of that no file holds: a unit, a rule."""
+
+MOVES = """
+select distinct round(effective_hourly_price_before / u.accelerator_count::double, 4) as was,
+    round(effective_hourly_price_after / u.accelerator_count::double, 4) as now, change_ratio,
+    (effective_hourly_price_after - effective_hourly_price_before) / u.accelerator_count::double * 8 * 730 as node,
+    c.offer_id, c.service_provider_name, c.accelerator_name, u.form_factor, c.purchase_option, c.change_kind
+from int.price_change as c inner join core.offer_unit as u using (offer_id)
+where c.observed_at >= $since and c.observed_at < $until
+"""
+SEEN = """
+select distinct o.service_provider_name, s.offer_id, s.seen_at
+from (
+    select offer_id, valid_from as seen_at from core.price_event where unit_price is not null
+    union all select offer_id, observed_at from core.sighting
+    union all select p.offer_id, r.observed_at from core.sku_price as p inner join core.scope_run as r
+        on p.source = r.source and p.scope = r.scope and r.status = 'ok'
+        and r.observed_at between p.valid_from and p.last_observed_at
+) as s inner join core.offer as o using (offer_id)
+where s.seen_at < $until
+"""
+
+
+@dataclass
+class Reader:
+    """A mail's text beside its file."""
+
+    con: duckdb.DuckDBPyConnection
+    since: datetime
+    text: str
+
+    def __post_init__(self) -> None:
+        self.until = self.since + timedelta(days=7)
+        self.span = {"since": self.since, "until": self.until}
+        self.con.execute("create or replace temp table moved as " + MOVES, self.span)
+        self.con.execute("create or replace temp table seen as " + SEEN, {"until": self.until})
+        self.proved: list[tuple[int, int]] = []
+        self.names = self.rows(
+            "select distinct name from (select service_provider_name as name from core.offer union all "
+            "select accelerator_name from core.offer_unit union all select accelerator_name from core.accelerator "
+            "union all select availability_zone_id from core.offer union all select source || ' ' || scope from "
+            "core.scope_run union all select tier from core.offer) where name similar to '.*[0-9].*'"
+        )
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        found = self.con.execute(sql, list(values)).fetchall()
+        return [row[0] if len(row) == 1 else row for row in found]
+
+    def one(self, sql: str, *values: Any) -> Any:
+        return self.rows(sql, *values)[0]
+
+    def day(self, text: str) -> str:
+        """Return a day of the mail as the file writes it: 31 May is of the week's own year."""
+        full = text if re.search(r"\d{4}$", text) else f"{text} {self.since.isocalendar().year}"
+        return f"{datetime.strptime(full, '%d %b %Y'):%Y-%m-%d}"  # noqa: DTZ007 (a date alone)
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", "").replace(MINUS, "-").replace("+", "").removesuffix(" %"))
+
+
+def alike(shown: str, value: float | None) -> bool:
+    """Return whether a number is written as one that the file has, at the places that it is written with."""
+    if value is None:
+        return False
+    places = len(shown.partition(".")[2].rstrip(" %"))
+    return abs(number(shown) - value) <= 0.5 * 10**-places + 1e-9
+
+
+def unproved(con: duckdb.DuckDBPyConnection, since: datetime, text: str) -> list[str]:
+    """Return the numbers of a text that the file does not have, each with what stands around it."""
+    # Where a row of the labelled table begins and ends, which is lost with the line ends.
+    rows = re.sub(rf"^  (\S.*?)  +(?={WAY} \d)", r"| \1 | ", text, flags=re.MULTILINE)
+    flat = re.sub(r"\s+", " ", re.sub(r"^  (?=USD per chip-hour, cheapest)", "| ", rows, flags=re.MULTILINE))
+    reader = Reader(con, since, flat)
+    for pattern, rule in RULES.items():
+        for match in re.finditer(pattern, flat):
+            groups = match.groupdict()
+            if rule(reader, groups):
+                reader.proved += [match.span(name) for name, value in groups.items() if value is not None]
+    for constant in CONSTANTS:
+        reader.proved += [match.span() for match in re.finditer(constant, flat)]
+    for name in sorted(reader.names, key=len, reverse=True):
+        reader.proved += [match.span() for match in re.finditer(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", flat)]
+    return [
+        f"{match[0]} in: {flat[max(match.start() - 40, 0) : match.end() + 40]}"
+        for match in NUMBER.finditer(flat)
+        if not any(start <= match.start() and match.end() <= end for start, end in reader.proved)
+    ]
+
+
+# --- rules: a pattern, and what must hold of what it reads
+
+
+def _week(r: Reader, g: dict[str, str]) -> bool:
+    year, week, _ = r.since.isocalendar()
+    return (int(g["n"]), int(g["y"])) == (week, year) == tuple(
+        map(int, r.one("select weekofyear(?::date) || ' ' || isoyear(?::date)", r.since, r.since).split())
+    ) and (r.day(g["a"]), r.day(g["b"]), int(g["z"])) == (
+        f"{r.since:%Y-%m-%d}", f"{r.until - timedelta(days=1):%Y-%m-%d}", (r.until - timedelta(days=1)).year
+    )  # fmt: skip
+
+
+def _named(r: Reader, g: dict[str, str]) -> bool:
+    return g["w"] == r.one("select strftime(?::date, '%G-W%V')", r.since)
+
+
+def _built(r: Reader, g: dict[str, str]) -> bool:
+    return g["at"] == r.one("select strftime(built_at, '%Y-%m-%d %H:%M') from meta.build")
+
+
+def _repriced(r: Reader, g: dict[str, str]) -> bool:
+    counts = r.one(
+        "select count(distinct offer_id) filter (where change_ratio > 0), count(distinct offer_id) filter (where "
+        "change_ratio < 0), min(abs(change_ratio)) * 100, max(abs(change_ratio)) * 100 from moved where change_kind = "
+        "'list_change' and service_provider_name = ?", g["who"],
+    )  # fmt: skip
+    ways = {"raised": counts[0], "cut": counts[1]}
+    said = {g["v1"]: g["n1"], **({g["v2"]: g["n2"]} if g["v2"] else {})}
+    least = g["lo"] or g["hi"]
+    return (
+        all(number(n) == ways[verb] for verb, n in said.items())
+        and sum(ways.values()) == sum(map(number, said.values()))
+        and alike(least, counts[2]) and alike(g["hi"], counts[3])
+    )  # fmt: skip
+
+
+def _moved(r: Reader, g: dict[str, str]) -> bool:
+    """Return whether some list price of a chip moved from and to these prices, at the provider if one is named."""
+    for who, chip, form, was, now, ratio, node in r.rows(
+        "select service_provider_name, accelerator_name, form_factor, was, now, change_ratio, node from moved "
+        "where change_kind = 'list_change'"
+    ):
+        if not chip or not g["chip"].startswith(chip) or not {*g["chip"][len(chip) :].split()} <= {form}:
+            continue
+        if g.get("who") and not g["who"].startswith(who):
+            continue
+        if alike(g["was"], was) and alike(g["now"], now) and alike(g["pct"], ratio * 100):
+            node = abs(node) if g.get("more") else node
+            return g["node"] == "\N{EN DASH}" or alike(g["node"], node)
+    return False
+
+
+def _subject(r: Reader, g: dict[str, str]) -> bool:
+    return any(
+        alike(g["now"], now) and alike(g["pct"], abs(ratio) * 100) and g["chip"].startswith(chip or "?")
+        for chip, now, ratio in r.rows(
+            "select accelerator_name, now, change_ratio from moved where change_kind = 'list_change' and "
+            "starts_with(?, service_provider_name)", g["who"],
+        )
+    )  # fmt: skip
+
+
+def _chips(r: Reader) -> list[str]:
+    return re.search(r"Your chips: (.*?)\. ", r.text)[1].split(", ")  # type: ignore[index]
+
+
+def _things(r: Reader) -> int:
+    """Return how many chips of the reader moved by a percent or more, at each provider by each way to buy."""
+    return int(
+        r.one(
+            "select count(*) from (select distinct service_provider_name, accelerator_name, "
+            "purchase_option from moved where change_kind = 'list_change' and abs(change_ratio) >= 0.01 and "
+            "list_contains(?, accelerator_name))", _chips(r),
+        )
+    )  # fmt: skip
+
+
+def _more(r: Reader, g: dict[str, str]) -> bool:
+    return number(g["n"]) == _things(r) - 5
+
+
+def _more_moves(r: Reader, g: dict[str, str]) -> bool:
+    return number(g["n"]) == _things(r) - 1
+
+
+def _elsewhere(r: Reader, g: dict[str, str]) -> bool:
+    n, m = r.one(
+        "select count(distinct offer_id), count(distinct service_provider_name) from moved where change_kind = "
+        "'list_change' and service_provider_name not in (select service_provider_name from moved where change_kind = "
+        "'list_change' and list_contains(?, accelerator_name))", _chips(r),
+    )  # fmt: skip
+    return (number(g["n"]), number(g["m"])) == (n, m)
+
+
+def _checked(r: Reader, g: dict[str, str]) -> bool:
+    n, m = r.one(
+        "select count(distinct offer_id), count(distinct service_provider_name) from seen where seen_at >= ?", r.since
+    )
+    return number(g["n"]) == n and (g.get("m") is None or number(g["m"]) == m)
+
+
+def _aws(r: Reader, g: dict[str, str]) -> bool:
+    listed = (
+        " from seen inner join core.offer as o using (offer_id) where o.service_provider_name = 'AWS' and "
+        "purchase_option <> 'spot' and statistic = 'price' and unit_price_type = 'List'"
+    )
+    n, last = r.one(
+        "select count(distinct offer_id) filter (where seen_at >= ?), strftime(max(seen_at), '%Y-%m-%d')" + listed,
+        r.since,
+    )
+    m = r.one(f"select count(distinct offer_id){listed} and seen_at >= ?::timestamp - interval 400 days", r.since)
+    return (number(g["n"]), r.day(g["on"])) == (n, last) and n <= number(g["m"]) <= m
+
+
+def _aws_last(r: Reader, g: dict[str, str]) -> bool:
+    last = r.one("select strftime(max(seen_at), '%Y-%m-%d') from seen where service_provider_name = 'AWS'")
+    return r.day(g["on"]) == str(last)
+
+
+def _cheapest(r: Reader, g: dict[str, str]) -> bool:
+    """Return whether an offer of the provider, by that way to buy, had the price when the week ended."""
+    term, option = TERMS.get(g["way"]), OPTIONS.get(g["way"])
+    prices = r.rows(
+        "select h.effective_hourly_price / u.accelerator_count::double * coalesce(f.usd_per_currency_unit, 1) "
+        "from int.price_history as h inner join core.offer as o using (offer_id) inner join core.offer_unit as u using "
+        "(offer_id) asof left join core.usd_rate as f on o.pricing_currency = f.pricing_currency and "
+        "least(h.last_observed_at, ?)::date >= f.rate_date where h.valid_from < ? and coalesce(h.valid_to >= ?, true) "
+        "and h.last_observed_at >= ?::timestamp - to_days((select ranked_days from meta.build)) and "
+        "coalesce(o.purchase_option = ?, o.purchase_option in ('reserved', 'savings_plan')) and "
+        "coalesce(o.commitment_term_hours = ?, ? is null) and starts_with(?, o.service_provider_name)",
+        r.until, r.until, r.until, r.until, option, term, term, g["who"] or "AWS",
+    )  # fmt: skip
+    return any(alike(g["price"], price) for price in prices)
+
+
+def _limits(r: Reader, g: dict[str, str]) -> bool:
+    days, markets = r.one("select ranked_days, marketplace_days from meta.build")
+    last = f"{min(r.until - timedelta(days=1), r.one('select built_at from meta.build')):%Y-%m-%d}"
+    return (int(g["days"]), int(g["markets"]), r.day(g["on"])) == (days, markets, last)
+
+
+def _limit(r: Reader, g: dict[str, str]) -> bool:
+    return int(g["days"]) == r.one("select ranked_days from meta.build")
+
+
+def _taken_back(r: Reader, g: dict[str, str]) -> bool:
+    pairs = r.rows(
+        "select a.effective_hourly_price_after / u.accelerator_count::double, b.effective_hourly_price_after / "
+        "u.accelerator_count::double, strftime(a.observed_at, '%Y-%m-%d'), strftime(b.observed_at, '%Y-%m-%d'), "
+        "count(distinct a.offer_id) over (partition by u.accelerator_name, u.form_factor, o.service_provider_name, "
+        "o.purchase_option, round(a.effective_hourly_price_after / u.accelerator_count::double, 6), "
+        "round(b.effective_hourly_price_after / u.accelerator_count::double, 6)) from int.price_change as a inner join "
+        "int.price_change as b using (offer_id) inner join core.offer_unit as u using (offer_id) inner join core.offer "
+        "as o using (offer_id) where a.change_kind = 'correction' and b.change_kind = 'correction' and a.observed_at < "
+        "b.observed_at and b.observed_at - a.observed_at <= interval 7 day and b.observed_at >= ? and b.observed_at < "
+        "? and starts_with(?, u.accelerator_name) and starts_with(?, o.service_provider_name)",
+        r.since, r.until, g["chip"], g["who"],
+    )  # fmt: skip
+    return any(
+        alike(g["wrong"], wrong) and alike(g["right"], right) and (r.day(g["a"]), r.day(g["b"])) == (on, back)
+        and (g["n"] is None or number(g["n"]) == n)
+        for wrong, right, on, back, n in pairs
+    )  # fmt: skip
+
+
+def _left_back(r: Reader, g: dict[str, str]) -> bool:
+    n = r.one(
+        "select count(*) from (select observed_at, row_number() over (partition by offer_id order by observed_at) as n "
+        "from int.price_change where change_kind = 'correction') where n % 2 = 0 and observed_at >= ? and observed_at "
+        "< ?", r.since, r.until,
+    )  # fmt: skip
+    part = re.search(r"WHAT WE GOT WRONG (.*?)(?:more prices? taken back|WHAT WE COULD)", r.text)
+    shown = [int(each or 1) for each in re.findall(r"again on [^.(]*(?:\((\d+) offers\))?\.", part[1] if part else "")]
+    return number(g["n"]) == n - sum(shown)
+
+
+def _silent(r: Reader, g: dict[str, str]) -> bool:
+    names = r.rows(
+        "select service_provider_name from seen where seen_at >= ?::timestamp - interval 35 day group by all "
+        "having max(seen_at) < ?", r.since, r.since,
+    )  # fmt: skip
+    return number(g["n"]) == len(names) and (g["k"] is None or number(g["k"]) == len(names) - 4)
+
+
+def _scopes(r: Reader, g: dict[str, str]) -> bool:
+    at = r.rows(
+        "select strftime(max(observed_at) filter (where status = 'ok'), '%Y-%m-%d') from core.scope_run inner join "
+        "core.source using (source) where kind = 'live' and observed_at < ? group by source, scope", r.until,
+    )  # fmt: skip
+    days = [r.day(day) for day in re.findall(r"last on (\d+ \w{3}(?: \d{4})?)", g["list"])]
+    return number(g["n"]) <= len(at) and all(day in at for day in days)
+
+
+def _refused(r: Reader, g: dict[str, str]) -> bool:
+    return number(g["n"]) == r.one(
+        "select count(*) from (select quarantine_id from core.quarantine where observed_at >= ? and observed_at < ? "
+        "group by all having count(decision) = 0)", r.since, r.until,
+    )  # fmt: skip
+
+
+def _late(r: Reader, g: dict[str, str]) -> bool:
+    n, first = r.one(
+        "select count(*), strftime(min(c.observed_at), '%Y-%m-%d') from int.price_change as c inner join "
+        "core.price_event as e on c.offer_id = e.offer_id and c.source = e.source and c.observed_at = e.valid_from "
+        "where c.observed_at < ? and e.recorded_at >= ? and e.recorded_at < ?", r.since, r.since, r.until,
+    )  # fmt: skip
+    return (number(g["n"]), r.day(g["on"])) == (n, first)
+
+
+def _token(r: Reader, g: dict[str, str]) -> bool:
+    values = r.rows("select usd_per_million_output_tokens as usd from int.headline_token_cost where usd is not null")
+    return all(any(float(f"{value:.3g}") == number(n) for value in values) for n in NUMBER.findall(g["costs"]))
+
+
+DAY = r"\d{1,2} [A-Z][a-z]{2}(?: \d{4})?"
+CHIP = r"[A-Z][\w-]*(?: (?:SXM|PCIe|NVL\w*|OAM|Server))?"
+PRICE = r"[\d,]+(?:\.\d+)?"
+VERB = r"(?:raised|cut)"
+Rule = Callable[[Reader, dict[str, str]], bool]
+RULES: dict[str, Rule] = {
+    rf"week (?P<n>\d+) of (?P<y>\d{{4}}) \((?P<a>{DAY}) to (?P<b>{DAY}) (?P<z>\d{{4}})\)": _week,
+    r"(?:weekly/|Week |in |\d of )(?P<w>\d{4}-W\d{2})": _named,
+    r"file of (?P<at>\d{4}-\d{2}-\d{2} \d{2}:\d{2}) UTC": _built,
+    rf"(?P<who>[^.;]+?) (?P<v1>{VERB}) (?P<n1>[\d,]+)(?: and (?P<v2>{VERB}) (?P<n2>[\d,]+))? list prices? by "
+    r"(?:(?P<lo>[\d.]+) to )?(?P<hi>[\d.]+) %": lambda r, g: _repriced(r, {**g, "who": _who(r, g["who"])}),
+    rf"(?P<chip>{CHIP}) (?:rose|fell) from (?P<was>{PRICE}) to (?P<now>{PRICE}) \w+ per chip-hour "
+    rf"\((?P<pct>[+{MINUS}][\d.,]+ %)\): (?P<node>[\d,]+) USD (?P<more>more|less)": _moved,
+    rf"(?P<who>\S[^.;]*?) {VERB} (?P<chip>{CHIP}) from (?P<was>{PRICE}) to (?P<now>{PRICE}) \w+ per chip-hour "
+    rf"\((?P<pct>[+{MINUS}][\d.,]+ %)\): (?P<node>[\d,]+) USD (?P<more>more|less)":
+        lambda r, g: _moved(r, {**g, "who": _who(r, g["who"])}),
+    rf"(?P<chip>{CHIP}), (?P<who>(?:(?! \d)[^|%])+?) (?P<was>{PRICE}) (?P<now>{PRICE}) (?P<pct>[+{MINUS}][\d.,]+ %) "
+    rf"(?P<node>[+{MINUS}][\d,]+|\N{{EN DASH}})": _moved,
+    rf"^Subject: (?P<who>.+?) {VERB} (?P<chip>{CHIP}) (?P<pct>[\d.,]+ %) to (?P<now>{PRICE})": _subject,
+    r"(?P<n>[\d,]+) more moves? of your chips": _more,
+    r"; (?P<n>[\d,]+) more moves?": _more_moves,
+    r"Other chips only: (?P<n>[\d,]+) list prices? moved at (?P<m>[\d,]+) provider": _elsewhere,
+    r"(?P<n>[\d,]+) prices? of (?P<m>[\d,]+) providers? were confirmed": _checked,
+    r"(?P<n>[\d,]+) prices? checked": _checked,
+    rf"(?P<n>[\d,]+) of its (?P<m>[\d,]+) list prices? were confirmed, last on (?P<on>{DAY})": _aws,
+    rf"AWS was not read in this week; last on (?P<on>{DAY})": _aws_last,
+    rf"(?<=\| )(?P<way>{WAY}) (?P<price>{PRICE})(?P<who>[^|]*)(?=\|)":
+        lambda r, g: _cheapest(r, {**g, "who": re.sub(r"^(?:plan|Reserved)\b.*", "", g["who"].strip())}),
+    rf"confirmed in the (?P<days>\d+) days to (?P<on>{DAY}) \(marketplaces (?P<markets>\d+)\)": _limits,
+    r"within the limit of age, (?P<days>\d+) days": _limit,
+    rf"(?P<chip>{CHIP}) at (?P<who>[^:]+?): (?P<wrong>{PRICE}) \w+ of (?P<a>{DAY}) was a mistake; (?P<right>{PRICE}) "
+    rf"again on (?P<b>{DAY})(?: \((?P<n>[\d,]+) offers\))?\.": _taken_back,
+    r"(?P<n>[\d,]+) more prices? taken back": _left_back,
+    r"(?P<n>[\d,]+) providers? not seen, though in the five weeks before: .*?(?: and (?P<k>[\d,]+) more)?\. "
+    r"(?=[A-Z\d])": _silent,
+    r"(?P<n>[\d,]+) scopes? (?:never read|not read in time|not read last time): (?P<list>.*?)\. (?=[A-Z\d])": _scopes,
+    r"(?P<n>[\d,]+) rows? refused": _refused,
+    rf"(?P<n>[\d,]+) changes? of earlier weeks learnt now, from (?P<on>{DAY}) on": _late,
+}  # fmt: skip
+
+
+def _who(r: Reader, text: str) -> str:
+    """Return the provider whose name a piece of a sentence ends in."""
+    names: Iterator[str] = (
+        n for n in r.rows("select distinct service_provider_name from core.offer") if text.endswith(n)
+    )
+    return max(names, key=len, default="")

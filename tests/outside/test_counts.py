@@ -1,0 +1,83 @@
+"""What a first run shows without a network: every way to buy, and other providers, counted in the published file."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+KINDS = {
+    "savings_plan": ("service_provider_name = 'AWS' and purchase_option = 'savings_plan'", 60),
+    "spot": ("service_provider_name = 'AWS' and purchase_option = 'spot'", 40),
+    "capacity_block": ("service_provider_name = 'AWS' and purchase_option = 'capacity_block'", 55),
+    "reserved": ("service_provider_name = 'AWS' and purchase_option = 'reserved'", 100),
+    "others": ("service_provider_name <> 'AWS'", 120),
+}
+CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2")
+FORBIDDEN = ("RunPod", "Vast.ai", "Crusoe", "DigitalOcean", "Hyperbolic", "Shadeform", "Voltage Park", "Akash")
+
+
+def asked(folder: Path, query: str) -> list[tuple[object, ...]]:
+    with duckdb.connect(str(folder / "prices.duckdb"), read_only=True) as con:
+        return con.execute(query).fetchall()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_way_to_buy_is_there(offline_run: Path, kind: str) -> None:
+    """As many ranked offers as a reader needs to see the market: old ones do not count."""
+    where, least = KINDS[kind]
+    ((found,),) = asked(offline_run, f"select count(*) from mart.price_now where is_ranked and {where}")
+    assert found >= least
+
+
+def test_ten_other_providers_are_there(offline_run: Path) -> None:
+    """At least ten with a price of the last 90 days before the archive's day, floors and euros among them."""
+    found = asked(
+        offline_run,
+        "select distinct service_provider_name from mart.price_now "
+        "where service_provider_name <> 'AWS' and age_days <= 90",
+    )
+    assert len(found) >= 10
+
+
+def test_the_chips_of_the_front_page_have_prices(offline_run: Path) -> None:
+    """Each of the eight has a ranked price."""
+    found = asked(offline_run, "select distinct accelerator_name from mart.price_now where is_ranked")
+    assert {name for (name,) in found} >= set(CHIPS)
+
+
+def test_every_price_says_what_it_rests_on(offline_run: Path) -> None:
+    """Kind of evidence, address and day of each document that a price comes from."""
+    (told,) = asked(
+        offline_run,
+        "select count(*), count(e.evidence_kind), count(e.source_url), count(*) filter (e.accessed_on is null and "
+        "h.source = 'price_archive') from int.accelerator_hour_price as h "
+        "left join int.document_evidence as e using (document_sha256)",
+    )
+    n, with_kind, with_url, without_day = told
+    assert n == with_kind == with_url
+    assert without_day == 0
+
+
+def test_nobody_is_shown_whose_terms_forbid_it(offline_run: Path) -> None:
+    """Neither as provider nor as host."""
+    found = asked(offline_run, "select distinct unnest([service_provider_name, host_provider_name]) from core.offer")
+    names = {str(name).lower().replace("-", " ") for (name,) in found}
+    assert names.isdisjoint(name.lower() for name in FORBIDDEN)
+    assert not {"runpod", "vast", "voltagepark"} & names
+
+
+def test_ages_count_from_the_archives_day(offline_run: Path) -> None:
+    """The file is as of its newest price, whatever today is, and nothing in it is newer."""
+    ((built_at, newest, current),) = asked(
+        offline_run,
+        "select (select built_at from meta.build), max(last_observed_at), count(*) filter (is_current) "
+        "from int.accelerator_hour_price",
+    )
+    assert built_at == newest
+    assert current > 0
+
+
+def test_nothing_right_is_refused(offline_run: Path) -> None:
+    """The gates let every row of the archive pass, and the truth checks find nothing that differs."""
+    assert asked(offline_run, "from core.quarantine") == []
+    assert asked(offline_run, "select check_name, subject from int.truth_check where result = 'differs'") == []

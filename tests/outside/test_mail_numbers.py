@@ -1,0 +1,82 @@
+"""Every number in the text of a week's mail is found by SQL in prices.duckdb, and a wrong one is noticed."""
+
+import email
+import re
+from datetime import UTC, datetime
+from email import policy
+from pathlib import Path
+
+import duckdb
+import kept
+import pytest
+from mail_numbers import NUMBER, unproved
+
+from flows import mail_steps
+from flows.settings import Settings
+from flows.steps import open_run
+from reports.weekly_calendar import Week
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+IMPORTED = ("neocloud_history.csv", "aws_on_demand_observations.csv")
+WEEKS = ("2026-W15", "2026-W22", "2025-W26")
+"""Of the busiest weeks of 2026, and that of AWS's cut of June 2025."""
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Settings:
+    """Return a data directory with the shared history in it."""
+
+    def make(folder: Path) -> None:
+        with open_run(Settings(data_dir=folder), clock=lambda: NOW) as one:
+            for name in IMPORTED:
+                one.land_import(shared / "data" / name)
+            one.load()
+            one.publish()
+
+    return Settings(data_dir=kept.once(tmp_path_factory, "shared-history", make))
+
+
+def text_of(file: Path) -> tuple[str, str]:
+    """Return week and text of a message, its subject in the first line."""
+    message = email.message_from_bytes(file.read_bytes(), policy=policy.default)
+    body = message.get_body(("plain",))  # type: ignore[attr-defined]
+    return file.stem, f"Subject: {message['Subject']}\n{body.get_content()}"
+
+
+def wrong_in(data_dir: Path, week: str, text: str) -> list[str]:
+    with duckdb.connect(str(data_dir / "prices.duckdb"), read_only=True) as con:
+        return unproved(con, Week.parse(week).since, text)
+
+
+@pytest.mark.parametrize("week", WEEKS)
+def test_every_number_of_a_week_of_the_past_is_in_the_file(imported: Settings, week: str, tmp_path: Path) -> None:
+    file, faults = mail_steps.dry_run(imported, week, clock=lambda: NOW)
+    _, text = text_of(file)
+
+    assert faults == ()
+    assert len(NUMBER.findall(text)) > 60
+    assert wrong_in(imported.data_dir, week, text) == []
+
+
+def test_a_wrong_number_is_noticed(imported: Settings) -> None:
+    """Each number that is no name, unit or rule, one more at its last digit: every one is unproved then."""
+    file, _ = mail_steps.dry_run(imported, WEEKS[0], clock=lambda: NOW)
+    week, text = text_of(file)
+    places = [m.span() for m in NUMBER.finditer(text) if not re.match(r"[\w-]", text[m.start() - 1 : m.start()])]
+    unnoticed = []
+    for start, end in places[:: max(len(places) // 12, 1)]:
+        digit = (int(text[end - 1]) + 1) % 10
+        false = f"{text[: end - 1]}{digit}{text[end:]}"
+        if not wrong_in(imported.data_dir, week, false):
+            unnoticed.append(text[start - 30 : end + 30])
+
+    assert unnoticed == []
+
+
+def test_every_number_of_the_first_run_is_in_the_file(offline_run: Path) -> None:
+    """The run itself writes the message of its last full week, and the page."""
+    (file,) = (offline_run / "mail").glob("*.eml")
+    week, text = text_of(file)
+
+    assert (offline_run / "reports" / "weekly" / f"{week}.html").exists()
+    assert wrong_in(offline_run, week, text) == []

@@ -1,0 +1,165 @@
+"""Twelve questions of a user: one public table each, at most six lines, asked while a run publishes again and again."""
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+TEXT = (Path(__file__).parents[2] / "docs" / "querying.md").read_text(encoding="utf-8")
+PART = TEXT.partition("## Twelve questions")[2].partition("\n## ")[0]
+QUESTIONS = re.findall(r"^#### (\d+)\. .*?\n\n```sql\n(.*?);\n```", PART, re.DOTALL | re.MULTILINE)
+SQL = {int(number): sql for number, sql in QUESTIONS}
+PUBLISHER = """
+import sys, pathlib
+from flows import steps
+from flows.settings import Settings
+folder = pathlib.Path(sys.argv[1])
+with steps.open_run(Settings(data_dir=folder)) as one:
+    while not (folder / "stop").exists():
+        one.publish()
+        print("published", flush=True)
+"""
+ASKER = """
+import json, sys, pathlib, duckdb
+folder, questions = pathlib.Path(sys.argv[1]), json.loads(sys.stdin.read())
+answers = {}
+with duckdb.connect(str(folder / "prices.duckdb"), read_only=True) as con:
+    for number, sql in questions.items():
+        answers[number] = [list(map(str, row)) for row in con.execute(sql).fetchall()]
+print(json.dumps(answers))
+"""
+Rows = list[dict[str, Any]]
+
+
+def ask(con: duckdb.DuckDBPyConnection, sql: str) -> Rows:
+    """Return rows by column."""
+    cursor = con.execute(sql)
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+@pytest.fixture(scope="module")
+def file(offline_run: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The published file of an offline run, read-only."""
+    with duckdb.connect(str(offline_run / "prices.duckdb"), read_only=True) as con:
+        yield con
+
+
+def test_each_is_short_and_of_one_public_table() -> None:
+    """Six lines at most, one table of mart, no join; together they ask all ten."""
+    assert sorted(SQL) == list(range(1, 13))
+    asked = set()
+    for number, sql in SQL.items():
+        (table,) = set(re.findall(r"\b(?:from|join)\s+([a-z_]+\.[a-z_]+)", sql))
+        assert table.startswith("mart."), number
+        assert len(sql.splitlines()) <= 6, number
+        assert " join " not in sql, number
+        asked.add(table.removeprefix("mart."))
+    assert asked == {
+        "provider_price", "commitment", "spot_zone", "price_change", "price_history", "price_index", "token_cost",
+        "token_cost_history", "source_health", "price_now",
+    }  # fmt: skip
+
+
+def test_they_are_answered_while_a_run_publishes(offline_run: Path, tmp_path: Path) -> None:
+    """By another process each time: each file is whole, and two publications answer alike."""
+    import json
+
+    folder = tmp_path / "data"
+    shutil.copytree(offline_run, folder)
+    questions = json.dumps(SQL)
+    writer = subprocess.Popen([sys.executable, "-c", PUBLISHER, folder], stdout=subprocess.PIPE, text=True)
+    answers, files = [], set()
+    try:
+        until = time.monotonic() + 120
+        while (len(files) < 3 or len(answers) < 6) and time.monotonic() < until and writer.poll() is None:
+            files.add((folder / "prices.duckdb").stat().st_ino)
+            done = subprocess.run(
+                [sys.executable, "-c", ASKER, folder], input=questions, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stderr
+            answers.append(json.loads(done.stdout))
+    finally:
+        (folder / "stop").touch()
+        writer.communicate(timeout=120)
+    assert writer.returncode == 0
+    assert len(files) >= 3
+    assert all(each == answers[0] for each in answers)
+    assert [number for number, rows in answers[0].items() if not rows] == []
+
+
+def test_the_cheapest_is_the_least_of_ranked_prices(file: duckdb.DuckDBPyConnection) -> None:
+    """1: of each option and class the least ranked list price of an H100 SXM, from the wide table, by Python."""
+    found = {(row["purchase_option"], row["commitment_class"]): row for row in ask(file, SQL[1])}
+    offers = ask(
+        file,
+        "select purchase_option, decision.commitment_class(purchase_option, commitment_term_hours) as class, "
+        "min(price_per_accelerator_hour_usd) as least from int.accelerator_hour_price where accelerator_name = 'H100' "
+        "and form_factor = 'SXM' and is_ranked and statistic <> 'median' "
+        "and coalesce(instance_type, '') not like 'ml.%' group by all",
+    )
+    assert found
+    for each in offers:
+        if each["purchase_option"] in ("on_demand", "reserved", "savings_plan"):
+            row = found[each["purchase_option"], each["class"]]
+            assert row["cheapest_price_usd"] == each["least"], each
+    assert max(row["age_days"] for row in found.values()) <= 90
+
+
+def test_what_a_year_saves_follows_from_the_log(file: duckdb.DuckDBPyConnection) -> None:
+    """2: the commitment's own hour with its fee spread, over the on-demand hour of the same machine."""
+    found = ask(file, SQL[2])
+    assert found
+    for row in found:
+        assert row["saved_share"] == pytest.approx(
+            1 - row["price_per_accelerator_hour_usd"] / row["on_demand_price_usd"]
+        )
+    prices = [row["price_per_accelerator_hour_usd"] for row in found if row["region_id"] == "us-east-1"]
+    assert prices == sorted(prices)
+
+
+def test_the_past_price_is_that_of_the_log(file: duckdb.DuckDBPyConnection) -> None:
+    """5: 55.04 USD an hour for eight chips, as AWS lists it since its cut of June 2025."""
+    (row,) = [row for row in ask(file, SQL[5]) if row["region_id"] == "us-east-1"]
+    assert row["price_per_accelerator_hour"] == pytest.approx(55.04 / 8)
+
+
+def test_changes_are_those_of_the_log(file: duckdb.DuckDBPyConnection) -> None:
+    """4 and 10: counted in the wide table, whose rows the public one repeats."""
+    last = file.execute("select max(observed_at) from int.price_change").fetchall()[0][0]
+    changes = ask(file, "select observed_at, change_kind, change_ratio, service_provider_name from int.price_change")
+    week = [row for row in changes if (last - row["observed_at"]).days <= 7]
+    assert abs(len(ask(file, SQL[4])) - len(week)) <= len([r for r in week if (last - r["observed_at"]).days == 7])
+    raised: dict[str, int] = {}
+    since = last.replace(year=last.year - 1)
+    for row in changes:
+        if row["change_kind"] == "list_change" and row["change_ratio"] > 0 and row["observed_at"] >= since:
+            raised[row["service_provider_name"]] = raised.get(row["service_provider_name"], 0) + 1
+    assert {row["service_provider_name"]: row["n_raised"] for row in ask(file, SQL[10])} == raised
+
+
+def test_evidence_adds_up_to_all_prices(file: duckdb.DuckDBPyConnection) -> None:
+    """12: every last known price is of one kind of evidence, and none is without."""
+    found = {row["evidence_kind"]: row["n_prices"] for row in ask(file, SQL[12])}
+    (n,) = file.execute("select count(*) from int.accelerator_hour_price").fetchall()[0]
+    assert sum(found.values()) == n
+    assert set(found) <= {"provider_bytes", "transcribed"}
+
+
+def test_the_costs_of_a_token_add_up(file: duckdb.DuckDBPyConnection) -> None:
+    """8: the parts of each step add up to the log of its ratio."""
+    import math
+
+    rows = ask(file, SQL[8])
+    for before, after in pairwise(rows):
+        step = math.log(after["usd_per_million_output_tokens"] / before["usd_per_million_output_tokens"])
+        parts = sum(after[name] or 0 for name in ("price_effect", "evidence_effect", "new_chip_effect"))
+        assert parts == pytest.approx(step, abs=1e-9)
