@@ -332,5 +332,5 @@ def _print_summary(summary: "Summary", *, in_json: bool, judge: bool = True) -> 
     else:
         for line in summary.lines():
             output.echo(line)
-    if summary.private_fault or summary.week_faults or (judge and not summary.fresh):
+    if summary.faulty or (judge and not summary.fresh):
         sys.exit(output.FAILED)

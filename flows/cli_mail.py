@@ -27,8 +27,12 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
         from flows import pages
 
         chosen: Settings = ctx.obj().shown()
-        page = pages.write(chosen, chosen.published(), draw=True)
-    output.echo(output.as_json({"report": str(page)}) if in_json else str(page))
+        page, faults, _ = pages.noted(chosen, chosen.published(), draw=True)
+    output.echo(output.as_json({"report": str(page), "page_faults": list(faults)}) if in_json else str(page))
+    for fault in faults:
+        click.echo(f"part of a page could not be made: {fault}", err=True)
+    if faults:
+        sys.exit(output.FAILED)
 
 
 @report.command()

@@ -361,7 +361,7 @@ def main(offline: bool, sources: list[str] | None, scopes: list[str] | None, dat
         sys.stderr.write(f"error: {without_secrets(str(result))}\n")
         return 1
     sys.stdout.writelines(f"{line}\n" for line in result.lines())
-    return 1 if result.private_fault or result.week_faults else 0
+    return 1 if result.faulty else 0
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
     """
     from reports import site
 
-    local = True
+    local, shown = True, chips(settings)
     if settings.site:
         # Pydantic costs a tenth of a second, which nobody pays without such a table.
         from flows import site_settings
@@ -23,12 +23,31 @@ def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
         local, draw = chosen.claims, draw if chosen.charts else False
     folder, shown_in = settings.data_dir / "reports", settings.reporting_currency
     if not settings.decision.get("regions"):
-        return site.write(file, folder, local=local, draw=draw, shown_in=shown_in)
+        return site.write(file, folder, local=local, draw=draw, shown_in=shown_in, chips=shown)
     from flows import allowed, decision_settings
 
     regions = decision_settings.read(settings).regions
     with allowed.opened(file, regions) as standing:
         told = [*allowed.words(allowed.told(regions, allowed.left_out(standing, regions))), OF_ALL]
         return site.write(
-            file, folder, local=local, draw=draw, shown_in=shown_in, standing=standing, regions=" ".join(told)
-        )
+            file, folder, local=local, draw=draw, shown_in=shown_in, chips=shown, standing=standing,
+            regions=" ".join(told),
+        )  # fmt: skip
+
+
+def chips(settings: Settings) -> tuple[str, ...]:
+    """Return the chips of the front page as the settings have them; empty: the usual ones. Raises SettingsError."""
+    if not settings.site.get("chips"):
+        return ()
+    from flows import site_settings
+
+    return site_settings.of(settings).chips
+
+
+def noted(settings: Settings, file: Path, *, draw: bool | None = None) -> tuple[Path, tuple[str, ...], tuple[str, ...]]:
+    """Write all pages as `write` does; return the front page's path, the parts that could not be made, and its chips."""
+    from reports import guard
+
+    with guard.noted() as faults:
+        page = write(settings, file, draw=draw)
+    return page, tuple(faults), chips(settings)

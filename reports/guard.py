@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from html import escape
+from typing import TypeVar
 
 log = logging.getLogger(__name__)
+
+Made = TypeVar("Made")
 
 _FAILED: ContextVar[list[str] | None] = ContextVar("failed", default=None)
 
@@ -30,7 +33,7 @@ def part(name: str, make: Callable[[], str]) -> str:
     return page(name, make, lambda error: sorry(name, error))
 
 
-def page(name: str, make: Callable[[], str], instead: Callable[[Exception], str]) -> str:
+def page(name: str, make: Callable[[], Made], instead: Callable[[Exception], Made]) -> Made:
     """Return what `make` returns, or what stands instead of it."""
     failed = _FAILED.get()
     if failed is None:

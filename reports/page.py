@@ -1,7 +1,8 @@
 """The page around the tables: its parts in their order, as one HTML text that needs nothing else to be read."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 
 import polars as pl
@@ -10,6 +11,7 @@ from reports import (
     change_tables,
     facts,
     gap_tables,
+    guard,
     news,
     price_tables,
     provider_tables,
@@ -35,12 +37,10 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
     """Return the page as it stands in each of several places below the reports; the same facts give the same bytes."""
     headline = news.headline(found)
     day = wording.day(found.built_at)
-    main = "\n".join(
-        (
-            basis(found, sources="#sources"), _changes(found), _prices(found), _gaps(found), _sources(found),
-            _method(found),
-        )
+    made: tuple[Callable[[Facts], str], ...] = (
+        partial(basis, sources="#sources"), _changes, _prices, _gaps, _sources, _method,
     )  # fmt: skip
+    main = "\n".join(guard.part(words, partial(make, found)) for (_, words), make in zip(PARTS, made, strict=True))
     return [
         frame(
             title=f"Accelerator prices, {day}",

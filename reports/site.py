@@ -6,6 +6,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -161,9 +162,18 @@ def write(
         if draw is None:
             draw = bool(asking.all_of(file, "any_current"))
         drawn = draw and marts.issuperset(DRAWN)
-        found = facts.read(file, draw=drawn, shown_in=shown_in, standing=standing, regions=regions)
-        places = (f"daily/{wording.day(found.built_at)}.html", "latest.html")
-        for place, text in zip(places, page.render(found, places), strict=True):
+        (built_at,) = asking.all_of(file, "built_at")
+        trouble = ""
+        places = (f"daily/{wording.day(built_at['built_at'])}.html", "latest.html")
+
+        def of_day() -> list[str]:
+            nonlocal trouble
+            found = facts.read(file, draw=drawn, shown_in=shown_in, standing=standing, regions=regions)
+            trouble = news.trouble(found.scopes)
+            return page.render(found, places)
+
+        texts = guard.page("The day", of_day, lambda error: [_instead("The day", each, error) for each in places])
+        for place, text in zip(places, texts, strict=True):
             put(folder / place, text)
         shown = [each for each in PAGES if marts.issuperset(each.needs) and (local or not each.local_only)]
         for each in PAGES:
@@ -171,28 +181,36 @@ def write(
                 put(folder / each.path, _whole(each, file, drawn))
             else:
                 (folder / each.path).unlink(missing_ok=True)
-        feed.write(file, folder)
+        guard.page("The feed", lambda: feed.write(file, folder), lambda error: None)
         put(folder / "weekly" / "index.html", weekly_archive.index(folder / "weekly"))
         archive_page.write(folder)
-        front = front_facts.read(file, chips or front_facts.CHIPS)
-        evidence = evidence_page.render(file, front.offers, built_at=front.built_at, version=front.version)
-        put(folder / evidence_page.PLACE, evidence)
         links = [
             ("latest.html", "Newest day"), (archive_page.PLACE, "Archive"),
             *((each.path, each.title) for each in shown if each.name in ("claims", "tables")),
         ]  # fmt: skip
-        newest = folder / front_page.PLACE
-        put(newest, front_page.render(front, trouble=news.trouble(found.scopes), links=links))
-        return newest
+
+        def of_front() -> tuple[str, str]:
+            front = front_facts.read(file, chips or front_facts.CHIPS)
+            evidence = evidence_page.render(file, front.offers, built_at=front.built_at, version=front.version)
+            return evidence, front_page.render(front, trouble=trouble, links=links)
+
+        ends = (evidence_page.PLACE, front_page.PLACE)
+        made = guard.page(
+            "The front page", of_front,
+            lambda error: (_instead("Evidence", ends[0], error), _instead("The front page", ends[1], error)),
+        )  # fmt: skip
+        for place, text in zip(ends, made, strict=True):
+            put(folder / place, text)
+        return folder / front_page.PLACE
 
 
 def _whole(each: Page, file: Path, draw: bool) -> str:
     """Return a page; where it cannot be made at all, one that says so."""
+    return guard.page(each.title, lambda: each.render(file, draw), partial(_instead, each.title, each.path))
 
-    def instead(error: Exception) -> str:
-        return frame(
-            title=each.title, headline=f"{each.title}: this page could not be made", place=each.path, built_at=None,
-            version="", main=guard.sorry(each.title, error),
-        )  # fmt: skip
 
-    return guard.page(each.title, lambda: each.render(file, draw), instead)
+def _instead(title: str, place: str, error: Exception) -> str:
+    return frame(
+        title=title, headline=f"{title}: this page could not be made", place=place, built_at=None, version="",
+        main=guard.sorry(title, error),
+    )  # fmt: skip

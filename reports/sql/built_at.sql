@@ -1,0 +1,3 @@
+-- When the file was made: the only clock of its pages.
+select built_at
+from meta.build

@@ -1,0 +1,114 @@
+"""The drift report over the imported shared history, at twenty dates, beside plain Python.
+
+Where prices are known on every day between, a drift is that of the chained index; else that of the offers themselves.
+"""
+
+import random
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import kept
+import pytest
+from drift_in_python import Chains, drift
+from few_marts import published_with
+
+from flows import steps
+from flows.settings import Settings
+from transform.models import MARTS
+
+FILES = ("neocloud_history_open.csv", "aws_on_demand_observations.csv")
+CHIPS = ["H100", "A100-80GB", "L40S", "Trainium1"]
+WINDOWS = (7, 30, 90, 365)
+CLOSE = 1e-9
+
+
+@pytest.fixture(scope="module")
+def file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a published file of the shared history, which tests may change."""
+
+    def make(folder: Path) -> None:
+        with published_with("drift_report"), steps.open_run(Settings(data_dir=folder / "data")) as run:
+            for name in FILES:
+                run.land_import(shared / "data" / name)
+            run.load()
+            run.publish()
+
+    made = kept.once(tmp_path_factory, "drift-history", make) / "data" / "prices.duckdb"
+    own = tmp_path_factory.mktemp("drift") / "prices.duckdb"
+    shutil.copy(made, own)
+    own.chmod(0o644)
+    return own
+
+
+def moments() -> list[datetime]:
+    """Return twenty moments of the history, the same in every run."""
+    chosen = random.Random(20)  # noqa: S311
+    return sorted(datetime(2024, 6, 1, 12) + timedelta(days=chosen.randrange(800)) for _ in range(20))  # noqa: DTZ001
+
+
+def test_the_report_is_plain_python_at_twenty_dates(file: Path) -> None:
+    """Every drift of every series and window, and each that is unknown is unknown there too."""
+    chains = Chains(file, CHIPS)
+    sql = next(mart.sql for mart in MARTS if mart.name == "drift_report")
+    n_chained = n_matched = n_unknown = n_moved = 0
+    for now in moments():
+        with duckdb.connect(str(file)) as con:
+            con.execute("update meta.build set built_at = ?", [now])
+            rows = con.execute(
+                "select index_level, service_provider_name, accelerator_name, purchase_option, window_days, drift, "
+                f"drift_method from ({sql})"
+            ).fetchall()
+        matched = {days: drift(file, now, days) for days in WINDOWS}
+        assert rows
+        for level, provider, chip, option, days, told, method in rows:
+            series = level, provider, chip, option
+            if method == "chained":
+                if chip not in CHIPS:
+                    continue
+                expected = chains.drift(series, (now - timedelta(days=days)).date(), now.date())
+                n_chained += 1
+            else:
+                expected = matched[days].get(series)
+                n_matched += told is not None
+                n_unknown += told is None
+                if level != "all" and chip in CHIPS and told is not None:
+                    assert chains.drift(series, (now - timedelta(days=days)).date(), now.date()) is None
+            assert (told is None) == (expected is None), (now, series, days, method)
+            if told is not None:
+                assert told == pytest.approx(expected, abs=CLOSE), (now, series, days, method)
+                n_moved += abs(told) > CLOSE
+    assert min(n_chained, n_matched, n_unknown, n_moved) > 200, (n_chained, n_matched, n_unknown, n_moved)
+
+
+def test_one_price_moves_its_own_series_alone(file: Path) -> None:
+    """A later price of one offer: its provider's drift is that move, its chip's its share; no other series changes."""
+    now = datetime(2026, 8, 22, 12)  # noqa: DTZ001
+    sql = next(mart.sql for mart in MARTS if mart.name == "drift_report")
+    keys = "index_level, service_provider_name, accelerator_name, purchase_option, window_days"
+    read = f"select {keys}, drift from ({sql}) where drift_method = 'matched' or drift_method is null"
+    with duckdb.connect(str(file)) as con:
+        con.execute("update meta.build set built_at = ?", [now])
+        before = {row[:5]: row[5] for row in con.execute(read).fetchall()}
+        offer, provider, chip, option = con.execute(
+            "select i.offer_id, o.service_provider_name, u.accelerator_name, o.purchase_option "
+            "from int.price_index_item as i join core.offer as o using (offer_id) "
+            "join core.offer_unit as u using (offer_id) join int.price_history as h using (offer_id) "
+            "where h.valid_to is null and h.last_observed_at between ?::timestamp - interval 20 day and ? "
+            "and u.accelerator_name = 'L40S' and h.effective_hourly_price > 0 order by i.offer_id limit 1",
+            [now, now],
+        ).fetchone()  # type: ignore[misc]
+        con.execute("begin")
+        con.execute(
+            "update int.price_history set effective_hourly_price = effective_hourly_price * 1.5 "
+            "where offer_id = ? and valid_to is null",
+            [offer],
+        )
+        after = {row[:5]: row[5] for row in con.execute(read).fetchall()}
+        con.execute("rollback")
+    changed = {key for key in before if before[key] != after.get(key)}
+    allowed = {("provider", provider, chip, option), ("chip", None, chip, option), ("all", None, None, option)}
+    assert changed
+    assert {key[:4] for key in changed} <= allowed
+    assert before.keys() == after.keys()

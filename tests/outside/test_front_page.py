@@ -1,0 +1,333 @@
+"""The front page, from the outside: every cell of its table is computed again from the published file, in Python.
+
+Nothing here asks a table that the page is made of: prices come from the log's own view (amounts, terms, chips), picks
+and ages from plain loops over it.
+"""
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import duckdb
+import pytest
+from drift_in_python import drift
+
+CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2", "Trainium3")
+COLUMNS = (
+    "chip", "on_demand", "1y", "3y", "spot", "elsewhere", "change", "token_on_demand", "token_1y", "token_spot", "age",
+)  # fmt: skip
+NOT_SOLD = {"MI300X"}
+"""Of the chips those that AWS has no machine with."""
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+Offer = Mapping[str, Any]
+
+
+@pytest.fixture(scope="module")
+def file(offline_run: Path) -> Path:
+    return offline_run / "prices.duckdb"
+
+
+@pytest.fixture(scope="module")
+def page(file: Path) -> str:
+    return (file.parent / "reports" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def rows(page: str) -> dict[str, dict[str, str]]:
+    """Return the cells of the table as HTML, by chip and column."""
+    body = re.search(r'id="chips".*?<tbody[^>]*>(.*?)</tbody>', page, re.DOTALL)
+    assert body
+    found = {}
+    for row in re.findall(r"<tr>(.*?)</tr>", body[1], re.DOTALL):
+        cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+        assert len(cells) == len(COLUMNS)
+        found[text(cells[0].split("<small")[0])] = dict(zip(COLUMNS, cells, strict=True))
+    return found
+
+
+def text(cell: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<svg.*?</svg>", "", cell))).split())
+
+
+@pytest.fixture(scope="module")
+def built_at(file: Path) -> datetime:
+    return ask(file, "select built_at from meta.build")[0]["built_at"]
+
+
+def ask(file: Path, sql: str) -> list[Offer]:
+    with duckdb.connect(str(file), read_only=True) as con:
+        cursor = con.execute(sql)
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+@pytest.fixture(scope="module")
+def offers(file: Path, built_at: datetime) -> list[Offer]:
+    """Return every price that stands, with what it comes to per chip-hour, and whether it may be ranked."""
+    found = ask(
+        file,
+        "select o.*, u.accelerator_name as chip, u.accelerator_count::double as chips, u.form_factor as form, "
+        "u.hours_per_pricing_unit::double as hours, p.unit_price::double as unit, p.upfront_price::double as upfront, "
+        "p.last_observed_at as seen from int.price_history as p join core.offer as o using (offer_id) "
+        "join core.offer_unit as u using (offer_id) where p.valid_to is null and p.unit_price is not null",
+    )
+    markets = {each["service_provider_name"] for each in found if (each["tier"] or "").startswith("marketplace")}
+    made = []
+    for each in found:
+        if not each["chip"] or not each["chips"] or each["pricing_currency"] != "USD":
+            continue
+        spread = each["upfront"] / each["commitment_term_hours"] if each["upfront"] else 0.0
+        price = (each["unit"] / each["hours"] + spread) / each["chips"]
+        most = 30 if each["service_provider_name"] in markets else 90
+        good = each["unit_price_type"] == "List" and each["restriction"] is None and each["statistic"] != "floor"
+        young = built_at - each["seen"] <= timedelta(days=most)
+        made.append({**each, "price": price, "is_ranked": good and young and price > 0})
+    return made
+
+
+def is_of_us(offer: Offer) -> bool:
+    region = offer["region_id"] or ""
+    return region.startswith("us-") and not re.match("us-(gov|iso)", region)
+
+
+def aws(offers: Sequence[Offer], chip: str) -> list[Offer]:
+    return [
+        each for each in offers
+        if each["service_provider_name"] == "AWS" and each["chip"] == chip and each["is_ranked"] and is_of_us(each)
+        and each["statistic"] == "price" and each["instance_type"] and not each["instance_type"].startswith("ml.")
+    ]  # fmt: skip
+
+
+def machine(offers: Sequence[Offer], chip: str) -> Offer | None:
+    """Return the offer whose machine and region AWS's cells are of."""
+    known = [each for each in aws(offers, chip) if each["conditions"] is None]
+    return min(
+        known,
+        default=None,
+        key=lambda each: (
+            each["purchase_option"] != "on_demand", each["region_id"] != "us-east-1", each["price"], -each["chips"],
+            each["instance_type"], each["offer_id"],
+        ),
+    )  # fmt: skip
+
+
+def of_machine(offers: Sequence[Offer], chip: str, option: str, hours: int | None = None) -> Offer | None:
+    own = machine(offers, chip)
+    if own is None:
+        return None
+    options = {"on_demand"} if option == "on_demand" else {"reserved", "savings_plan"}
+    known = [
+        each for each in aws(offers, chip)
+        if each["purchase_option"] in options and each["commitment_term_hours"] == hours and each["conditions"] is None
+        and each["instance_type"] == own["instance_type"] and each["region_id"] == own["region_id"]
+    ]  # fmt: skip
+    return min(known, default=None, key=lambda each: (each["price"], each["offer_id"]))
+
+
+def spots(offers: Sequence[Offer], chip: str) -> list[Offer]:
+    own = machine(offers, chip)
+    return [
+        each for each in aws(offers, chip)
+        if each["purchase_option"] == "spot" and own and each["instance_type"] == own["instance_type"]
+    ]  # fmt: skip
+
+
+def elsewhere(offers: Sequence[Offer], chip: str) -> Offer | None:
+    own = machine(offers, chip)
+    form = own["form"] if own else None
+    known = [
+        each for each in offers
+        if each["service_provider_name"] != "AWS" and each["chip"] == chip and each["is_ranked"]
+        and each["purchase_option"] == "on_demand" and each["statistic"] != "median"
+        and (form is None or each["form"] == form or (each["form"] is None and chip in ("B200", "B300")))
+    ]  # fmt: skip
+    return min(known, default=None, key=lambda each: (each["price"], each["service_provider_name"], each["offer_id"]))
+
+
+def links(cell: str) -> list[tuple[int, str]]:
+    """Return offer and text of each price of a cell; each leads to its own evidence."""
+    found = re.findall(r'<a href="evidence.html#offer-(\d+)" data-offer-id="(\d+)"[^>]*>([^<]*)</a>', cell)
+    assert all(there == offer for there, offer, _ in found)
+    return [(int(offer), shown) for _, offer, shown in found]
+
+
+def shown(offer: Offer | None) -> list[tuple[int, str]]:
+    return [] if offer is None else [(offer["offer_id"], f"{offer['price']:,.2f}")]
+
+
+def test_the_chips_of_the_setting_in_their_order(rows: Mapping[str, Mapping[str, str]]) -> None:
+    assert tuple(rows) == CHIPS
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_each_price_is_the_lowest_of_its_kind(
+    rows: Mapping[str, Mapping[str, str]], offers: Sequence[Offer], chip: str
+) -> None:
+    """On demand, one year, three years, elsewhere: the offer, and its price to the cent; no option for another."""
+    cells = rows[chip]
+    assert links(cells["on_demand"].split("<small>Block")[0]) == shown(of_machine(offers, chip, "on_demand"))
+    assert links(cells["1y"]) == shown(of_machine(offers, chip, "commitment", 8760))
+    assert links(cells["3y"]) == shown(of_machine(offers, chip, "commitment", 26280))
+    assert links(cells["elsewhere"]) == shown(elsewhere(offers, chip))
+    if other := elsewhere(offers, chip):
+        assert other["service_provider_name"] in text(cells["elsewhere"])
+    own = machine(offers, chip)
+    if own:
+        assert own["instance_type"] in text(cells["chip"])
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_the_terms_of_a_commitment(rows: Mapping[str, Mapping[str, str]], offers: Sequence[Offer], chip: str) -> None:
+    for name, hours in (("1y", 8760), ("3y", 26280)):
+        offer = of_machine(offers, chip, "commitment", hours)
+        if offer is None:
+            continue
+        kind = {None: "Reserved", "Compute": "Compute plan", "EC2Instance": "EC2 plan"}[
+            offer["commitment_discount_type"]
+        ]
+        paid = {"All Upfront": "upfront", "Partial Upfront": "half upfront", "No Upfront": "no upfront"}
+        assert text(rows[chip][name]).endswith(f" {kind}, {paid[offer['purchase_payment_model']]}")
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_spot_from_the_lowest_zone_to_the_highest(
+    rows: Mapping[str, Mapping[str, str]], offers: Sequence[Offer], chip: str
+) -> None:
+    known = spots(offers, chip)
+    cell = rows[chip]["spot"]
+    if not known:
+        assert links(cell) == []
+        return
+    low = min(known, key=lambda each: (each["price"], each["offer_id"]))
+    high = max(known, key=lambda each: (each["price"], -each["offer_id"]))
+    assert links(cell) == shown(low) + (shown(high) if high is not low else [])
+    zones = {each["availability_zone_id"] or each["availability_zone"] for each in known}
+    assert None not in zones
+    day = min(each["seen"] for each in known)
+    n = f"{len(zones)} zone{'s' if len(zones) > 1 else ''}"
+    assert text(cell).endswith(f"{n}, {day.day} {MONTHS[day.month - 1]}")
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_the_change_of_90_days(
+    rows: Mapping[str, Mapping[str, str]], file: Path, built_at: datetime, chip: str
+) -> None:
+    """As plain Python has it; where nothing can be compared the cell says so in words."""
+    known = drift(file, built_at, 90).get(("chip", None, chip, "on_demand"))
+    cell = text(rows[chip]["change"])
+    if known is None:
+        assert cell in ("new", "not comparable", "not known", "unknown")
+    else:
+        sign = "" if abs(known) < 1e-9 else "+" if known > 0 else "\N{MINUS SIGN}"
+        assert cell == f"{sign}{abs(known) * 100:.1f} %"
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_the_costs_per_token(rows: Mapping[str, Mapping[str, str]], file: Path, chip: str) -> None:
+    """Each is the price of its offer over the rate of its run, at the one point that the page states."""
+    place = "elsewhere" if chip in NOT_SOLD else "AWS"
+    known = {
+        row["option_kind"]: row
+        for row in ask(file, f"from int.headline_token_cost where accelerator_name = '{chip}' and place = '{place}'")
+    }
+    for name, kind in (("token_on_demand", "on_demand"), ("token_1y", "one_year"), ("token_spot", "spot")):
+        row = known.get(kind)
+        cell = rows[chip][name]
+        if row is None or row["usd_per_million_output_tokens"] is None:
+            assert links(cell) == []
+            assert text(cell) in ("no run", "no price", "too slow", "at most", "old price", "not this size", "unknown")
+            continue
+        ((offer, number),) = links(cell)
+        assert offer == row["offer_id"]
+        cost = row["usd_per_million_output_tokens"]
+        assert float(number) == float(f"{cost:.3g}")
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_the_age_is_that_of_the_oldest_price(
+    rows: Mapping[str, Mapping[str, str]], offers: Sequence[Offer], built_at: datetime, chip: str
+) -> None:
+    ways = [
+        of_machine(offers, chip, "on_demand"), of_machine(offers, chip, "commitment", 8760),
+        of_machine(offers, chip, "commitment", 26280), elsewhere(offers, chip), *spots(offers, chip),
+    ]  # fmt: skip
+    ages = [(built_at - each["seen"]).total_seconds() / 86400 for each in ways if each]
+    assert text(rows[chip]["age"]) == (f"{max(ages):.0f}" if ages else "unknown")
+
+
+def test_no_cell_is_empty_or_a_bare_dash(rows: Mapping[str, Mapping[str, str]]) -> None:
+    """What is not known says why in words."""
+    cells = [cell for row in rows.values() for cell in row.values()]
+    assert len(cells) == len(CHIPS) * len(COLUMNS)
+    assert [cell for cell in cells if text(cell) in ("", "\N{EN DASH}", "-", "0", "0.00", "None")] == []
+
+
+def test_each_offer_has_its_evidence(page: str, file: Path) -> None:
+    """Every link leads to a part of the page of evidence that names the document."""
+    evidence = (file.parent / "reports" / "evidence.html").read_text(encoding="utf-8")
+    shown_offers = set(re.findall(r'data-offer-id="(\d+)"', page))
+    assert len(shown_offers) > 30
+    documents = {
+        str(row["offer_id"]): row["document_sha256"]
+        for row in ask(file, "select offer_id, document_sha256 from int.price_history where valid_to is null")
+    }
+    for offer in shown_offers:
+        part = evidence.partition(f'id="offer-{offer}"')[2].partition("</tr>")[0]
+        assert documents[offer][:16] in part, offer
+
+
+def test_the_headline_and_the_bill(page: str, offers: Sequence[Offer]) -> None:
+    """The three prices of the H100; what a plan saves for 16 machines at 80 %, and the same chip elsewhere."""
+    on_demand = of_machine(offers, "H100", "on_demand")
+    plan = of_machine(offers, "H100", "commitment", 8760)
+    other = elsewhere(offers, "H100")
+    assert on_demand and plan and other
+    news = text(re.search(r"<h1>(.*?)</h1>", page, re.DOTALL)[1])  # type: ignore[index]
+    assert f"{on_demand['price']:.2f} USD an hour at AWS, {plan['price']:.2f} on a one-year plan" in news
+    assert f"{other['price']:.2f} at {other['service_provider_name']}" in news
+    told = text(page.partition('class="bill"')[2].partition("</section>")[0])
+    hours = on_demand["chips"] * 16 * 8760
+    saving = hours * (0.8 * on_demand["price"] - plan["price"])
+    assert f"saves {saving:,.0f} USD" in told
+    assert f"falls {(1 - plan['price'] / (0.8 * on_demand['price'])) * 100:.1f} %" in told
+    assert f"below {plan['price'] / on_demand['price'] * 100:.0f} %" in told
+    assert f"{(1 - other['price'] / on_demand['price']) * 100:.0f} % less" in told
+
+
+def test_the_chart_ends_where_the_table_is(page: str, offers: Sequence[Offer]) -> None:
+    """AWS and the lowest elsewhere have the table's prices at the ends of their lines, the median the middle of all."""
+    on_demand, other = of_machine(offers, "H100", "on_demand"), elsewhere(offers, "H100")
+    assert on_demand and other
+    best: dict[str, float] = {}
+    for each in offers:
+        if (
+            each["service_provider_name"] != "AWS" and each["chip"] == "H100" and each["is_ranked"]
+            and each["purchase_option"] == "on_demand" and each["form"] == on_demand["form"]
+            and each["statistic"] != "median"
+        ):  # fmt: skip
+            name = each["service_provider_name"]
+            best[name] = min(each["price"], best.get(name, each["price"]))
+    names = re.findall(r'class="name (\w+)">([^<]+)<', page)
+    told = {name: words.split()[-1] for name, words in names}
+    assert told == {
+        "aws": f"{on_demand['price']:.2f}", "lowest": f"{other['price']:.2f}", "median": f"{median(best.values()):.2f}",
+    }  # fmt: skip
+
+
+def test_the_trust_line(page: str, file: Path) -> None:
+    """How many prices, by the kind of their evidence."""
+    ((n, n_bytes, n_typed),) = (
+        tuple(row.values())
+        for row in ask(
+            file,
+            "select count(*), count(*) filter (where evidence_kind = 'provider_bytes'), "
+            "count(*) filter (where evidence_kind = 'transcribed') from mart.price_now",
+        )
+    )
+    trust = text(page.partition('class="trust"')[2].partition("</p>")[0])
+    assert f"{n:,} prices: {n_bytes:,} from providers' own bytes, {n_typed:,} transcribed" in trust
