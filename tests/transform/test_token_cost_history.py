@@ -65,9 +65,7 @@ def file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def prices(file: Path, option: str) -> list[Price]:
     """Return the prices of an option that may be ranked on some day."""
-    markets = {
-        name for (name,) in values(file, "select service_provider_name from core.offer where tier ilike 'marketplace%'")
-    }  # noqa: E501
+    markets = {name for (name,) in values(file, "select service_provider_name from core.offer where tier ilike 'marketplace%'")}  # noqa: E501
     found = []
     for row in lines(
         file,
@@ -81,9 +79,7 @@ def prices(file: Path, option: str) -> list[Price]:
         ):  # fmt: skip
             continue
         family = (row["instance_type"] or "").partition(".")[0]
-        apart = row["service_provider_name"] == "AWS" and (row["region_id"] or "").startswith(
-            ("cn-", "us-gov", "us-iso")
-        )
+        apart = row["service_provider_name"] == "AWS" and (row["region_id"] or "").startswith(("cn-", "us-gov", "us-iso"))
         if family == "ml" or apart or row["chips"] is None:
             continue
         unit = row["chips"] * float(row["minimum_quantity"] or 1)
@@ -116,10 +112,7 @@ def runs(file: Path, point: Sequence[Any]) -> list[dict[str, Any]]:
 def sold_as(name: str, run: dict[str, Any], forms: dict[str, set[str | None]]) -> bool:
     """Return whether a price of a chip by name is of what a run was on; forms are those with figures of their own."""
     chip, _, form = name.partition(" ")
-    return (
-        chip == run["accelerator_name"]
-        and (form or None if None not in forms[chip] else None) == run["chip_form_factor"]
-    )
+    return chip == run["accelerator_name"] and (form or None if None not in forms[chip] else None) == run["chip_form_factor"]
 
 
 def rate_known(known: list[dict[str, Any]], unit: float, network: str | None, speed: float) -> float | None:
