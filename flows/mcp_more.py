@@ -76,12 +76,12 @@ def cost_per_token(book: Book, asked: CostPerToken) -> Row:
         if row.get("utilisation", asked.utilisation) == asked.utilisation
         and asked.purchase_option in (None, row["purchase_option"])
     ]
-    book.settled(rows, source="price_source")
     costless = sum(row[cost] is None for row in rows)
     best = sorted(
         asking.cheapest([row for row in rows if row[cost] is not None]),
         key=asking.by_rank,
     )
+    book.settled(rows, source="price_source")
     lists = []
     for option in sorted({row["purchase_option"] for row in best}):
         of_option = [_costed(row, figures) for row in best if row["purchase_option"] == option]

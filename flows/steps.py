@@ -142,13 +142,9 @@ class Run:
             LOG.warning("%s", told)
             self.progress(f"{fetched.source} {fetched.scope}: failed")
             self.landing.record_failure(
-                source=fetched.source,
-                scope=fetched.scope,
-                observed_at=self.started_at,
-                error=told,
-                run_id=self.summary.run_id,
-                recorded_at=self.started_at,
-            )
+                source=fetched.source, scope=fetched.scope, observed_at=self.started_at, error=told,
+                run_id=self.summary.run_id, recorded_at=self.started_at,
+            )  # fmt: skip
             return
         for look in fetched.looks:
             self.summary.notes += [f"{look.source} {look.scope}: {note}" for note in look.notes]
@@ -212,12 +208,7 @@ class Run:
         document = Document(source=observations.NAME, scope=name, url=name, body=body, fetched_at=now)
         observations.parse(document)
         look = Look(
-            source=observations.NAME,
-            scope=name,
-            observed_at=now,
-            complete=False,
-            documents=(document,),
-            archived=True,
+            source=observations.NAME, scope=name, observed_at=now, complete=False, documents=(document,), archived=True
         )
         self.landing.record_look(look, run_id=self.summary.run_id, recorded_at=now)
 
@@ -253,7 +244,9 @@ class Run:
 
         # The week comes first: the pages list it.
         self.summary.week_faults = mail_steps.after_run(self.settings, self.summary.file, clock=self.clock)
-        self.summary.report, self.summary.page_faults, self.summary.chips = pages.noted(self.settings, self.summary.file)
+        self.summary.report, self.summary.page_faults, self.summary.chips = pages.noted(
+            self.settings, self.summary.file
+        )
         return self.summary.report
 
     def finish(self, *, report: bool = True) -> Summary:

@@ -72,7 +72,7 @@ def test_a_page_for_each_source_mart_formula_and_command(made: dict[str, str]) -
     """What is registered has a page, or its part of one, with what it takes."""
     from extract import SOURCES
     from flows.cli import main
-    from transform.models import FORMULAS, MACROS, MARTS
+    from transform.models import FORMULAS, MACROS, MARTS, PUBLIC
 
     for source in SOURCES:
         page = made[f"sources/{source.name}.md"]
@@ -80,8 +80,10 @@ def test_a_page_for_each_source_mart_formula_and_command(made: dict[str, str]) -
         assert re.search(r"\| credentials \| .*\w", page), source.name
         assert [name for name in source.settings if f"`{name}`" not in page] == []
         assert "\n1. " in page, source.name
-    assert {mart.name for mart in (*MARTS, *MACROS)} <= {Path(path).stem for path in made if path.startswith("marts/")}
-    assert "| `unit_price` | DECIMAL(18,10) |" in made["marts/price_history.md"]
+    names = {mart.qualified for mart in MARTS} | {mart.name for mart in (*PUBLIC, *MACROS)}
+    assert names <= {Path(path).stem for path in made if path.startswith("marts/")}
+    assert "| `unit_price` | DECIMAL(18,10) |" in made["marts/int.price_history.md"]
+    assert "## Example" in made["marts/price_history.md"]
     assert "from mart.cheapest(" in made["marts/cheapest.md"]
     assert [f.name for f in FORMULAS if f"\n### {f.schema}.{f.name}\n" not in made["formulas.md"]] == []
     shown = made["command-options.md"]

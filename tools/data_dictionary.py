@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT))
 import duckdb  # noqa: E402
 
 from warehouse.columns import COLUMNS, FOCUS_COLUMNS, Column  # noqa: E402
+from warehouse.dictionary import DEPRECATED  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "data-dictionary.md"
 HEAD = """\
@@ -28,7 +29,7 @@ Made by `python tools/data_dictionary.py` from the published file and `warehouse
 the file: in `mart.data_dictionary`, and as comments on tables and columns. A column means the same wherever its name
 stands. Amounts are in the unit given, times are UTC, and NULL is unknown, never 0.
 """
-KINDS = {"mart": "Marts", "core": "The log and its facts"}
+KINDS = {"mart": "Tables", "int": "What they are made of", "core": "The log and its facts"}
 TABLES = """
 select schema_name, table_name as name, comment, null as parameters from duckdb_tables()
 where database_name = current_database()
@@ -57,11 +58,14 @@ def lines(file: Path) -> Iterator[str]:
     used: set[str] = set()
     with duckdb.connect(str(file), read_only=True) as con:
         tables = con.execute(TABLES).fetchall()
+        examples = dict(con.execute("select name, example from meta.model where example is not null").fetchall())
         for schema, title in KINDS.items():
             yield f"## {title}\n"
             for table_schema, name, comment, parameters in tables:
                 if table_schema != schema or (parameters is not None and not comment):
                     continue  # macros without a comment are how others are made
+                if (comment or "").startswith(DEPRECATED):
+                    continue
                 asked = f"({', '.join(parameters)})" if parameters is not None else ""
                 of = COLUMNS_OF if parameters is None else MACRO_COLUMNS
                 names = [column for (column,) in con.execute(of, [schema, name]).fetchall()]
@@ -69,6 +73,8 @@ def lines(file: Path) -> Iterator[str]:
                 yield f"{comment}.\n"
                 if names:
                     yield ", ".join(f"`{column}`" for column in names) + "\n"
+                if example := examples.get(f"{schema}.{name}"):
+                    yield f"```sql\n{example};\n```\n"
                 used.update(names)
     yield "## Columns\n"
     yield from _table(column for name, column in sorted(COLUMNS.items()) if name in used)

@@ -112,17 +112,19 @@ def _listed(name: str) -> list[str]:
 
 def marts() -> dict[str, str]:
     """Return a page for each mart of the data dictionary."""
-    from transform.models import MACROS, MARTS
+    from transform.models import MACROS, MARTS, PUBLIC
 
-    known: dict[str, Any] = {mart.name: mart for mart in (*MARTS, *MACROS)}
+    known: dict[str, Any] = {mart.qualified: mart for mart in (*MARTS, *PUBLIC)}
+    known |= {f"mart.{macro.name}": macro for macro in MACROS}
     text = (ROOT / "docs" / "data-dictionary.md").read_text(encoding="utf-8")
     pages = {}
     for part in re.split(r"^### ", text.partition("\n## Columns")[0], flags=re.MULTILINE)[1:]:
         head, row, *rest = part.strip().split("\n\n")
-        if head.startswith("mart."):
-            name = head.removeprefix("mart.").partition("(")[0]
-            columns = re.findall(r"`(\w+)`", rest[0]) if rest and rest[0].startswith("`") else []
-            pages[f"marts/{name}.md"] = mart_page(head, row, columns, known.get(name))
+        if head.startswith(("mart.", "int.")):
+            schema, _, name = head.partition("(")[0].partition(".")
+            columns = re.findall(r"`(\w+)`", rest[0]) if rest and re.match("`\\w", rest[0]) else []
+            page = f"marts/{name}.md" if schema == "mart" else f"marts/{schema}.{name}.md"
+            pages[page] = mart_page(head, row, columns, known.get(f"{schema}.{name}"))
     return pages
 
 
@@ -147,8 +149,11 @@ def mart_page(head: str, row: str, columns: list[str], mart: Any) -> str:
         told = (column.type, column.unit, column.meaning) if column else ("", "", "what the name says")
         lines.append(f"| `{name}` | {' | '.join(map(_cell, told))} |")
     if mart is not None:
-        file = f"`transform/sql/{mart.name}.sql`"
-        asked = f"`select sql from meta.model where name = '{mart.name}'`"
+        is_public = getattr(mart, "schema", "") == "mart"
+        if is_public:
+            lines += ["", "## Example", "", "```sql", f"{mart.example};", "```"]
+        file = f"`transform/sql/{'public/' if is_public else ''}{mart.name}.sql`"
+        asked = f"`select sql from meta.model where name = '{'mart.' if is_public else ''}{mart.name}'`"
         lines += ["", "## SQL", "", f"{file}, and in the published file: {asked}.", ""]
         lines += ["```sql", mart.sql.strip(), "```"]
     else:

@@ -220,10 +220,11 @@ def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
         con.execute(f"create {'table' if model.is_table else 'view'} mart.{model.name} as {model.sql}")
         _note(con, f"mart.{model.name}", model)
     public = {model.name for model in contents.public}
-    for name in (*(model.name for model in contents.marts), *(table.name for table in contents.computed)):
+    names = [model.name for model in contents.marts] + [table.name for table in contents.computed]
+    for name in names:
         if name not in public:
             con.execute(f"create view mart.{name} as from int.{name}")
-            con.execute(f"comment on view mart.{name} is {quote(f'{DEPRECATED}: ask int.{name}')}")
+            con.execute(f"comment on view mart.{name} is {quote(f'{DEPRECATED}: query int.{name}')}")
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | None) -> None:

@@ -1,5 +1,5 @@
--- What providers ask for chips, for each purchase option: what is within the limit of age, and AWS whatever its date, to
--- compare with. Within one chip and the same terms row_rank follows price_rank of int.provider_price; what has no rank
+-- What providers ask for chips, for each purchase option: what is within the limit of age, and AWS whatever its date,
+-- to compare with. Within one chip and the same terms row_rank follows price_rank of int.provider_price; what has no rank
 -- (medians, floors) comes last; AWS's own rows have none. Options are never mixed.
 with dated as (
     select
@@ -96,9 +96,9 @@ order by
     r.purchase_option asc,
     chip_rank asc,
     case when has_forms then r.form_factor end desc nulls last,
-    capacity_rank nulls last,
+    capacity_rank asc nulls last,
     term_rank asc nulls last,
-    r.price_rank nulls last,
-    r.is_floor,
+    r.price_rank asc nulls last,
+    r.is_floor asc,
     r.service_provider_name asc,
     r.offer_id asc

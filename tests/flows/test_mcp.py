@@ -179,7 +179,7 @@ def test_cheapest_keeps_options_floors_and_medians_apart(call):
     assert {each["purchase_option"] for each in spot["lists"]} == {"spot"}
     assert [(each["capacity_class"], each["cheapest_price_usd"]) for each in spot["lists"]] == [
         (None, 1.9),
-        ("node", None),
+        ("node", 2.5),
     ]
 
 

@@ -105,7 +105,7 @@ def test_a_question_reaches_nothing_else(call: Call, tmp_path: Path, sql: str) -
 
 def test_the_list_names_tables_and_macros(call: Call) -> None:
     """Each with what a row of it is; macros with their parameters."""
-    listed = {line["name"]: line for line in json.loads(call("query", "--list", "--json").stdout)}
+    listed = {line["name"]: line for line in json.loads(call("query", "--list", "--all", "--json").stdout)}
     assert listed["mart.price_on()"]["parameters"] == "moment"
     assert listed["int.price_history"]["parameters"] is None
     assert [name for name, line in listed.items() if not line["row"] and name.startswith("mart.")] == []

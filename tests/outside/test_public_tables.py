@@ -1,6 +1,7 @@
 """The ten public tables: narrow, described, with an example that runs; and one "cheapest" on every surface."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,12 @@ def con(offline_run: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @pytest.fixture
-def call(offline_run: Path) -> Callable[..., str]:
-    """A function that gives what a command prints of that file."""
+def call(offline_run: Path, tmp_path: Path) -> Callable[..., str]:
+    """A function that gives what a command prints of a copy of that file, which nobody has open."""
+    shutil.copy(offline_run / "prices.duckdb", tmp_path)
 
     def called(*words: str) -> str:
-        result = CliRunner().invoke(main, ["--data-dir", str(offline_run), *words])
+        result = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *words])
         assert result.exit_code == 0, result.output
         return result.stdout
 

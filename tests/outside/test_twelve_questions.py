@@ -1,5 +1,7 @@
 """Twelve questions of a user: one public table each, at most six lines, asked while a run publishes again and again."""
 
+import json
+import math
 import re
 import shutil
 import subprocess
@@ -33,7 +35,8 @@ folder, questions = pathlib.Path(sys.argv[1]), json.loads(sys.stdin.read())
 answers = {}
 with duckdb.connect(str(folder / "prices.duckdb"), read_only=True) as con:
     for number, sql in questions.items():
-        answers[number] = [list(map(str, row)) for row in con.execute(sql).fetchall()]
+        answers[number] = [[f"{each:.9g}" if isinstance(each, float) else str(each) for each in row]
+                           for row in con.execute(sql).fetchall()]
 print(json.dumps(answers))
 """
 Rows = list[dict[str, Any]]
@@ -71,8 +74,6 @@ def test_each_is_short_and_of_one_public_table() -> None:
 
 def test_they_are_answered_while_a_run_publishes(offline_run: Path, tmp_path: Path) -> None:
     """By another process each time: each file is whole, and two publications answer alike."""
-    import json
-
     folder = tmp_path / "data"
     shutil.copytree(offline_run, folder)
     questions = json.dumps(SQL)
@@ -92,7 +93,7 @@ def test_they_are_answered_while_a_run_publishes(offline_run: Path, tmp_path: Pa
         writer.communicate(timeout=120)
     assert writer.returncode == 0
     assert len(files) >= 3
-    assert all(each == answers[0] for each in answers)
+    assert [number for number in answers[0] if len({json.dumps(each[number]) for each in answers}) > 1] == []
     assert [number for number, rows in answers[0].items() if not rows] == []
 
 
@@ -156,8 +157,6 @@ def test_evidence_adds_up_to_all_prices(file: duckdb.DuckDBPyConnection) -> None
 
 def test_the_costs_of_a_token_add_up(file: duckdb.DuckDBPyConnection) -> None:
     """8: the parts of each step add up to the log of its ratio."""
-    import math
-
     rows = ask(file, SQL[8])
     for before, after in pairwise(rows):
         step = math.log(after["usd_per_million_output_tokens"] / before["usd_per_million_output_tokens"])
