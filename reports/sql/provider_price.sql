@@ -1,6 +1,6 @@
 -- What providers ask for chips, for each purchase option: what is within the limit of age, and AWS whatever its date,
--- to compare with. Within one chip and the same terms row_rank follows price_rank of int.provider_price; what has no rank
--- (medians, floors) comes last; AWS's own rows have none. Options are never mixed.
+-- to compare with. Within one chip and the same terms row_rank follows price_rank of int.provider_price; what has no
+-- rank (medians, floors, what is sold out) comes last; AWS's own rows have none. Options are never mixed.
 with dated as (
     select
         p.*,
