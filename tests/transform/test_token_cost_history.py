@@ -292,7 +292,8 @@ def test_the_last_cost_is_the_one_of_now(file: Path) -> None:
         file,
         "with now as (select model_name, scenario, precision, decoding, interactivity, interactivity_statistic, "
         "accelerator_name, evidence_grade, purchase_option, commitment_class, "
-        "min(usd_per_million_output_tokens) as usd from int.token_option where is_cost_ranked and benchmark_family in ('inferencex', 'mlperf_inference') and "
+        "min(usd_per_million_output_tokens) as usd from int.token_option where is_cost_ranked "
+        "and benchmark_family in ('inferencex', 'mlperf_inference') and "
         "task = 'serving' and purchase_option = 'on_demand' group by all) "
         "select n.*, h.usd_per_million_output_tokens from now as n left join int.token_cost_history as h "
         "on n.model_name = h.model_name and n.scenario = h.scenario and n.precision = h.precision and "
