@@ -45,7 +45,7 @@ def chips(settings: Settings) -> tuple[str, ...]:
 
 
 def noted(settings: Settings, file: Path, *, draw: bool | None = None) -> tuple[Path, tuple[str, ...], tuple[str, ...]]:
-    """Write all pages as `write` does; return the front page's path, the parts that could not be made, and its chips."""
+    """Write all pages as `write` does; return the front page's path, the parts that failed, and its chips."""
     from reports import guard
 
     with guard.noted() as faults:

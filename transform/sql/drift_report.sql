@@ -247,7 +247,7 @@ select
     w.days_back as window_days,
     w.point_date as window_begins_on,
     b.built_at::DATE as window_ends_on,
-    case when z.n_items is not null then exp(coalesce(c.drift_log, m.drift_log)) - 1 end as drift,
+    exp(coalesce(c.drift_log, case when z.n_items is not null then m.drift_log end)) - 1 as drift,
     case
         when c.drift_log is not null then 'chained'
         when m.drift_log is not null and z.n_items is not null then 'matched'
@@ -260,7 +260,7 @@ select
     coalesce(m.n_matched, 0) as n_matched,
     m.n_moved,
     case
-        when z.n_items is not null and coalesce(c.drift_log, m.drift_log) is not null then null
+        when c.drift_log is not null or (z.n_items is not null and m.drift_log is not null) then null
         when z.n_items is null then strftime(w.point_date, 'no price known on %Y-%m-%d')
         else 'no offer was confirmed since'
     end as unknown_reason,

@@ -1,0 +1,102 @@
+"""A NULL never ends a page: any offer, any column, all pages are written, and what fails says so in its place."""
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from flows import pages
+from flows.settings import Settings
+from flows.summary import Summary
+from reports import guard, site
+
+NEVER = {"offer_id", "built_at"}
+"""Columns that hold everything together: the log refuses a NULL there."""
+TABLES = (
+    "core.offer", "core.offer_unit", "int.accelerator_hour_price", "int.provider_price", "int.price_history",
+    "int.price_move", "int.front_cell", "int.front_bill_table", "int.drift_report", "int.front_move",
+    "int.headline_token_cost", "int.token_cost", "int.source_health",
+)  # fmt: skip
+
+
+@pytest.fixture
+def file(offline_run: Path, tmp_path: Path) -> Iterator[Path]:
+    """Return a published file of a test's own, which it may change."""
+    own = tmp_path / "prices.duckdb"
+    shutil.copy(offline_run / "prices.duckdb", own)
+    own.chmod(0o644)
+    yield own
+
+
+def columns(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    """Return table and column of everything that pages read as a table."""
+    rows = con.execute(
+        "select schema_name || '.' || table_name, column_name from duckdb_columns() where internal = false"
+    ).fetchall()
+    tables = {row[0] for row in con.execute("select schema_name || '.' || table_name from duckdb_tables()").fetchall()}
+    return [(table, name) for table, name in rows if table in TABLES and table in tables and name not in NEVER]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_null_in_any_column_ends_no_page(file: Path, tmp_path: Path, seed: int) -> None:
+    """In some rows of a quarter of all columns at a time: no part of any page fails, none is missing."""
+    chosen = random.Random(seed)  # noqa: S311
+    with duckdb.connect(str(file)) as con:
+        every = columns(con)
+        assert len(every) > 150
+        for number, (table, name) in enumerate(sorted(every)):
+            if number % 4 == seed:
+                part = chosen.randrange(5)
+                con.execute(f'update {table} set "{name}" = null where abs(hash(rowid)) % 5 = {part}')
+    with guard.noted() as failed:
+        site.write(file, tmp_path / "reports", draw=True)
+    assert failed == []
+    assert {each.path for each in site.PAGES} <= {path.name for path in (tmp_path / "reports").glob("*.html")}
+
+
+@pytest.mark.parametrize("table", ["core.offer", "core.offer_unit", "int.front_cell", "int.drift_report"])
+def test_a_table_of_nulls_ends_no_page(file: Path, tmp_path: Path, table: str) -> None:
+    """Everything but the keys is unknown."""
+    with duckdb.connect(str(file)) as con:
+        for of, name in columns(con):
+            if of == table and name not in (
+                "accelerator_name",
+                "cell",
+                "index_level",
+                "window_days",
+                "purchase_option",
+            ):
+                con.execute(f'update {table} set "{name}" = null')
+    with guard.noted() as failed:
+        site.write(file, tmp_path / "reports", draw=True)
+    assert failed == []
+
+
+def test_a_part_that_fails_costs_itself(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so in its place, all else is written, and the run's summary names it and is not well."""
+
+    def broken(*_: object) -> str:
+        raise KeyError(None)
+
+    monkeypatch.setattr("reports.front_page._bill", broken)
+    monkeypatch.setattr("reports.drift_page.render", broken)
+    page, faults, _ = pages.noted(Settings(data_dir=tmp_path), file)
+    text = page.read_text(encoding="utf-8")
+    assert "The bill could not be made" in text
+    assert 'id="chips"' in text
+    assert "could not be made" in (page.parent / "drift.html").read_text(encoding="utf-8")
+    assert [fault.split(":")[0] for fault in faults] == ["Drift", "The bill"]
+    summary = Summary(run_id="x", started_at=None, page_faults=faults)  # type: ignore[arg-type]
+    assert summary.faulty
+    assert [line for line in summary.lines() if "could not be made: The bill: KeyError" in line]
+
+
+def test_without_anybody_noting_a_failure_is_raised() -> None:
+    def broken() -> str:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        guard.part("x", broken)
