@@ -1,8 +1,12 @@
 """Writing the static site of a data directory, as its settings have it."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flows.settings import Settings
+
+if TYPE_CHECKING:
+    from flows.summary import Summary
 
 OF_ALL = "Charts, changes and gaps are of all regions."
 
@@ -44,10 +48,12 @@ def chips(settings: Settings) -> tuple[str, ...]:
     return site_settings.of(settings).chips
 
 
-def noted(settings: Settings, file: Path, *, draw: bool | None = None) -> tuple[Path, tuple[str, ...], tuple[str, ...]]:
-    """Write all pages as `write` does; return the front page's path, the parts that could not be made, and its chips."""
+def noted(settings: Settings, summary: "Summary", *, draw: bool | None = None) -> None:
+    """Write all pages of a summary's file as `write` does; put in it their path, their chips, and what failed."""
     from reports import guard
 
+    if summary.file is None:
+        raise ValueError("nothing was published")
     with guard.noted() as faults:
-        page = write(settings, file, draw=draw)
-    return page, tuple(faults), chips(settings)
+        summary.report = write(settings, summary.file, draw=draw)
+    summary.page_faults, summary.chips = tuple(faults), chips(settings)

@@ -253,7 +253,7 @@ class Run:
 
         # The week comes first: the pages list it.
         self.summary.week_faults = mail_steps.after_run(self.settings, self.summary.file, clock=self.clock)
-        self.summary.report, self.summary.page_faults, self.summary.chips = pages.noted(self.settings, self.summary.file)
+        pages.noted(self.settings, self.summary)
         return self.summary.report
 
     def finish(self, *, report: bool = True) -> Summary:
