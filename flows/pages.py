@@ -1,5 +1,7 @@
 """Writing the static site of a data directory, as its settings have it."""
 
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,12 +50,18 @@ def chips(settings: Settings) -> tuple[str, ...]:
     return site_settings.of(settings).chips
 
 
-def noted(settings: Settings, summary: "Summary", *, draw: bool | None = None) -> None:
-    """Write all pages of a summary's file as `write` does; put in it their path, their chips, and what failed."""
+def noted(settings: Settings, summary: "Summary", *, clock: Callable[[], datetime]) -> Path:
+    """Write the week, which the pages list, and all pages of a summary's file; return the front page's path.
+
+    The summary learns what failed. Raises ValueError where nothing was published.
+    """
+    from flows import mail_steps
     from reports import guard
 
     if summary.file is None:
         raise ValueError("nothing was published")
+    summary.week_faults = mail_steps.after_run(settings, summary.file, clock=clock)
     with guard.noted() as faults:
-        summary.report = write(settings, summary.file, draw=draw)
+        summary.report = page = write(settings, summary.file)
     summary.page_faults, summary.chips = tuple(faults), chips(settings)
+    return page

@@ -245,14 +245,9 @@ class Run:
             self.summary.notes.append(f"{source.name} {scope}: the archive has nothing of it in that time")
         return count
 
-    def report(self) -> None:
-        """Write the week, which the pages list, and then the pages of the published file."""
-        from flows import mail_steps
-
-        if self.summary.file is None:
-            raise ValueError("nothing was published")
-        self.summary.week_faults = mail_steps.after_run(self.settings, self.summary.file, clock=self.clock)
-        pages.noted(self.settings, self.summary)
+    def report(self) -> Path:
+        """Write the week and the pages of the published file; return the front page's path."""
+        return pages.noted(self.settings, self.summary, clock=self.clock)
 
     def finish(self, *, report: bool = True) -> Summary:
         """Publish and report where anything is fresh; return the summary. Nothing fresh leaves the last file alone."""

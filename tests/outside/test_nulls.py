@@ -3,6 +3,7 @@
 import random
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
@@ -84,7 +85,7 @@ def test_a_part_that_fails_costs_itself(file: Path, tmp_path: Path, monkeypatch:
     monkeypatch.setattr("reports.front_page._bill", broken)
     monkeypatch.setattr("reports.drift_page.render", broken)
     summary = Summary(run_id="x", started_at=None, file=file)  # type: ignore[arg-type]
-    pages.noted(Settings(data_dir=tmp_path), summary)
+    pages.noted(Settings(data_dir=tmp_path), summary, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC))
     page, faults = summary.report, summary.page_faults
     assert page
     text = page.read_text(encoding="utf-8")
