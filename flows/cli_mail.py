@@ -25,9 +25,11 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
         return
     with output.errors(in_json=in_json):
         from flows import pages
+        from reports import guard
 
         chosen: Settings = ctx.obj().shown()
-        page, faults, _ = pages.noted(chosen, chosen.published(), draw=True)
+        with guard.noted() as faults:
+            page = pages.write(chosen, chosen.published(), draw=True)
     output.echo(output.as_json({"report": str(page), "page_faults": list(faults)}) if in_json else str(page))
     for fault in faults:
         click.echo(f"part of a page could not be made: {fault}", err=True)

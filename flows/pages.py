@@ -1,8 +1,14 @@
 """Writing the static site of a data directory, as its settings have it."""
 
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flows.settings import Settings
+
+if TYPE_CHECKING:
+    from flows.summary import Summary
 
 OF_ALL = "Charts, changes and gaps are of all regions."
 
@@ -44,10 +50,18 @@ def chips(settings: Settings) -> tuple[str, ...]:
     return site_settings.of(settings).chips
 
 
-def noted(settings: Settings, file: Path, *, draw: bool | None = None) -> tuple[Path, tuple[str, ...], tuple[str, ...]]:
-    """Write all pages as `write` does; return the front page's path, the parts that failed, and its chips."""
+def noted(settings: Settings, summary: "Summary", *, clock: Callable[[], datetime]) -> Path:
+    """Write the week, which the pages list, and all pages of a summary's file; return the front page's path.
+
+    The summary learns what failed. Raises ValueError where nothing was published.
+    """
+    from flows import mail_steps
     from reports import guard
 
+    if summary.file is None:
+        raise ValueError("nothing was published")
+    summary.week_faults = mail_steps.after_run(settings, summary.file, clock=clock)
     with guard.noted() as faults:
-        page = write(settings, file, draw=draw)
-    return page, tuple(faults), chips(settings)
+        summary.report = page = write(settings, summary.file)
+    summary.page_faults, summary.chips = tuple(faults), chips(settings)
+    return page

@@ -27,7 +27,7 @@ from flows.source_table import source_rows
 from flows.summary import Summary
 from flows.warehouse_settings import landing_of, place_of
 from transform.audit import tables as audit_tables
-from transform.models import MACROS, MARTS, PUBLIC, create_formulas
+from transform.models import ALIASES, MACROS, MARTS, PUBLIC, create_formulas
 from warehouse import db, disk, lake
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
@@ -237,17 +237,8 @@ class Run:
         return count
 
     def report(self) -> Path:
-        """Write the report of the published file; return its path."""
-        if self.summary.file is None:
-            raise ValueError("nothing was published")
-        from flows import mail_steps
-
-        # The week comes first: the pages list it.
-        self.summary.week_faults = mail_steps.after_run(self.settings, self.summary.file, clock=self.clock)
-        self.summary.report, self.summary.page_faults, self.summary.chips = pages.noted(
-            self.settings, self.summary.file
-        )
-        return self.summary.report
+        """Write the week and the pages of the published file; return the front page's path."""
+        return pages.noted(self.settings, self.summary, clock=self.clock)
 
     def finish(self, *, report: bool = True) -> Summary:
         """Publish and report where anything is fresh; return the summary. Nothing fresh leaves the last file alone."""
@@ -336,6 +327,7 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
         marts=MARTS,
         formulas=create_formulas,
         public=PUBLIC,
+        aliases=ALIASES,
         macros=MACROS,
         computed=audit_tables.TABLES,
         # Asked only when the log is copied: of that copy.

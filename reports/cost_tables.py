@@ -154,7 +154,7 @@ def beside(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold:
     left = [name for name in names if name not in chips]
     without = sum(name not in with_run for name in left)
     more = f" {wording.count(len(left), 'more chip')} sold on demand left out, {without:,} of them without any run."
-    last = wording.day(max((row["last_observed_at"] for row in sold), default=None))
+    last = wording.day(max((row["last_observed_at"] for row in sold if row["last_observed_at"]), default=None))
     return sheet(
         frame,
         Form(heads={"chip": "Chip", **heads}, stub="chip", right=columns, marked=columns),
@@ -313,7 +313,7 @@ def _price(row: Row) -> str:
 
 
 def _sold(row: Row) -> str:
-    return escape(row["service_provider_name"]) + small(
+    return escape(row["service_provider_name"] or wording.UNKNOWN) + small(
         ", ".join(filter(None, (row["instance_type"], row["region_id"])))
     )
 

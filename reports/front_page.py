@@ -218,8 +218,8 @@ def _token(row: Row | None) -> str:
 
 def spark(drift: Row, built_at: datetime) -> str:
     """Return the sparkline of a row of int.drift_report; empty where nothing matches."""
-    levels = [round(level, 6) for level in drift["sparkline"] or ()]
-    points = [*zip(drift["spark_days"] or (), levels, strict=True), (0, 1.0)]
+    levels = [round(level, 6) for level in drift["sparkline"] or () if level is not None]
+    points = [*zip(drift["spark_days"] or (), levels, strict=False), (0, 1.0)]
     if len(points) < 2:
         return ""
     spans = [

@@ -82,7 +82,7 @@ def by_provider(
                 + small(rate.amount(row["median_price_usd"], places) if rate else None)
                 for row in rows
             ],
-            "offers": [f"{row['n_offers']:,}" + small(_stock(row)) for row in rows],
+            "offers": [f"{row['n_offers'] or 0:,}" + small(_stock(row)) for row in rows],
             "machine": [_machine(row) for row in rows],
             "confirmed": [confirmed(row) for row in rows],
             "spark": [sparks.get(row["offer_id"]) or wording.UNKNOWN for row in rows],
@@ -128,7 +128,7 @@ def _provider(row: Row) -> str:
     host = row["host_provider_name"]
     form = None if row["has_forms"] else row["form_factor"]
     more = (row["tier"], row["fabric"], form, f"machine of {host}" if host else None)
-    return escape(row["service_provider_name"]) + small(", ".join(each for each in more if each))
+    return escape(row["service_provider_name"] or wording.UNKNOWN) + small(", ".join(each for each in more if each))
 
 
 def _price(row: Row, places: int, rate: Rate | None) -> str:

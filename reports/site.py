@@ -185,7 +185,8 @@ def write(
         put(folder / "weekly" / "index.html", weekly_archive.index(folder / "weekly"))
         archive_page.write(folder)
         links = [
-            ("latest.html", "Newest day"), (archive_page.PLACE, "Archive"),
+            ("sources.html#checked", "What was checked"), ("latest.html", "Newest day"),
+            (archive_page.PLACE, "Archive"),
             *((each.path, each.title) for each in shown if each.name in ("claims", "tables")),
         ]  # fmt: skip
 

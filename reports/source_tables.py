@@ -27,7 +27,7 @@ def health(scopes: pl.DataFrame, *, troubled: bool = False, most: int = MOST_SCO
     """Return the state of each scope of each source, the worst first within a source; `troubled`: of those not well."""
     order = {state: rank for rank, state in enumerate(STATES)}
     rows = sorted(
-        scopes.iter_rows(named=True), key=lambda row: (row["kind"] != "live", row["source"], order[row["state"]])
+        scopes.iter_rows(named=True), key=lambda row: (row["kind"] != "live", row["source"] or "", order[row["state"]])
     )
     wanted = [row for row in rows if row["state"] in TROUBLED] if troubled else rows
     shown = wanted[:most]

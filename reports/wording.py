@@ -128,14 +128,14 @@ def days(age: float | None) -> str:
 
 
 def option(
-    purchase_option: str,
+    purchase_option: str | None,
     *,
     term_hours: int | None = None,
     payment: str | None = None,
     offering_class: str | None = None,
 ) -> str:
     """Return how something is bought, in words: Reserved 1 yr, No Upfront, convertible."""
-    words = OPTIONS.get(purchase_option, purchase_option)
+    words = OPTIONS.get(purchase_option or "", purchase_option or "option unknown")
     if term_hours:
         years, rest = divmod(term_hours, 8760)
         words += f" {years} yr" if not rest else f" {term_hours:,} h"

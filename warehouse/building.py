@@ -1,7 +1,7 @@
 """What a published file holds, made in its order from the log: its copy, what follows from it, marts, macros, words."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -96,6 +96,7 @@ class Contents:
 
     marts: Sequence[Model]
     public: Sequence[Model]
+    aliases: Collection[str]
     macros: Sequence[Macro]
     computed: Sequence[ComputedTable]
     formulas: Callable[[duckdb.DuckDBPyConnection], None]
@@ -219,12 +220,10 @@ def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
         db.keep(con)
         con.execute(f"create {'table' if model.is_table else 'view'} mart.{model.name} as {model.sql}")
         _note(con, f"mart.{model.name}", model)
-    public = {model.name for model in contents.public}
     names = [model.name for model in contents.marts] + [table.name for table in contents.computed]
-    for name in names:
-        if name not in public:
-            con.execute(f"create view mart.{name} as from int.{name}")
-            con.execute(f"comment on view mart.{name} is {quote(f'{DEPRECATED}: query int.{name}')}")
+    for name in filter(contents.aliases.__contains__, names):
+        con.execute(f"create view mart.{name} as from int.{name}")
+        con.execute(f"comment on view mart.{name} is {quote(f'{DEPRECATED}: query int.{name}')}")
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | None) -> None:

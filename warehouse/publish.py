@@ -5,7 +5,7 @@ is never copied, and never opened a second time by the process that has it open:
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -25,6 +25,7 @@ def publish(
     *,
     marts: Sequence[Model],
     public: Sequence[Model] = (),
+    aliases: Collection[str] = (),
     macros: Sequence[Macro] = (),
     computed: Sequence[ComputedTable] = (),
     formulas: Callable[[duckdb.DuckDBPyConnection], None] = lambda con: None,
@@ -44,7 +45,8 @@ def publish(
     """
 
     contents = building.Contents(
-        marts=marts, public=public, macros=macros, computed=computed, formulas=formulas, sources=sources,
+        marts=marts, public=public,
+        aliases=aliases, macros=macros, computed=computed, formulas=formulas, sources=sources,
         ranked_days=ranked_days, marketplace_days=marketplace_days,
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 import random
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
@@ -83,13 +84,15 @@ def test_a_part_that_fails_costs_itself(file: Path, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr("reports.front_page._bill", broken)
     monkeypatch.setattr("reports.drift_page.render", broken)
-    page, faults, _ = pages.noted(Settings(data_dir=tmp_path), file)
+    summary = Summary(run_id="x", started_at=None, file=file)  # type: ignore[arg-type]
+    pages.noted(Settings(data_dir=tmp_path), summary, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    page, faults = summary.report, summary.page_faults
+    assert page
     text = page.read_text(encoding="utf-8")
     assert "The bill could not be made" in text
     assert 'id="chips"' in text
     assert "could not be made" in (page.parent / "drift.html").read_text(encoding="utf-8")
     assert [fault.split(":")[0] for fault in faults] == ["Drift", "The bill"]
-    summary = Summary(run_id="x", started_at=None, page_faults=faults)  # type: ignore[arg-type]
     assert summary.faulty
     assert [line for line in summary.lines() if "could not be made: The bill: KeyError" in line]
 
