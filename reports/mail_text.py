@@ -39,7 +39,9 @@ def _section(each: Section) -> str:
 
 
 def _wrapped(text: str, indent: str = INDENT) -> str:
-    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    held = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    made = textwrap.fill(held, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    return made.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _columns(table: Table) -> Iterator[str]:

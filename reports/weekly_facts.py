@@ -38,8 +38,10 @@ REMADE = (
     "source_health", "unknown_accelerator", "provider_price", "commitment_option",
 )  # fmt: skip
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
-NEWEST = {"token_point": "headline_point", "token_cost": "headline_token_cost"}
-"""SELECTs over marts of the file itself, which are of the newest week alone; a file without them is shown without."""
+TOKENS = {
+    "token_point": "headline_point", "token_cost": "headline_token_cost", "token_split": "token_cost_history",
+}  # fmt: skip
+"""SELECTs over marts of the file itself, each with its mart; a file without one of them is shown without all."""
 INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
 """Made again only from what was known then: of what is known now, the file's own stands."""
 FRAMES = (
@@ -226,10 +228,12 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
     )
     frames = dict(found.frames)
     has = {name for (name,) in con.execute("select name from meta.model").fetchall()}
-    for name in NEWEST:
-        # They are of the file's own day, and so of no other week.
-        is_known = found.is_newest and has.issuperset(NEWEST.values())
-        frame = answers.value(name, partial(_ask, con, f"week_{name}", {"chips": [*found.chips]})) if is_known else None
+    values = {"chips": [*found.chips], "until": found.as_of}
+    for name in TOKENS:
+        # Costs are of the file's own day, and so of no other week; their history has a date.
+        is_known = has.issuperset(TOKENS.values()) and not found.known_then
+        is_known &= found.is_newest or name != "token_cost"
+        frame = answers.value(name, partial(_ask, con, f"week_{name}", values)) if is_known else None
         frames[name] = pl.DataFrame() if frame is None else frame
     checks = [
         row

@@ -203,19 +203,40 @@ def _tokens(found: WeekFacts) -> Section:
         (Cell(text=weekly_news.brief(chip)), *(_token_cost(of_chip.get(way)) for way in TOKEN_WAYS))
         for chip, of_chip in by_chip.items()
     )
-    if not point or not rows:
+    split = found["token_split"].to_dicts()
+    if not point or not (rows or split):
         return Section(key="tokens", title=SECTIONS["tokens"][0])
     at = point[0]
     speed = f", {at['interactivity']:,.0f} tokens a second for each user" if at["interactivity"] is not None else ""
-    lengths = f", {at['input_length']:,} tokens in and {at['output_length']:,} out" if at["input_length"] else ""
-    note = (
-        f"USD per million output tokens: {weekly_news.brief(at['model_name'])}{lengths}{speed}. "
-        "Spot is a mean of 7 or 30 days, never a last sighting."
-    )
+    lengths = f", {at['input_length']:,.0f} tokens in and {at['output_length']:,.0f} out" if at["input_length"] else ""
+    note = f"USD per million output tokens: {weekly_news.brief(at['model_name'])}{lengths}{speed}."
+    if rows:
+        note += " Spot is a mean of 7 or 30 days, never a last sighting."
     return Section(
-        key="tokens", title=SECTIONS["tokens"][0], note=note,
+        key="tokens",
+        title=SECTIONS["tokens"][0],
+        sentences=tuple(_token_split(row, found) for row in split),
         table=Table(heads=("", *TOKEN_WAYS.values()), rows=rows, labelled=True),
-    )  # fmt: skip
+        note=note,
+    )
+
+
+def _token_split(row: Row, found: WeekFacts) -> str:
+    """Return the lowest cost on demand on any chip, and what moved it in 90 days: the causes multiply to the change."""
+    chip = weekly_news.brief(row["accelerator_name"])
+    start = (
+        f"The lowest seen on demand, on any chip: {wording.significant(row['usd_per_million_output_tokens'])} "
+        f"({chip}, {weekly_news.brief(row['service_provider_name'])})"
+    )
+    since = weekly_news.on(row["since_date"], found)
+    if not row["n_steps"]:
+        return f"{start}, unchanged since {since}."
+    causes = {"prices seen": "price_share", "software": "evidence_share", "new chips": "new_chip_share"}
+    parts = ", ".join(f"{words} {wording.percent(row[share])}" for words, share in causes.items())
+    return (
+        f"{start}; since {since} {wording.percent(row['change_share'])}: {parts}. A provider first read in that time "
+        "counts under prices."
+    )
 
 
 def _token_cost(row: Row | None) -> Cell:

@@ -5,97 +5,36 @@ file for the same number in a way of its own, from the log and the public tables
 the file does not have, is returned.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 import duckdb
+from mail_reader import Reader, alike, number
 
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 MINUS = "\N{MINUS SIGN}"
 OPTIONS = {"on demand": "on_demand", "AWS on demand": "on_demand", "spot": "spot", "Capacity Block": "capacity_block"}
 TERMS = {"AWS 1 year": 8760, "AWS 3 years": 26280}
 WAY = "(?:" + "|".join(sorted({*OPTIONS, *TERMS}, key=len, reverse=True)) + ")"
+TOKEN_WAYS = {
+    "AWS on demand": ("on_demand", "AWS"), "AWS 1 year": ("one_year", "AWS"), "AWS spot": ("spot", "AWS"),
+    "elsewhere on demand": ("on_demand", "elsewhere"),
+}  # fmt: skip
 CONSTANTS = (
     r"a node of 8 chips", r"BIGGEST MOVES 8 chips", r"a month has 730 hours", r"back within 7 days", r"AWS 1 year",
     r"AWS 3 years", r"taken back within 7 days", r"a mean of 7 or 30 days",
 )  # fmt: skip
 """What a number is of that no file holds: a unit, a rule."""
 
-MOVES = """
-select distinct round(effective_hourly_price_before / u.accelerator_count::double, 4) as was,
-    round(effective_hourly_price_after / u.accelerator_count::double, 4) as now, change_ratio,
-    (effective_hourly_price_after - effective_hourly_price_before) / u.accelerator_count::double * 8 * 730 as node,
-    c.offer_id, c.service_provider_name, c.accelerator_name, u.form_factor, c.purchase_option, c.change_kind
-from int.price_change as c inner join core.offer_unit as u using (offer_id)
-where c.observed_at >= $since and c.observed_at < $until
-"""
-SEEN = """
-select distinct o.service_provider_name, s.offer_id, s.seen_at
-from (
-    select offer_id, valid_from as seen_at from core.price_event where unit_price is not null
-    union all select offer_id, observed_at from core.sighting
-    union all select p.offer_id, r.observed_at from core.sku_price as p inner join core.scope_run as r
-        on p.source = r.source and p.scope = r.scope and r.status = 'ok'
-        and r.observed_at between p.valid_from and p.last_observed_at
-) as s inner join core.offer as o using (offer_id)
-where s.seen_at < $until
-"""
-
-
-@dataclass
-class Reader:
-    """A mail's text beside its file."""
-
-    con: duckdb.DuckDBPyConnection
-    since: datetime
-    text: str
-
-    def __post_init__(self) -> None:
-        self.until = self.since + timedelta(days=7)
-        self.span = {"since": self.since, "until": self.until}
-        self.con.execute("create or replace temp table moved as " + MOVES, self.span)
-        self.con.execute("create or replace temp table seen as " + SEEN, {"until": self.until})
-        self.proved: list[tuple[int, int]] = []
-        self.names = self.rows(
-            "select distinct name from (select service_provider_name as name from core.offer union all "
-            "select accelerator_name from core.offer_unit union all select accelerator_name from core.accelerator "
-            "union all select availability_zone_id from core.offer union all select source || ' ' || scope from "
-            "core.scope_run union all select tier from core.offer) where name similar to '.*[0-9].*'"
-        )
-
-    def rows(self, sql: str, *values: Any) -> list[Any]:
-        found = self.con.execute(sql, list(values)).fetchall()
-        return [row[0] if len(row) == 1 else row for row in found]
-
-    def one(self, sql: str, *values: Any) -> Any:
-        return self.rows(sql, *values)[0]
-
-    def day(self, text: str) -> str:
-        """Return a day of the mail as the file writes it: 31 May is of the week's own year."""
-        full = text if re.search(r"\d{4}$", text) else f"{text} {self.since.isocalendar().year}"
-        return f"{datetime.strptime(full, '%d %b %Y'):%Y-%m-%d}"  # noqa: DTZ007 (a date alone)
-
-
-def number(text: str) -> float:
-    return float(text.replace(",", "").replace(MINUS, "-").replace("+", "").removesuffix(" %"))
-
-
-def alike(shown: str, value: float | None) -> bool:
-    """Return whether a number is written as one that the file has, at the places that it is written with."""
-    if value is None:
-        return False
-    places = len(shown.partition(".")[2].rstrip(" %"))
-    return abs(number(shown) - value) <= 0.5 * 10**-places + 1e-9
-
 
 def unproved(con: duckdb.DuckDBPyConnection, since: datetime, text: str) -> list[str]:
     """Return the numbers of a text that the file does not have, each with what stands around it."""
     # Where a row of the labelled table begins and ends, which is lost with the line ends.
-    rows = re.sub(rf"^  (\S.*?)  +(?={WAY} \d)", r"| \1 | ", text, flags=re.MULTILINE)
-    flat = re.sub(r"\s+", " ", re.sub(r"^  (?=USD per chip-hour, cheapest)", "| ", rows, flags=re.MULTILINE))
+    rows = re.sub(rf"^  (\S.*?)  +(?=(?:AWS |elsewhere )?{WAY} \d)", r"| \1 | ", text, flags=re.MULTILINE)
+    rows = re.sub(r"^  (?=USD per (?:chip-hour, cheapest|million))", "| ", rows, flags=re.MULTILINE)
+    flat = _with_chips(re.sub(r"\s+", " ", rows))
     reader = Reader(con, since, flat)
     for pattern, rule in RULES.items():
         for match in re.finditer(pattern, flat):
@@ -111,6 +50,17 @@ def unproved(con: duckdb.DuckDBPyConnection, since: datetime, text: str) -> list
         for match in NUMBER.finditer(flat)
         if not any(start <= match.start() and match.end() <= end for start, end in reader.proved)
     ]
+
+
+def _with_chips(flat: str) -> str:
+    """Return a text in which each cost of a token has its chip before it, as prices have the same words."""
+    begin, head, rest = flat.partition("WHAT A MILLION TOKENS COSTS ")
+    table, tail, end = rest.partition("| USD per million")
+    first, *rows = re.split(r"\| (\S+) \| ", table)
+    named = [
+        f"| {chip} token {cell}" for chip, row in zip(rows[::2], rows[1::2], strict=True) for cell in row.split(" | ")
+    ]
+    return "".join([begin, head, first, " ".join(named), tail, end])
 
 
 # --- rules: a pattern, and what must hold of what it reads
@@ -323,8 +273,40 @@ def _late(r: Reader, g: dict[str, str]) -> bool:
 
 
 def _token(r: Reader, g: dict[str, str]) -> bool:
-    values = r.rows("select usd_per_million_output_tokens as usd from int.headline_token_cost where usd is not null")
-    return all(any(float(f"{value:.3g}") == number(n) for value in values) for n in NUMBER.findall(g["costs"]))
+    kind, place = TOKEN_WAYS[g["way"]]
+    values = r.rows(
+        "select usd_per_million_output_tokens as usd from int.headline_token_cost where accelerator_name = ? and "
+        "option_kind = ? and place = ? and usd is not null", g["chip"], kind, place,
+    )  # fmt: skip
+    return [float(f"{value:.3g}") for value in values] == [number(g["usd"])]
+
+
+def _token_point(r: Reader, g: dict[str, str]) -> bool:
+    return (number(g["i"]), number(g["o"]), number(g["s"])) == r.one(
+        "select input_length, output_length, interactivity from int.headline_point where model_name = ?", g["model"]
+    )
+
+
+def _token_split(r: Reader, g: dict[str, str]) -> bool:
+    """Return whether the lowest cost is that of the history, its change the two costs', and the parts its own."""
+    history = r.rows(
+        "select valid_from, usd_per_million_output_tokens, price_effect, evidence_effect, new_chip_effect from "
+        "mart.token_cost_history semi join int.headline_point using (model_name, scenario, precision, decoding, "
+        "interactivity) where accelerator_name = 'all chips' and purchase_option = 'on_demand' and valid_from < ? "
+        "order by valid_from", r.until,
+    )  # fmt: skip
+    since = r.until - timedelta(days=90)
+    steps = [row for row in history if row[0] >= since and row[2] is not None]
+    parts = [math.exp(sum(row[i] for row in steps)) - 1 for i in (2, 3, 4)]
+    whole = math.prod(1 + part for part in parts) - 1
+    before = [row[1] for row in history if row[0] < since and row[1] is not None]
+    if before and abs(history[-1][1] / before[-1] - 1 - whole) > 1e-9:
+        return False
+    shown = [g["all"], g["p"], g["e"], g["c"]]
+    return (
+        float(f"{history[-1][1]:.3g}") == number(g["usd"]) and r.day(g["on"]) == f"{since:%Y-%m-%d}"
+        and all(alike(text, value * 100) for text, value in zip(shown, [whole, *parts], strict=True))
+    )  # fmt: skip
 
 
 DAY = r"\d{1,2} [A-Z][a-z]{2}(?: \d{4})?"
@@ -355,6 +337,12 @@ RULES: dict[str, Rule] = {
     rf"AWS was not read in this week; last on (?P<on>{DAY})": _aws_last,
     rf"(?<=\| )(?P<way>{WAY}) (?P<price>{PRICE})(?P<who>[^|]*)(?=\|)":
         lambda r, g: _cheapest(r, {**g, "who": re.sub(r"^(?:plan|Reserved)\b.*", "", g["who"].strip())}),
+    rf"(?P<chip>\S+) token (?P<way>AWS on demand|AWS 1 year|AWS spot|elsewhere on demand) (?P<usd>{PRICE})": _token,
+    rf"output tokens: (?P<model>\S+), (?P<i>{PRICE}) tokens in and (?P<o>{PRICE}) out, (?P<s>{PRICE}) tokens a second":
+        _token_point,
+    rf"on any chip: (?P<usd>{PRICE}) \([^)]*\); since (?P<on>{DAY}) (?P<all>[+{MINUS}]{PRICE} %): prices seen "
+    rf"(?P<p>[+{MINUS}]{PRICE} %), software (?P<e>[+{MINUS}]{PRICE} %), new chips (?P<c>[+{MINUS}]{PRICE} %)":
+        _token_split,
     rf"confirmed in the (?P<days>\d+) days to (?P<on>{DAY}) \(marketplaces (?P<markets>\d+)\)": _limits,
     r"within the limit of age, (?P<days>\d+) days": _limit,
     rf"(?P<chip>{CHIP}) at (?P<who>[^:]+?): (?P<wrong>{PRICE}) \w+ of (?P<a>{DAY}) was a mistake; (?P<right>{PRICE}) "
