@@ -29,10 +29,11 @@ p {{ margin: 6px 0; }}
 .data {{ width: 100%; border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }}
 .data th {{ padding: 4px 6px 4px 0; text-align: left; vertical-align: bottom; color: {DIM}; font-size: 12px;
   font-weight: normal; border-bottom: 1px solid {LINE}; }}
-.data td {{ padding: 5px 6px 5px 0; text-align: left; vertical-align: top; border-bottom: 1px solid {LINE};
-  word-break: break-word; overflow-wrap: anywhere; }}
+.data td {{ padding: 5px 6px 5px 0; text-align: left; vertical-align: top; border-bottom: 1px solid {LINE}; }}
 .data .n {{ text-align: right; padding-right: 0; padding-left: 12px; }}
-.data small, .quiet {{ color: {DIM}; font-size: 12px; line-height: 1.35; }}
+.data small, .quiet {{ color: {DIM}; font-size: 12px; line-height: 1.35; word-break: break-word; }}
+.data .name {{ white-space: nowrap; padding-right: 14px; }}
+.item {{ white-space: nowrap; }}
 .fault {{ padding: 6px 8px; background-color: #fdf1f0; color: {LIGHT}; }}
 .fall {{ color: #0a5cb8; font-weight: bold; white-space: nowrap; }}
 .rise {{ color: #a34100; font-weight: bold; white-space: nowrap; }}
@@ -116,7 +117,13 @@ def _section(each: Section, pictures: Sequence[tuple[str, str]]) -> Iterator[str
 
 
 def table(made: Table) -> str:
-    """Return a table of a section, as HTML."""
+    """Return a table of a section, as HTML: of many columns one line for each row, which a phone can wrap."""
+    if made.labelled:
+        rows = "".join(
+            f'<tr><td class="name">{escape(row[0].text)}</td><td>{_items(made.heads[1:], row[1:])}</td></tr>'
+            for row in made.rows
+        )
+        return f'<table class="data"><tbody>{rows}</tbody></table>'
     mark = ["", *(' class="n"' for _ in made.heads[1:])]
     heads = "".join(f'<th scope="col"{kind}>{escape(h)}</th>' for h, kind in zip(made.heads, mark, strict=True))
     rows = "".join(
@@ -124,6 +131,16 @@ def table(made: Table) -> str:
         for row in made.rows
     )
     return f'<table class="data"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _items(heads: Sequence[str], cells: Sequence[Cell]) -> str:
+    """Return the numbers of a row, each with its head before it; what is unknown is left out."""
+    items = []
+    for head, each in zip(heads, cells, strict=True):
+        if each.text != wording.UNKNOWN:
+            notes = "".join(f" <small>{escape(note)}</small>" for note in each.notes)
+            items.append(f'<span class="item"><small>{escape(head)}</small> <b>{escape(each.text)}</b></span>{notes}')
+    return " | ".join(items)
 
 
 def cell(each: Cell) -> str:
