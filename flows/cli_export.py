@@ -15,7 +15,7 @@ SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx"}
 @click.command()
 @click.argument("target", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(["parquet", "csv"]), help="Of the files in the folder [parquet].")
-@click.option("--mart", "names", multiple=True, help="Only this mart; may repeat. See `query --list`.")
+@click.option("--mart", "names", multiple=True, help="Only this table; may repeat. See `query --list`.")
 @click.option(
     "--as",
     "kind",
@@ -37,7 +37,7 @@ def export(
     force: bool,
     in_json: bool,
 ) -> None:
-    """Write the published prices to TARGET: every mart into a folder, or one file for another tool."""
+    """Write the published prices to TARGET: the public tables into a folder, or one file for another tool."""
     if kind and (form or names):
         raise click.UsageError(f"--as {kind} has its own format and content: leave --format and --mart.")
     if kind in ("focus-sku-price", "skypilot") and with_private:

@@ -24,10 +24,14 @@ FOCUS = (
     '"SkuPriceEffectiveStart", "ChargeCategory", "PricingCurrency"'
 )
 MARTS = (
-    "select table_name from duckdb_tables() where schema_name = 'int' and database_name = current_database() "
-    "union all select view_name from duckdb_views() where schema_name = 'int' and database_name = current_database() "
-    "order by 1"
+    "select case when schema_name = 'int' then 'int.' else '' end || name as name, schema_name || '.' || name as made, "
+    "schema_name = 'mart' as is_public from ("
+    "select schema_name, table_name as name, comment from duckdb_tables() where database_name = current_database() "
+    "union all "
+    "select schema_name, view_name, comment from duckdb_views() where database_name = current_database()) "
+    "where schema_name in ('int', 'mart') and not starts_with(coalesce(comment, ''), 'Deprecated') order by all"
 )
+"""Tables that can be exported, by the name that a user gives: the public ones by their own, others as int.<name>."""
 PRIVATE_TABLES = "select table_name from duckdb_tables() where schema_name = 'main' order by 1"
 
 
@@ -59,20 +63,22 @@ def reading(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def marts(
     file: Path, folder: Path, *, form: str, names: Sequence[str] = (), with_private: bool = False, force: bool = False
 ) -> list[Written]:
-    """Write each mart, or those named, into a folder. Raises ChipledgerError before anything is written."""
+    """Write each public table, or the tables named, into a folder. Raises ChipledgerError before anything is written."""
     suffix = f".{form}"
     with reading(file) as con:
-        known = [name for (name,) in con.execute(MARTS).fetchall()]
+        found = con.execute(MARTS).fetchall()
+        known = {name: made for name, made, _ in found}
+        public = [name for name, _, is_public in found if is_public]
         for name in names:
             if name not in known:
                 raise ChipledgerError(
                     "no such mart", source=str(file), field="mart", value=name, hint=f"Known: {', '.join(known)}"
                 )
-        targets = {name: tabular.inside(folder, f"{name}{suffix}") for name in dict.fromkeys(names or known)}
+        targets = {name: tabular.inside(folder, f"{name}{suffix}") for name in dict.fromkeys(names or public)}
         with _private(file, with_private=with_private) as (secret, secrets):
             hidden = {name: tabular.inside(folder, PRIVATE, f"{name}{suffix}") for name in secrets}
             tabular.refuse_existing([*targets.values(), *hidden.values()], force=force)
-            written = [_table(con, f"int.{name}", path, form, force) for name, path in targets.items()]
+            written = [_table(con, known[name], path, form, force) for name, path in targets.items()]
             if secret is not None:
                 written += [_table(secret, f"main.{name}", path, form, force) for name, path in hidden.items()]
     return written

@@ -9,16 +9,15 @@ from decimal import Decimal
 from pathlib import Path
 
 from cost_file import neocloud, run
-from few_marts import FEW_MARTS
+from few_marts import needed
 from looks import at_once, day, row
 from purchase import SOURCES, block, seen
 
-from transform.models import MACROS, MARTS, create_formulas
+from transform.models import create_formulas
 from warehouse import db, publish, throughput
 from warehouse.load import load
 
-NAMES = {"throughput", "cost_price", "serving_rate", "serving_offer", *(mart.name for mart in FEW_MARTS)}
-MACRO_NAMES = {"serving_cost", "break_even", "make_or_buy"}
+MADE, MACROS = needed("serving_cost", "break_even", "make_or_buy", "cheapest", "fit")
 
 
 def publish_breakeven(folder: Path) -> None:
@@ -39,7 +38,6 @@ def publish_breakeven(folder: Path) -> None:
                 con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
             load(con, together, recorded_at=moment)
         publish.publish(
-            con, folder, marts=[mart for mart in MARTS if mart.name in NAMES],
-            macros=[macro for macro in MACROS if macro.name in MACRO_NAMES], formulas=create_formulas,
+            con, folder, marts=MADE, macros=MACROS, formulas=create_formulas,
             sources=SOURCES, built_at=day(0), version="test",
         )  # fmt: skip

@@ -3,10 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import duckdb
 import pytest
 
+from flows.settings import Settings
+from flows.summary import Summary
 from transform.models import FORMULAS, MACROS, MARTS, Mart, MartMacro, create_formulas, made_of
 
 LATE = {
@@ -50,6 +53,12 @@ def formulas_of(made: Iterable[Mart | MartMacro]) -> Callable[[duckdb.DuckDBPyCo
     return create_formulas if any(_OF_FORMULA.search(each.sql) for each in made) else lambda con: None
 
 
+def no_pages(settings: Settings, summary: Summary, **_: object) -> Path:
+    """Write no page: say where the front page would be."""
+    summary.report = settings.data_dir / "reports" / "index.html"
+    return summary.report
+
+
 @contextmanager
 def undescribed() -> Iterator[None]:
     """Publish without comments and data dictionary, a third of the work, where no test reads them."""
@@ -68,5 +77,5 @@ def published_with(*asked: str) -> Iterator[None]:
         patch.setattr("flows.steps.PUBLIC", ())
         patch.setattr("flows.steps.create_formulas", formulas_of((*marts, *macros)))
         patch.setattr("flows.steps.audit_tables.TABLES", ())
-        patch.setattr("flows.pages.write", lambda settings, file, **_: settings.data_dir / "reports" / "index.html")
+        patch.setattr("flows.pages.noted", no_pages)
         yield

@@ -5,21 +5,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from few_marts import undescribed
+from few_marts import LEAST_MARTS, undescribed
 from toy_source import Toy, installed
 
 from flows import steps
-from transform.models import MARTS
-
-NEEDED = {"price_history", "price_move", "repricing", "price_change", "accelerator_hour_price", "focus_sku_price"}
-"""The marts that every published file is checked by."""
 
 
 @contextmanager
 def toy_at(data_dir: Path) -> Iterator[Toy]:
     """Give a toy that is the only source, over a data directory."""
     with undescribed(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("flows.steps.MARTS", tuple(mart for mart in MARTS if mart.name in NEEDED))
+        patch.setattr("flows.steps.MARTS", LEAST_MARTS)
+        patch.setattr("flows.steps.PUBLIC", ())
         patch.setattr("flows.steps.MACROS", ())
         patch.setattr("flows.steps.create_formulas", lambda con: None)
         patch.setattr("flows.steps.audit_tables.TABLES", ())

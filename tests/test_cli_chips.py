@@ -22,10 +22,14 @@ def test_chips_compares_facts_ratios_prices_and_sources(call):
     assert shown == [("B200", None), ("H100", "SXM")]
     assert found["ratios"][0]["memory_gb"] == 2.25
     assert set(found["ratios"][1].values()) <= {"H100", "SXM", 1, None}
-    (price,) = [row for row in found["prices"] if row["accelerator_name"] == "H100"]
-    assert (price["purchase_option"], price["cheapest_price_usd"], price["is_current"]) == ("on_demand", 6.88, False)
-    assert price["price_per_bf16_pflop_hour"] == pytest.approx(6.88 / 0.989)
-    assert price["price_per_gb_hour"] == pytest.approx(6.88 / 80)
+    of_h100 = [row for row in found["prices"] if row["accelerator_name"] == "H100"]
+    assert {row["purchase_option"] for row in of_h100} == {
+        "on_demand", "reserved", "savings_plan", "spot", "capacity_block",
+    }  # fmt: skip
+    (price,) = [row for row in of_h100 if row["purchase_option"] == "on_demand"]
+    assert (price["service_provider_name"], price["cheapest_price_usd"]) == ("Hyperstack", 3.2)
+    assert price["price_per_bf16_pflop_hour"] == pytest.approx(3.2 / 0.989)
+    assert price["price_per_gb_hour"] == pytest.approx(3.2 / 80)
     assert {row["fact_rank"] for row in found["disagreements"]} >= {1, 2}
 
 

@@ -74,6 +74,7 @@ def test_a_reader_asks_while_runs_publish(
 ) -> None:
     """Until both have done something: runs publish, a reader of another process meets no error, one file held open."""
     monkeypatch.setattr(steps, "MARTS", LEAST_MARTS)
+    monkeypatch.setattr(steps, "PUBLIC", ())
     monkeypatch.setattr(steps, "MACROS", ())
     monkeypatch.setattr(steps.audit_tables, "TABLES", ())
     monkeypatch.setattr(steps.Run, "report", lambda run: tmp_path)

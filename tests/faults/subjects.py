@@ -49,7 +49,7 @@ RATES = b"""{"metadata": {"last_updated": "2026-11-19T07:14:56Z"}, "instance_typ
 """The rate of p5.48xlarge (https://aws.amazon.com/ec2/capacityblocks/pricing/, as collected on 2026-07-22)."""
 
 
-NOT_ASKED = {"offline_archive": "reads files of the package; no address is ever asked"}
+NOT_ASKED = dict.fromkeys(("offline_archive", "price_archive"), "reads files of the package; no address is ever asked")
 """Registered sources that no fault of this table can befall, and why."""
 
 

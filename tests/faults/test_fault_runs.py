@@ -45,6 +45,7 @@ PRICES = (
 def published(monkeypatch: pytest.MonkeyPatch) -> None:
     """Publish the least, and write no pages."""
     monkeypatch.setattr(steps, "MARTS", LEAST_MARTS)
+    monkeypatch.setattr(steps, "PUBLIC", ())
     monkeypatch.setattr(steps, "MACROS", ())
     monkeypatch.setattr("flows.steps.audit_tables.TABLES", ())
     monkeypatch.setattr(steps.Run, "report", lambda run: run.settings.data_dir)

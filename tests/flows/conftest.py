@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from few_marts import FEW_MACROS, FEW_MARTS, published_with, undescribed
+from few_marts import FEW_MACROS, FEW_MARTS, no_pages, published_with, undescribed
 
 from flows import launch
 
@@ -21,7 +21,7 @@ def few_marts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("flows.steps.PUBLIC", ())
     monkeypatch.setattr("flows.steps.MACROS", FEW_MACROS)
     monkeypatch.setattr("flows.steps.audit_tables.TABLES", ())
-    monkeypatch.setattr("flows.pages.write", lambda settings, file, **_: settings.data_dir / "reports" / "index.html")
+    monkeypatch.setattr("flows.pages.noted", no_pages)
 
 
 @pytest.fixture

@@ -83,15 +83,22 @@ def lines_of(path: Path) -> list[dict[str, str]]:
 
 
 def test_every_mart_is_exported_whole(call: Callable[..., Result], offline_run: Path, tmp_path: Path) -> None:
-    """One Parquet file for each mart, with all its rows and columns, and their comments."""
-    told = json.loads(call("export", tmp_path / "out", "--json").stdout)
+    """One Parquet file for each public table, and for any other by name, with all rows, columns and comments."""
     file = offline_run / "prices.duckdb"
-    marts = [name for (name,) in query(file, export.MARTS)]
-    counts = query(file, " union all ".join(f"select '{name}', count(*) from int.{name}" for name in marts))
+    found = query(file, export.MARTS)
+    marts = [name for name, _, is_public in found if is_public]
+    assert len(marts) == 11
+    marts.append("int.accelerator_hour_price")
+    named = [word for name in marts for word in ("--mart", name)]
+    public = json.loads(call("export", tmp_path / "public", "--json").stdout)
+    assert [Path(one["file"]).stem for one in public] == marts[:-1]
+    told = json.loads(call("export", tmp_path / "out", *named, "--json").stdout)
+    made = {name: made for name, made, _ in found}
+    counts = query(file, " union all ".join(f"select '{name}', count(*) from {made[name]}" for name in marts))
     assert [(Path(one["file"]).stem, one["rows"]) for one in told] == counts
     assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == sorted(marts)
-    table = pq.read_table(tmp_path / "out" / "accelerator_hour_price.parquet")
-    assert table.num_rows == dict(counts)["accelerator_hour_price"] > 100
+    table = pq.read_table(tmp_path / "out" / "int.accelerator_hour_price.parquet")
+    assert table.num_rows == dict(counts)["int.accelerator_hour_price"] > 100
     assert table.schema.field("age_days").metadata[b"comment"].endswith(b"[days]")
     (wanted,) = query(file, "select sum(unit_price), count(distinct offer_id) from int.accelerator_hour_price")
     assert (sum(table["unit_price"].to_pylist()), len(set(table["offer_id"].to_pylist()))) == wanted
@@ -99,8 +106,8 @@ def test_every_mart_is_exported_whole(call: Callable[..., Result], offline_run: 
 
 def test_csv_runs_nothing(hostile: Path, tmp_path: Path) -> None:
     """A text that a spreadsheet may run has an apostrophe before it; numbers, also negative ones, are as they are."""
-    export.marts(hostile, tmp_path / "out", form="csv", names=["x"])
-    lines = lines_of(tmp_path / "out" / "x.csv")
+    export.marts(hostile, tmp_path / "out", form="csv", names=["int.x"])
+    lines = lines_of(tmp_path / "out" / "int.x.csv")
     assert [line["word"] for line in lines] == [
         "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t'=1", "'\r'=1", "'  =1", "'\uff1d1", "'\x00=1", "'=1", "plain - text",
         "<b>", "",
@@ -207,9 +214,9 @@ def test_the_rules_see_what_breaks_them() -> None:
 
 def test_nothing_private_without_asking(hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The private file is read with --with-private only; what is then written is for its owner alone."""
-    export.marts(hostile, tmp_path / "out", form="csv", names=["x"])
-    assert [path.name for path in (tmp_path / "out").rglob("*")] == ["x.csv"]
-    export.marts(hostile, tmp_path / "all", form="csv", names=["x"], with_private=True)
+    export.marts(hostile, tmp_path / "out", form="csv", names=["int.x"])
+    assert [path.name for path in (tmp_path / "out").rglob("*")] == ["int.x.csv"]
+    export.marts(hostile, tmp_path / "all", form="csv", names=["int.x"], with_private=True)
     secret = tmp_path / "all" / "private" / "fleet_cost.csv"
     assert secret.read_text() == "label\nsecret\n"
     assert [stat.S_IMODE(path.stat().st_mode) for path in (secret, secret.parent)] == [0o600, 0o700]
@@ -241,26 +248,26 @@ def test_links_do_not_lead_out_of_the_folder(hostile: Path, tmp_path: Path) -> N
     out.mkdir()
     (out / "private").symlink_to(elsewhere)
     with pytest.raises(ChipledgerError, match="outside of the folder"):
-        export.marts(hostile, out, form="csv", names=["x"], with_private=True)
+        export.marts(hostile, out, form="csv", names=["int.x"], with_private=True)
     (elsewhere / "kept.csv").write_text("mine")
-    (out / "x.csv").symlink_to(elsewhere / "kept.csv")
+    (out / "int.x.csv").symlink_to(elsewhere / "kept.csv")
     with pytest.raises(ChipledgerError, match="already"):
-        export.marts(hostile, out, form="csv", names=["x"])
-    export.marts(hostile, out, form="csv", names=["x"], force=True)
+        export.marts(hostile, out, form="csv", names=["int.x"])
+    export.marts(hostile, out, form="csv", names=["int.x"], force=True)
     assert [path.name for path in elsewhere.iterdir()] == ["kept.csv"]
     assert (elsewhere / "kept.csv").read_text() == "mine"
-    assert not (out / "x.csv").is_symlink()
+    assert not (out / "int.x.csv").is_symlink()
 
 
 def test_nothing_is_written_where_one_file_is_there(hostile: Path, tmp_path: Path) -> None:
     """An export is refused before its first file, and replaces with --force."""
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "x.csv").write_text("mine")
+    (tmp_path / "out" / "data_dictionary.csv").write_text("mine")
     with pytest.raises(ChipledgerError, match="already"):
         export.marts(hostile, tmp_path / "out", form="csv")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["x.csv"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["data_dictionary.csv"]
     export.marts(hostile, tmp_path / "out", form="csv", force=True)
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["data_dictionary.csv", "x.csv"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["data_dictionary.csv"]
 
 
 @pytest.mark.parametrize(

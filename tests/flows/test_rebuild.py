@@ -62,7 +62,7 @@ def kept_landing(settings: Settings) -> "retention.Landing":
 def log_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Publish two tables of the log and no mart, which takes a tenth of the time."""
 
-    def publish(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime) -> Path:
+    def publish(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, **_: object) -> Path:
         file = folder / "prices.duckdb"
         file.unlink(missing_ok=True)
         con.execute(f"attach '{file}' as alone")

@@ -1,5 +1,6 @@
 -- Price records in the columns of the FOCUS SkuPrice dataset (1.5 draft); our own columns start with x_.
 -- A Partial or All Upfront commitment is two records: what is paid once (Purchase) and what each hour costs (Usage).
+-- A commitment whose length nobody states has none: the draft asks every committed price for its PurchaseDurationType.
 with record as (
     select
         h.*,
@@ -63,3 +64,4 @@ select
 from record as r
 inner join core.offer as o on r.offer_id = o.offer_id
 inner join core.offer_unit as u on r.offer_id = u.offer_id
+where o.purchase_option not in ('reserved', 'savings_plan') or o.commitment_term_hours is not null
