@@ -249,7 +249,7 @@ select
     case
         when s.price_usd is not null then null
         when not w.is_sold then 'unknown'
-        when w.cell like 'aws%' and not w.is_at_aws then 'not sold'
+        when w.cell like 'aws%' and not w.is_at_aws and not w.is_of_aws then 'not sold'
         when e.last_observed_at is not null then strftime(e.last_observed_at, 'last seen %Y-%m-%d')
         when w.cell like 'elsewhere%' and w.is_of_aws then 'AWS only'
         when w.cell like 'elsewhere%' then 'not seen'
