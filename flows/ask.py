@@ -120,15 +120,20 @@ def asked(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPyConne
                 raise ChipledgerError(
                     f"stopped after {timeout:g} s", source=str(file), hint="Ask for less, or give --timeout"
                 ) from None
-            raise ChipledgerError(
-                str(error).strip(),
-                source=str(file),
-                field="sql",
-                value=sql,
-                hint="`chipledger query --list` names the tables",
-            ) from error
+            hint = "`chipledger query --list` names the tables"
+            if isinstance(error, duckdb.CatalogException) and _is_of_before(con):
+                hint = "the file was published by another version; `chipledger build` publishes it anew"
+            raise ChipledgerError(str(error).strip(), source=str(file), field="sql", value=sql, hint=hint) from error
         finally:
             watch.cancel()
+
+
+def _is_of_before(con: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether a file lacks the schema `int`, as those of the versions before it do."""
+    found = con.execute(
+        "select 1 from duckdb_schemas() where schema_name = 'int' and database_name = current_database()"
+    ).fetchone()
+    return found is None
 
 
 def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from reports import wording
+from reports import guard, saving_table, wording
 from reports.asking import ask
 from reports.frame import frame, section
 from reports.tables import Form, Sheet, sheet, small, to_html
@@ -56,8 +56,10 @@ def render(file: Path) -> str:
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
         rows, pairs = ask(con, "claim"), ask(con, "claim_pair")
+        savings = guard.part("The table of savings", lambda: saving_table.render(con))
     parts = [
         section("counts", "Counts", [to_html(counts(rows))] if rows else ["<p>No claim was audited.</p>"]),
+        section("plans", "Plans and spot, redone", [savings]),
         section("claims", "Every claim", [to_html(every(rows))] if rows else ["<p>None.</p>"]),
         section("contradictions", "Where two texts disagree",
                 [to_html(disagreements(pairs))] if pairs else ["<p>Nowhere.</p>"]),
@@ -70,8 +72,8 @@ def render(file: Path) -> str:
         built_at=built_at,
         version=version,
         kind="What is written, and what holds",
-        nav=(("counts", "Counts"), ("claims", "Every claim"), ("contradictions", "Disagreements"),
-             ("wrong", "A wrong verdict")),
+        nav=(("counts", "Counts"), ("plans", "Plans and spot"), ("claims", "Every claim"),
+             ("contradictions", "Disagreements"), ("wrong", "A wrong verdict")),
         header="<p>Published numbers held against physics, their own arithmetic, the price history and measurements. "
         "Numbers are judged, not those who wrote them.</p>",
         main="\n".join(parts),

@@ -1,4 +1,4 @@
-"""The page of evidence: what each price of the front page rests on, each at an address of its own (#offer-<id>)."""
+"""The page of evidence: what each price of the front page and of the table of savings rests on, at #offer-<id>."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ def render(file: Path, offers: Sequence[int], *, built_at: datetime, version: st
     query = (SQL / "evidence.sql").read_text(encoding="utf-8")
     return frame(
         title="Evidence",
-        headline=f"What the {wording.count(len(rows), 'price')} of the front page rest on",
+        headline=f"What the {wording.count(len(rows), 'price')} of these pages rest on",
         place=PLACE,
         built_at=built_at,
         version=version,

@@ -79,20 +79,12 @@ def table(front: Front) -> Sheet:
         .fmt(str, columns=list(HEADS))
     )
     if absent := [chip for chip in shown if _is_unknown(front.cells[chip])]:
-        gt = gt.tab_source_note(html(f'<span class="no">{escape(_unseen(front, absent))}</span>'))
+        gt = gt.tab_source_note(html(f'<span class="no">{escape(front_words.unseen(front.unseen, absent))}</span>'))
     return Sheet(id="chips", gt=gt)
 
 
 def _is_unknown(cells: Mapping[str, Row]) -> bool:
     return all(cell["unknown_reason"] == "unknown" for cell in cells.values())
-
-
-def _unseen(front: Front, chips: Sequence[str]) -> str:
-    """Return where a chip without any price was looked for, and when last."""
-    last = front.unseen["last_good_at"]
-    when = f", last looked for {front_words.date(last)}" if last else ""
-    where = wording.count(front.unseen["n_lists"] or 0, "price list")
-    return f"{wording.few(list(chips))}: unknown, in none of {where}{when}."
 
 
 def _title(front: Front, shown: Sequence[str]) -> str:

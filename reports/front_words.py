@@ -1,5 +1,6 @@
 """The front page in words: headline, trust, what would change a bill, terms of a price. Texts without mark-up."""
 
+from collections.abc import Sequence
 from datetime import date as Date  # noqa: N812 (beside a function of that name)
 
 from reports import wording
@@ -95,6 +96,14 @@ def trust(front: Front) -> str:
         told.append(f"{row['n_old']:,} older than {row['ranked_days']} days and never ranked")
     refused = wording.count(row["n_refused"], "row") if row["n_refused"] else "no row"
     return f"{wording.count(row['n_prices'], 'price')}: {', '.join(told)}; {refused} refused."
+
+
+def unseen(looked: Row, chips: Sequence[str]) -> str:
+    """Return where chips without any price were looked for, and when last: a row of front_unseen."""
+    last = looked["last_good_at"]
+    when = f", last looked for {date(last)}" if last else ""
+    where = wording.count(looked["n_lists"] or 0, "price list")
+    return f"{wording.few(list(chips))}: unknown, in none of {where}{when}."
 
 
 def bill(front: Front) -> list[str]:

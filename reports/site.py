@@ -94,7 +94,7 @@ PAGES = (
         title="Claims",
         about="What is written about prices and speed, and what holds.",
         render=_claims,
-        needs=("claim_audit", "claim_contradiction"),
+        needs=("claim_audit", "claim_contradiction", "option_saving"),
         local_only=True,
     ),
     Page(
@@ -153,6 +153,7 @@ def write(
         front_page,
         news,
         page,
+        saving_table,
         weekly_archive,
     )
 
@@ -192,7 +193,9 @@ def write(
 
         def of_front() -> tuple[str, str]:
             front = front_facts.read(file, chips or front_facts.CHIPS)
-            evidence = evidence_page.render(file, front.offers, built_at=front.built_at, version=front.version)
+            linked = saving_table.offers(file) if any(each.name == "claims" for each in shown) else []
+            offers = sorted({*front.offers, *linked})
+            evidence = evidence_page.render(file, offers, built_at=front.built_at, version=front.version)
             return evidence, front_page.render(front, trouble=trouble, links=links)
 
         ends = (evidence_page.PLACE, front_page.PLACE)

@@ -241,6 +241,23 @@ def test_live_prices_are_refused_in_it(tmp_path: Path, with_live: None) -> None:
     assert (tmp_path / "offline/prices.duckdb").read_bytes() == before
 
 
+def test_live_prices_follow_the_older_archive(tmp_path: Path, with_live: None) -> None:
+    """A directory that the version before filled with its archive alone: live prices are fetched into it."""
+    with pytest.MonkeyPatch.context() as before:
+        before.setattr(offline, "refuse_mixing", lambda con, sources, folder: None)
+        steps.run(
+            Settings(data_dir=tmp_path), offline=True, source_names=("offline_archive",), scopes=("us-gov-east-1",),
+            clock=lambda: NOW - timedelta(days=1),
+        )  # fmt: skip
+    assert asked(tmp_path, "select distinct source from core.scope_run") == [("offline_archive",)]
+    done = run(tmp_path, is_offline=False)
+    assert done.fresh
+    assert asked(tmp_path, "select built_at from meta.build") == [(NOW.replace(tzinfo=None),)]
+    assert asked(tmp_path, "select source, is_current from int.accelerator_hour_price where source = 'live'") == [
+        (LIVE, True)
+    ]
+
+
 def test_the_archive_is_refused_beside_live_prices(tmp_path: Path, with_live: None) -> None:
     """It has its own directory, so only a path that leads there by hand meets this."""
     run(tmp_path, is_offline=False)

@@ -119,6 +119,18 @@ def test_wrong_usage(call: Call, words: tuple[str, ...]) -> None:
     assert call("query", *words).exit_code == 2
 
 
+def test_a_file_of_the_version_before_says_so(call: Call, tmp_path: Path) -> None:
+    """It has no schema `int`, and no public tables; a wrong name in a file of this version is no such matter."""
+    with duckdb.connect(str(tmp_path / "prices.duckdb")) as con:
+        con.execute("create schema mart; create table mart.accelerator_hour_price (offer_id BIGINT)")
+    words = "the file was published by another version; `chipledger build` publishes it anew"
+    before = CliRunner().invoke(main, ["--data-dir", str(tmp_path), "query", "from mart.price_now"])
+    assert before.exit_code == 1
+    assert words in before.stderr
+    assert CliRunner().invoke(main, ["--data-dir", str(tmp_path), "query", "select 1"]).exit_code == 0
+    assert words not in call("query", "from mart.no_such_table").stderr
+
+
 def test_open_uses_the_shell_on_path(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB's shell gets the file read-only, and its exit code is ours."""
     shell = tmp_path / "duckdb"

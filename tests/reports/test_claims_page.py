@@ -39,6 +39,7 @@ def page(tmp_path):
             con.execute("create table meta.build as select TIMESTAMP '2026-11-21 12:00' as built_at, '1' as version")
             con.execute(f"create table int.claim_audit ({', '.join(f'{name} VARCHAR' for name in AUDIT)})")
             con.execute("create table core.claim (claim_id VARCHAR, source_url VARCHAR)")
+            con.execute("create table int.option_saving (accelerator_name VARCHAR, way_rank INTEGER)")
             con.execute(
                 "insert into core.claim values ('A-1', 'https://example.org/a'), ('B-1', 'javascript:alert(1)')"
             )

@@ -3,7 +3,7 @@
 -- count (is_ranked of int.accelerator_hour_price). Where there is none, unknown_reason says why in few words.
 --   aws_*      one machine of AWS: that of the lowest on-demand price of us-east-1, or else of the cheapest other US
 --              region, the largest of equal ones; commitments (lowest of each term, upfront fee spread)
---              and Capacity Blocks of the same machine in the same region
+--              and Capacity Blocks (published rates, and offers of a date) of the same machine in the same region
 --   aws_spot   of the same machine: its lowest zone of the US, and the highest (highest_price_usd)
 --   elsewhere  the lowest on-demand price of any other provider for a chip of the form that AWS's machine has
 --   elsewhere_median  the median of the other providers' lowest prices of such a chip, each provider once
@@ -104,7 +104,10 @@ of_aws as (
             a.accelerator_name = m.accelerator_name
             and a.instance_type = m.instance_type
             and a.region_id = m.region_id
-    where a.is_ranked and a.purchase_option <> 'spot' and a.conditions is null
+    where
+        a.is_ranked
+        and a.purchase_option <> 'spot'
+        and (a.conditions is null or a.purchase_option = 'capacity_block')
     qualify
         row_number() over (
             partition by a.accelerator_name, cell order by a.price_per_accelerator_hour_usd, a.offer_id
@@ -246,7 +249,7 @@ select
     case
         when s.price_usd is not null then null
         when not w.is_sold then 'unknown'
-        when w.cell like 'aws%' and not w.is_at_aws then 'not sold'
+        when w.cell like 'aws%' and not w.is_at_aws and not w.is_of_aws then 'not sold'
         when e.last_observed_at is not null then strftime(e.last_observed_at, 'last seen %Y-%m-%d')
         when w.cell like 'elsewhere%' and w.is_of_aws then 'AWS only'
         when w.cell like 'elsewhere%' then 'not seen'
