@@ -1,9 +1,9 @@
 -- Every way to buy each AWS instance type in each region, with its price or the reason why there is none.
 -- One row per type, region, option, plan, term, payment, class, quantity, condition and currency; of several zones the
 -- cheapest that is ranked (is_ranked of int.accelerator_hour_price), or else the last one confirmed. Amounts are of one
--- capacity unit. Commitments are compared with the on-demand list price and with the
--- lowest 30-day mean of a single spot zone of the same type, region and currency: SageMaker's ml.* types only with
--- their own, and only where both are ranked or confirmed within 30 days of each other. What a purchase option promises comes from core.purchase_term.
+-- capacity unit. Commitments are compared with the on-demand list price and with the lowest 30-day mean of a single
+-- spot zone of the same type, region and currency, where both are ranked or confirmed within 30 days of each other:
+-- SageMaker's ml.* types only with their own. What a purchase option promises comes from core.purchase_term.
 with open_refusal as (
     select
         quarantine_id,
