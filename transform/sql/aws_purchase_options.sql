@@ -53,11 +53,8 @@ chosen as (
                 region_id, instance_type, capacity_unit, minimum_quantity, purchase_option, commitment_discount_type,
                 commitment_term_hours, purchase_payment_model, offering_class, conditions, pricing_currency
             order by
-                is_ranked desc,
-                case when not is_ranked then last_observed_at end desc,
-                is_contradicted asc,
-                effective_hourly_price asc,
-                offer_id asc
+                is_ranked desc, case when not is_ranked then last_observed_at end desc, is_contradicted asc,
+                effective_hourly_price asc, offer_id asc
         ) = 1
 ),
 
@@ -134,22 +131,14 @@ offered as (
     from chosen as c
     left join on_demand as d
         on
-            c.region_id = d.region_id
-            and c.instance_type = d.instance_type
+            c.region_id = d.region_id and c.instance_type = d.instance_type
             and c.pricing_currency = d.pricing_currency
-            and (
-                (c.is_ranked and d.is_ranked)
-                or abs(epoch(c.last_observed_at - d.last_observed_at)) <= 30 * 86400
-            )
+            and ((c.is_ranked and d.is_ranked) or abs(epoch(c.last_observed_at - d.last_observed_at)) <= 30 * 86400)
     left join spot_mean as s
         on
-            c.region_id = s.region_id
-            and c.instance_type = s.instance_type
+            c.region_id = s.region_id and c.instance_type = s.instance_type
             and c.pricing_currency = s.pricing_currency
-            and (
-                (c.is_ranked and s.is_ranked)
-                or abs(epoch(c.last_observed_at - s.last_observed_at)) <= 30 * 86400
-            )
+            and ((c.is_ranked and s.is_ranked) or abs(epoch(c.last_observed_at - s.last_observed_at)) <= 30 * 86400)
 ),
 
 -- Which source would tell of an option, and what a look at it needs.
