@@ -35,6 +35,7 @@ class Facts:
     changes: pl.DataFrame
     aws_prices: pl.DataFrame
     provider_prices: pl.DataFrame
+    old_prices: pl.DataFrame
     refused: pl.DataFrame
     unknown: pl.DataFrame
     gaps: pl.DataFrame
@@ -57,6 +58,8 @@ MOST_CHANGES = 25
 """Rows of a table of changes; the rest is counted and left to a query."""
 MOST_KNOWN = 8
 """Rows of the last known changes, for AWS and for all others."""
+MOST_OLD = 40
+"""Rows of the table of prices beyond the limit of age; the rest is counted and left to a query."""
 MOST_REFUSED = 25
 MOST_CHIPS = {"on_demand": 12}
 MOST_ROWS = {"on_demand": 3}
@@ -115,9 +118,11 @@ def read(
         changes = ask(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
         aws_prices = ask(standing or con, "aws_price")
         provider_prices = ask(standing or con, "provider_price")
+        old_prices = ask(standing or con, "provider_price_old")
         refused = ask(con, "refused")
         shown = [
             aws_prices,
+            old_prices.head(MOST_OLD),
             refused.head(MOST_REFUSED),
             since_run(changes).head(MOST_CHANGES),
             earlier(changes).head(MOST_CHANGES),
@@ -135,13 +140,14 @@ def read(
             changes=changes,
             aws_prices=aws_prices,
             provider_prices=provider_prices,
+            old_prices=old_prices,
             refused=refused,
             unknown=ask(con, "unknown"),
             gaps=ask(con, "gap"),
             documents=ask(con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})),
             models=ask(con, "model"),
             sparks=site_charts.sparklines(
-                con, pl.concat(f["offer_id"] for f in (*shown[2:5], stand)).to_list(), built_at=built_at
+                con, pl.concat(f["offer_id"] for f in (*shown[3:6], stand)).to_list(), built_at=built_at
             ),
             standing_charts=site_charts.standing(con, stand, built_at=built_at) if draw else "",
             checks=truth_tables.read(con),

@@ -13,6 +13,7 @@ from reports import (
     gap_tables,
     guard,
     news,
+    old_price_tables,
     price_tables,
     provider_tables,
     source_tables,
@@ -198,6 +199,7 @@ def _prices(found: Facts) -> str:
     for option in provider_tables.options_shown(found.provider_prices):
         table = provider_tables.by_provider(found.provider_prices, option, found.sparks, found.rate)
         parts.append(to_html(table))
+    parts.append(old_price_tables.folded(found.old_prices))
     if found.drift_charts:
         parts += ["<h3>Drift, like for like</h3>", found.drift_charts]
     return section("prices", "Where things stand", parts if any(parts[1:]) else ["<p>No price is known.</p>"])

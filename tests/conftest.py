@@ -25,6 +25,8 @@ from warehouse.place import Place
 
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 OFFLINE_AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+HISTORY_AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
+HISTORY = ("neocloud_history.csv", "aws_on_demand_observations.csv")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -130,6 +132,22 @@ def offline_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def catalogues() -> tuple[Catalogue, Catalogue]:
     """Return the stand-in's catalogues, AWS's and China's, built once; they are values and never change."""
     return world.aws(), world.china()
+
+
+@pytest.fixture(scope="session")
+def shared_history(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
+    """Return a data directory with the shared history imported and published; read it, or copy it."""
+    from flows.settings import Settings
+    from flows.steps import open_run
+
+    def make(folder: Path) -> None:
+        with open_run(Settings(data_dir=folder), clock=lambda: HISTORY_AT) as one:
+            for name in HISTORY:
+                one.land_import(shared / "data" / name)
+            one.load()
+            one.publish()
+
+    return kept.once(tmp_path_factory, "shared-history", make)
 
 
 @pytest.fixture

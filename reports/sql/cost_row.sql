@@ -93,7 +93,6 @@ select
     t.source_url,
     t.is_price_ranked,
     t.reach,
-    t.cost_rank,
     t.last_observed_at,
     c.n_chips
 from costed as t

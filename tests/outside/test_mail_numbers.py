@@ -7,33 +7,22 @@ from email import policy
 from pathlib import Path
 
 import duckdb
-import kept
 import pytest
 from mail_numbers import NUMBER, unproved
 
 from flows import mail_steps
 from flows.settings import Settings
-from flows.steps import open_run
 from reports.weekly_calendar import Week
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
-IMPORTED = ("neocloud_history.csv", "aws_on_demand_observations.csv")
 WEEKS = ("2026-W15", "2026-W22", "2025-W26")
 """Of the busiest weeks of 2026, and that of AWS's cut of June 2025."""
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Settings:
-    """Return a data directory with the shared history in it."""
-
-    def make(folder: Path) -> None:
-        with open_run(Settings(data_dir=folder), clock=lambda: NOW) as one:
-            for name in IMPORTED:
-                one.land_import(shared / "data" / name)
-            one.load()
-            one.publish()
-
-    return Settings(data_dir=kept.once(tmp_path_factory, "shared-history", make))
+def imported(shared_history: Path) -> Settings:
+    """Return the settings of a data directory with the shared history in it."""
+    return Settings(data_dir=shared_history)
 
 
 def text_of(file: Path) -> tuple[str, str]:

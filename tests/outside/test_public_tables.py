@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,19 @@ TEN = {
 MOST_COLUMNS = 15
 MOST_LINES = 6
 WIDTH = 100
+ROOT = Path(__file__).parents[2]
+KEY = "accelerator_name", "form_factor", "purchase_option", "commitment_class"
+Key = tuple[Any, ...]
+Offer = tuple[str, float]
+LEAST = """
+select accelerator_name, form_factor, purchase_option, commitment_class,
+    min_by(service_provider_name, (cheapest_price_usd, service_provider_name)) as service_provider_name,
+    min(cheapest_price_usd) as cheapest_price_usd
+from int.provider_price
+where is_ranked and not is_floor and cheapest_price_usd is not null
+    and coalesce(n_machines, 1) > 0 and coalesce(n_accelerators, 1) > 0 and coalesce(stock_status, '') <> 'sold out'
+group by all
+"""
 
 
 @pytest.fixture(scope="module")
@@ -97,47 +111,98 @@ def test_the_list_is_short_and_hides_what_is_deprecated(call: Callable[..., str]
     assert "mart.accelerator_hour_price" not in every
 
 
-def test_every_surface_has_one_cheapest(con: duckdb.DuckDBPyConnection, offline_run: Path) -> None:
-    """For each chip, form, option and class: macro, `chips`, prices of `cost`, page and public table agree."""
-    file = offline_run / "prices.duckdb"
-    ranked = con.execute(
-        "select accelerator_name, form_factor, purchase_option, commitment_class, service_provider_name, "
-        "cheapest_price_usd, age_days from mart.provider_price where price_rank = 1"
-    ).fetchall()
-    best = {row[:4]: row[4:6] for row in ranked}
-    assert len({row[0] for row in ranked}) > 10
-    assert max(row[6] for row in ranked) <= 90
+@pytest.fixture(params=["offline_run", "shared_history"])
+def published(request: pytest.FixtureRequest) -> Path:
+    """The published files of the offline archive and of the shared history."""
+    folder: Path = request.getfixturevalue(request.param)
+    return folder / "prices.duckdb"
 
-    of_macro = {}
-    for chip in {row[0] for row in ranked}:
-        for line in con.execute(
-            "select accelerator_name, form_factor, purchase_option, commitment_class, service_provider_name, "
-            "cheapest_price_usd from mart.cheapest(?) where price_rank = 1",
-            [chip],
-        ).fetchall():
-            of_macro[line[:4]] = line[4:]
-    assert of_macro == best
 
+def keyed(rows: Iterable[Mapping[str, Any]], price: str = "cheapest_price_usd") -> dict[Key, Offer]:
+    """Return provider and price by chip, form, option and class; of one key, one row."""
+    listed = [(tuple(row[name] for name in KEY), (row["service_provider_name"], row[price])) for row in rows]
+    assert len({key for key, _ in listed}) == len(listed)
+    return dict(listed)
+
+
+def asked(con: duckdb.DuckDBPyConnection, sql: str, *values: Any) -> list[dict[str, Any]]:
+    cursor = con.execute(sql, *values)
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def test_every_surface_has_one_cheapest(published: Path) -> None:
+    """For each chip, form, option and class: public table, macro, `chips`, `cost`, page, mail and front page agree."""
+    with duckdb.connect(str(published), read_only=True) as con:
+        every = asked(con, "from mart.provider_price where price_rank is not null")
+        first = [row for row in every if row["price_rank"] == 1]
+        best = keyed(first)
+        assert len({row["accelerator_name"] for row in first}) > 10
+        assert max(row["age_days"] for row in every) <= 90
+        least = keyed(asked(con, LEAST))
+        assert {key: price for key, (_, price) in best.items()} == {key: price for key, (_, price) in least.items()}
+
+        names = {row["accelerator_name"] for row in first}
+        of_macro = [row for name in names for row in asked(con, "from mart.cheapest(?) where price_rank = 1", [name])]
+        assert keyed(of_macro) == best
+
+        mail = asked(con, (ROOT / "reports/sql/week_cheapest.sql").read_text(), {"chips": sorted(names)})
+        n_forms = Counter(name for (name,) in con.execute("select accelerator_name from core.accelerator").fetchall())
+        n_mail = 0
+        for row in mail:
+            if row["way"] in ("on_demand", "spot", "capacity_block"):
+                key = row["accelerator_name"], row["form_factor"], row["way"]
+                assert (row["service_provider_name"], row["price_usd"]) in [best[k] for k in best if k[:3] == key], row
+                n_mail += 1
+        assert n_mail == len([key for key in best if key[2] in ("on_demand", "spot", "capacity_block")])
+
+        others = [
+            row for row in every if row["service_provider_name"] != "AWS" and row["purchase_option"] == "on_demand"
+        ]
+        cells = asked(
+            con, "from int.front_cell where cell = 'elsewhere' and price_per_accelerator_hour_usd is not null"
+        )
+        machines = dict(con.execute(
+            "select accelerator_name, any_value(form_factor) from int.front_cell where cell = 'aws_on_demand' "
+            "and instance_type is not null group by 1"
+        ).fetchall())  # fmt: skip
+        assert {row["accelerator_name"] for row in cells} <= names
+        assert len(cells) > 5
+        for row in cells:
+            form = machines.get(row["accelerator_name"])
+            alike = [
+                each for each in others
+                if each["accelerator_name"] == row["accelerator_name"] and form in (None, each["form_factor"])
+            ]  # fmt: skip
+            one = min(alike, key=lambda each: (each["cheapest_price_usd"], each["service_provider_name"]))
+            assert (row["service_provider_name"], row["price_per_accelerator_hour_usd"]) == (
+                one["service_provider_name"], one["cheapest_price_usd"]
+            ), row  # fmt: skip
+            of_form = [each["price_rank"] for each in alike if each["form_factor"] == one["form_factor"]]
+            assert one["price_rank"] == min(of_form)
+
+    page = facts.read(published).provider_prices
+    assert keyed(page.filter(page["price_rank"] == 1).iter_rows(named=True)) == best
+
+    prices = chips.compare(published, [], base=None)["prices"]
     n_chips = 0
-    for row in chips.compare(file, [], base=None)["prices"]:
-        key = tuple(row[name] for name in ("accelerator_name", "form_factor", "purchase_option", "commitment_class"))
-        if row["is_ranked"] and row["form_factor"] is not None and key in best:
-            silent = best.get((key[0], None, *key[2:]))  # of a chip with one form, a seller that is silent about it
-            wanted = min(each for each in (best[key], silent) if each) if silent else best[key]
-            assert row["cheapest_price_usd"] <= best[key][1], key
-            assert (row["service_provider_name"], row["cheapest_price_usd"]) in (best[key], silent, wanted), key
+    for row in prices:
+        chip, form, *terms = (row[name] for name in KEY)
+        forms = {form, None} if n_forms[chip] == 1 else {form}  # a seller may be silent about the one form there is
+        alike = [best[k] for k in best if k[0] == chip and k[2:] == tuple(terms) and (form is None or k[1] in forms)]
+        if alike:
+            assert row["is_ranked"], row
+            assert (row["service_provider_name"], row["cheapest_price_usd"]) == min(alike, key=lambda o: (o[1], o[0]))
             n_chips += 1
+        else:
+            assert not row["is_ranked"]
     assert n_chips > 10
 
-    page = facts.read(file).provider_prices
-    for row in page.filter(page["price_rank"] == 1).iter_rows(named=True):
-        key = tuple(row[name] for name in ("accelerator_name", "form_factor", "purchase_option", "commitment_class"))
-        assert (row["service_provider_name"], row["cheapest_price_usd"]) == best[key]
-
-    costs = cost.serving(file, model="llama-2-70b", interactivity=None, tokens_per_day=None, terms=cost.Terms())["rows"]
-    assert any(row["price_rank"] == 1 for row in costs)
-    for row in costs:
-        key = tuple(row[name] for name in ("accelerator_name", "form_factor", "purchase_option", "commitment_class"))
-        if row["price_rank"] == 1:
-            assert (row["service_provider_name"], row["low_price_usd"]) == best[key]
-        assert row["is_price_ranked"] or row["cost_rank"] is None
+    costs = cost.serving(
+        published, model="llama-2-70b", interactivity=None, tokens_per_day=None, terms=cost.Terms()
+    )["rows"]  # fmt: skip
+    priced = [row for row in costs if row["price_rank"] == 1]
+    assert priced
+    for row in priced:
+        assert (row["service_provider_name"], row["low_price_usd"]) == best[tuple(row[name] for name in KEY)]
+    assert [row for row in costs if row["cost_rank"] is not None and not row["is_price_ranked"]] == []

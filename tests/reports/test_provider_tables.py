@@ -2,6 +2,7 @@
 
 import html
 import re
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 from market_file import HOSTILE, publish_market
 
-from reports import facts, provider_tables, wording
+from reports import facts, old_price_tables, provider_tables, wording
 from reports import page as daily_page
 from reports.tables import to_html
 
@@ -192,3 +193,31 @@ def test_what_is_not_known_is_counted_and_listed(page: str) -> None:
     assert "2 offers do not say how many chips have to be taken." in text
     assert "5 offers that cannot be compared" in text
     assert "No price in this file is under Savings Plan and Capacity Block." in text
+
+
+def test_what_is_beyond_the_limit_of_age_stands_apart_with_its_date(market: Path, tmp_path: Path) -> None:
+    """As of half a year later every price is old: each is in the folded table with its day, and none in another."""
+    file = tmp_path / "prices.duckdb"
+    shutil.copy(market, file)
+    file.chmod(0o644)
+    with duckdb.connect(str(file)) as con:
+        assert facts.ask(con, "provider_price_old").height == 0
+        con.execute("create or replace table int.provider_price as from int.provider_price")
+        con.execute("update int.provider_price set is_ranked = false, price_rank = null, age_days = age_days + 180")
+        con.execute("update meta.build set built_at = built_at + interval 180 days")
+    found = facts.read(file)
+    old = found.old_prices
+    assert old.height > 5
+    text = text_of(old_price_tables.folded(old))
+    words = f"{old.height} prices older than 90 days (of marketplaces 30), not ranked: last confirmed 2026"
+    assert text.startswith(words)
+    for each in old.iter_rows(named=True):
+        assert f"{each['cheapest_price_usd']:.2f} {each['last_observed_at']:%Y-%m-%d}" in text, each
+    (made,) = daily_page.render(found, ["latest.html"])
+    assert 'id="providers-old"' in made
+    assert set(found.provider_prices["service_provider_name"]) == {"AWS"}
+
+
+def test_without_old_prices_there_is_no_word_of_them(page: str) -> None:
+    assert "not ranked:" not in text_of(page)
+    assert "providers-old" not in page

@@ -252,3 +252,25 @@ def test_nothing_eligible_is_cheaper(
     assert found["total_cost"] == pytest.approx(min(costs))
     assert found["runner_up_cost"] >= found["total_cost"]
     assert found["margin"] == pytest.approx(found["runner_up_cost"] - found["total_cost"])
+
+
+def test_an_old_price_is_not_chosen_before_a_ranked_one(put: Put) -> None:
+    """On demand at 20 a day ago; Reserved at 1, confirmed 101 days ago, is left out and counted."""
+    file = put(
+        seen(0, "aws_price_list", row(P5, "25"), term(P5, "1", "No", "0")),
+        seen(100, "aws_savings_plans", plan(P5, "19", "No", 1)),
+        seen(100, "aws_price_list", row(P5, "20"), complete=False), at=101,
+    )  # fmt: skip
+
+    answer = best(file, 8760)
+    assert said(answer, *ANSWER) == (
+        "savings_plan", 8760, 19 * 8760, "on-demand", 20 * 8760, 8760
+    )  # fmt: skip
+    assert "price beyond the limit of age, or not for everybody (1)" in str(answer["left_out"])
+
+
+def test_a_price_that_is_ranked_counts_without_being_current(put: Put) -> None:
+    """Confirmed 80 days ago, far beyond what its source calls current."""
+    file = put(seen(0, "aws_price_list", row(P5, "20"), term(P5, "9", "No", "0")), at=80)
+
+    assert said(best(file, 8760), "purchase_option", "is_current") == ("reserved", False)

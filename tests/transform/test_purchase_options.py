@@ -6,7 +6,7 @@ import pytest
 from looks import Row, look, row
 from purchase import P5, REGION, Put, block, plan, records, said, seen, spot, term
 
-ASKED = ("aws_purchase_options", "source_health", "unknown_accelerator")
+ASKED = ("aws_purchase_options", "commitment_option", "source_health", "unknown_accelerator")
 A, B = "use1-az1", "use1-az2"
 
 
@@ -324,3 +324,42 @@ def test_every_type_and_region_has_every_option(put: Put) -> None:
         {"region_id": REGION, "instance_type": P5, "n": 6, "whole": True},
         {"region_id": "us-west-2", "instance_type": P5, "n": 6, "whole": True},
     ]
+
+
+def test_a_ranked_zone_goes_before_a_cheaper_old_one(put: Put) -> None:
+    """One zone at 1, seen 101 days ago, the other at 5 yesterday; without the second the first stands, not ranked."""
+    file = put(
+        seen(0, "aws_spot", spot(P5, A, "1")), seen(100, "aws_spot", spot(P5, B, "5"), complete=False), at=101
+    )  # fmt: skip
+    (line,) = records(file, "from int.aws_purchase_options where effective_hourly_price is not null")
+    assert (line["availability_zone_id"], line["effective_hourly_price"], line["is_ranked"]) == (B, 5, True)
+
+    file = put(at=200)
+    (line,) = records(file, "from int.aws_purchase_options where effective_hourly_price is not null")
+    assert (line["availability_zone_id"], line["is_ranked"]) == (B, False)
+
+
+def test_a_ranked_zone_needs_not_be_current(put: Put) -> None:
+    """One zone at 1, seen twenty days ago, is cheaper than the other at 5, which is current: both are ranked."""
+    file = put(
+        seen(0, "aws_spot", spot(P5, A, "1")), seen(20, "aws_spot", spot(P5, B, "5"), complete=False), at=20
+    )  # fmt: skip
+    (line,) = records(file, "from int.aws_purchase_options where effective_hourly_price is not null")
+    assert (line["availability_zone_id"], line["is_current"]) == (A, False)
+
+
+def test_an_old_commitment_is_not_compared_with_todays_price(put: Put) -> None:
+    """A term confirmed 200 days ago, beside on demand of today: in no table is there a share."""
+    looks = seen(0, "aws_price_list", row(P5, "20"), term(P5, "9", "No", "0"))
+    file = put(looks, at=1)
+    assert records(file, SHARES) == [{"share": 0.45}, {"share": 0.45}]
+    file = put(seen(200, "aws_price_list", row(P5, "10"), complete=False), at=200)
+    assert records(file, SHARES) == [{"share": None}, {"share": None}]
+
+
+SHARES = """
+select breakeven_share_on_demand as share from int.aws_purchase_options where purchase_option = 'reserved'
+    and effective_hourly_price is not null
+union all
+select breakeven_share_on_demand from int.commitment_option where purchase_option = 'reserved'
+"""

@@ -1,8 +1,9 @@
 -- Every way to buy each AWS instance type in each region, with its price or the reason why there is none.
 -- One row per type, region, option, plan, term, payment, class, quantity, condition and currency; of several zones the
--- cheapest. Amounts are of one capacity unit. Commitments are compared with the on-demand list price and with the
--- lowest 30-day mean of a single spot zone of the same type, region and currency: SageMaker's ml.* types only with
--- their own. What a purchase option promises comes from core.purchase_term.
+-- cheapest that is ranked (is_ranked of int.accelerator_hour_price), or else the last one confirmed. Amounts are of one
+-- capacity unit. Commitments are compared with the on-demand list price and with the lowest 30-day mean of a single
+-- spot zone of the same type, region and currency, where both are ranked or confirmed within 30 days of each other:
+-- SageMaker's ml.* types only with their own. What a purchase option promises comes from core.purchase_term.
 with open_refusal as (
     select
         quarantine_id,
@@ -51,7 +52,9 @@ chosen as (
             partition by
                 region_id, instance_type, capacity_unit, minimum_quantity, purchase_option, commitment_discount_type,
                 commitment_term_hours, purchase_payment_model, offering_class, conditions, pricing_currency
-            order by is_current desc, is_contradicted asc, effective_hourly_price asc, offer_id asc
+            order by
+                is_ranked desc, case when not is_ranked then last_observed_at end desc, is_contradicted asc,
+                effective_hourly_price asc, offer_id asc
         ) = 1
 ),
 
@@ -60,20 +63,25 @@ on_demand as (
         region_id,
         instance_type,
         pricing_currency,
-        effective_hourly_price as hourly
+        effective_hourly_price as hourly,
+        last_observed_at,
+        is_ranked
     from chosen
     where purchase_option = 'on_demand' and conditions is null and effective_hourly_price > 0
 ),
 
 spot_mean as (
     select
-        region_id,
-        instance_type,
-        pricing_currency,
-        min(lowest_mean_price_30d) as hourly
-    from int.spot_region_price
-    where service_provider_name = 'AWS'
-    group by region_id, instance_type, pricing_currency
+        s.region_id,
+        s.instance_type,
+        s.pricing_currency,
+        min(s.lowest_mean_price_30d) as hourly,
+        max(s.last_observed_at) as last_observed_at,
+        bool_and(s.last_observed_at >= b.built_at - to_days(b.ranked_days)) as is_ranked
+    from int.spot_region_price as s
+    cross join meta.build as b
+    where s.service_provider_name = 'AWS'
+    group by s.region_id, s.instance_type, s.pricing_currency
 ),
 
 offered as (
@@ -117,19 +125,20 @@ offered as (
         c.source,
         c.last_observed_at,
         c.is_current,
+        c.is_ranked,
         c.is_contradicted,
         c.offer_id
     from chosen as c
     left join on_demand as d
         on
-            c.region_id = d.region_id
-            and c.instance_type = d.instance_type
+            c.region_id = d.region_id and c.instance_type = d.instance_type
             and c.pricing_currency = d.pricing_currency
+            and ((c.is_ranked and d.is_ranked) or abs(epoch(c.last_observed_at - d.last_observed_at)) <= 30 * 86400)
     left join spot_mean as s
         on
-            c.region_id = s.region_id
-            and c.instance_type = s.instance_type
+            c.region_id = s.region_id and c.instance_type = s.instance_type
             and c.pricing_currency = s.pricing_currency
+            and ((c.is_ranked and s.is_ranked) or abs(epoch(c.last_observed_at - s.last_observed_at)) <= 30 * 86400)
 ),
 
 -- Which source would tell of an option, and what a look at it needs.
@@ -378,6 +387,7 @@ select
     e.source,
     e.last_observed_at,
     e.is_current,
+    e.is_ranked,
     e.is_contradicted,
     e.offer_id
 from every_row as e

@@ -3,8 +3,8 @@
 -- On-demand and spot pay for the hours of use. A Reserved or plan term is charged whole, used or not, and as often as
 -- the horizon needs. A Capacity Block is charged whole in the lengths that AWS sells (days up to 14, then weeks), up to
 -- 182 days. Spot is taken at the lowest 30-day mean of a single zone, else at the cheapest zone's current price. Only
--- amounts in USD are compared; what is left out is counted, with the reason. The runner-up is the cheapest option of
--- another kind, in any of the regions.
+-- amounts in USD that are ranked (is_ranked of int.aws_purchase_options) are compared; what is left out is counted,
+-- with the reason. The runner-up is the cheapest option of another kind, in any of the regions.
 with asked as (
     select
         case when horizon_hours > 0 then horizon_hours::DOUBLE else error('horizon_hours must be above 0')::DOUBLE end
@@ -45,6 +45,7 @@ considered as (
         case
             when o.effective_hourly_price is null then 'no price known'
             when o.pricing_currency <> 'USD' then 'priced in ' || o.pricing_currency
+            when not o.is_ranked then 'price beyond the limit of age, or not for everybody'
             when o.is_contradicted then 'price in doubt, a later one waits in quarantine'
             when o.purchase_option = 'spot' and not a.tolerates then 'spot may be interrupted'
             when o.purchase_option = 'spot' and is_feed and zone_price is not null

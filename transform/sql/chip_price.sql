@@ -36,6 +36,7 @@ cheapest as (
             (
                 p.price_rank is null,
                 case when p.price_rank is null then -epoch(p.last_observed_at) else p.cheapest_price_usd end,
+                p.service_provider_name,
                 p.offer_id
             )
         ) as best

@@ -6,7 +6,7 @@
 -- `tolerates_asked` and `spot_loss_asked`, the share of its hours that interruptions cost (NULL: not known, then it is
 -- left out and spot_loss_to_win says below which loss it would win). A Capacity Block lasts 182 days at most, and is
 -- feasible for a training that ends in them or for months that do. `use_asked` is hours used / hours committed.
--- A price that is not ranked (older than the limit of age) is left out; with `days_asked` that is the limit.
+-- A price that is not ranked (older than the limit of age) is left out, and one older than `days_asked`.
 -- What is left out is counted, with the reason.
 with question as (
     select
@@ -95,7 +95,7 @@ weighed as (
         } as yardstick,
         case
             when e.usd_median is null then 'no price or no rate at this speed'
-            when coalesce(e.age_days > q.days_old, not e.is_price_ranked) then 'price beyond the limit of age'
+            when not e.is_price_ranked or coalesce(e.age_days > q.days_old, false) then 'price beyond the limit of age'
             when not e.is_ranked or e.evidence_grade not in ('A', 'B', 'C') then 'no measured evidence to rank'
             when q.wanted is not null and not list_contains(q.wanted, e.service_provider_name)
                 then 'provider that is not to be bought from'

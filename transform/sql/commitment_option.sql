@@ -1,6 +1,7 @@
 -- Each commitment that a provider sells beside the on-demand price of the same machine in the same place, in US dollars
 -- per chip-hour. An upfront fee is spread over the term. List prices only; of several on-demand prices of one machine
--- the cheapest without conditions, ranked before others. A commitment whose machine has no such price has no row, as
+-- the cheapest without conditions that is ranked, or else the last one confirmed. The two are compared only where both
+-- are ranked or confirmed within 30 days of each other. A commitment whose machine has no such price has no row, as
 -- there is nothing that it saves; nor has one without a stated term.
 with listed as (
     select
@@ -32,7 +33,11 @@ on_demand as (
     qualify
         row_number() over (
             partition by machine
-            order by is_ranked desc, price_per_accelerator_hour_usd asc, offer_id asc
+            order by
+                is_ranked desc,
+                case when not is_ranked then last_observed_at end desc,
+                price_per_accelerator_hour_usd asc,
+                offer_id asc
         ) = 1
 )
 
@@ -57,7 +62,11 @@ select
     c.upfront_price,
     c.price_per_accelerator_hour_usd,
     d.price_per_accelerator_hour_usd as on_demand_price_usd,
-    c.price_per_accelerator_hour_usd / d.price_per_accelerator_hour_usd as breakeven_share_on_demand,
+    case
+        when
+            (c.is_ranked and d.is_ranked) or abs(epoch(c.last_observed_at - d.last_observed_at)) <= 30 * 86400
+            then c.price_per_accelerator_hour_usd / d.price_per_accelerator_hour_usd
+    end as breakeven_share_on_demand,
     c.last_observed_at,
     c.is_current,
     c.is_ranked,

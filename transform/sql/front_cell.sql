@@ -121,9 +121,7 @@ other as (
     where
         p.service_provider_name <> 'AWS'
         and p.purchase_option = 'on_demand'
-        and p.is_ranked
-        and not p.is_floor
-        and p.cheapest_price_usd is not null
+        and p.price_rank is not null
         and (
             m.form_factor is null
             or p.form_factor = m.form_factor

@@ -1,0 +1,33 @@
+-- The last known prices of providers that are older than the limit of age, for each purchase option: they are counted
+-- and shown apart, each with its date, newest first, and are in no ranking. AWS's own stand among the others.
+select
+    p.purchase_option,
+    p.accelerator_name,
+    p.form_factor,
+    p.service_provider_name,
+    p.tier,
+    p.commitment_class,
+    p.cheapest_price_usd,
+    p.region_id,
+    p.instance_type,
+    p.last_observed_at,
+    p.age_days,
+    p.source,
+    p.document_sha256,
+    p.offer_id,
+    b.ranked_days,
+    b.marketplace_days,
+    count(*) over (partition by p.purchase_option) as n_prices
+from int.provider_price as p
+cross join meta.build as b
+where
+    not p.is_ranked
+    and p.cheapest_price_usd is not null
+    and p.service_provider_name <> 'AWS'
+    and (not p.is_floor or p.last_observed_at < b.built_at - to_days(b.ranked_days))
+order by
+    p.purchase_option asc,
+    p.last_observed_at desc,
+    p.accelerator_name asc,
+    p.service_provider_name asc,
+    p.offer_id asc
