@@ -1,7 +1,7 @@
 """One price moves what it must, and nothing else: two files of the archive, one with one newer row of one offer.
 
-AWS's only machine with H200, its cheapest, gets a newer price; the archive's day stays what it is, and so do all ages but
-that of the offer. Files are compared row by row, the front page cell by cell, the mail line by line.
+AWS's only machine with H200, its cheapest, gets a newer price; the archive's day stays what it is, and so do all ages
+but that of the offer. Files are compared row by row, the front page cell by cell, the mail line by line.
 """
 
 import email
