@@ -170,8 +170,9 @@ def _also(r: Reader, g: dict[str, str]) -> bool:
     kind = {None: "list_change", "new": "new_offer", "back": "returned_offer", "gone": "gone_offer"}[g.get("kind")]
     found = r.rows(
         "select was, now, count(distinct offer_id) over (partition by purchase_option, form_factor), "
-        "coalesce(now, was) = min(coalesce(now, was)) over (partition by purchase_option, form_factor) from moved where "
-        "change_kind = ? and starts_with(?, accelerator_name) and starts_with(?, service_provider_name)", kind, g["chip"], g["who"],
+        "coalesce(now, was) = min(coalesce(now, was)) over (partition by purchase_option, form_factor) from moved "
+        "where change_kind = ? and starts_with(?, accelerator_name) and starts_with(?, service_provider_name)",
+        kind, g["chip"], g["who"],
     )  # fmt: skip
     if kind == "list_change":
         return any(alike(g["was"], was) and alike(g["now"], now) for was, now, _, _ in found)

@@ -99,7 +99,7 @@ def week_of(day: date) -> str:
 
 
 def timetable(month: Month, crons: Mapping[str, str]) -> list[tuple[datetime, str]]:
-    """Return the moments of a month at which the schedules start something: a time of every day, or of some weekdays."""
+    """Return the moments of a month at which the schedules start something: at a time, on all or some weekdays."""
     found = []
     for name, cron in crons.items():
         minute, hour, *every, weekdays = cron.split()
