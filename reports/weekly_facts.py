@@ -45,8 +45,8 @@ TOKENS = {
 INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
 """Made again only from what was known then: of what is known now, the file's own stands."""
 FRAMES = (
-    "biggest", "repriced", "cheapest", "taken_back", "offer", "drifting", "checked", "source", "late", "currency",
-    "provider_price", "scope", "refused",
+    "biggest", "also", "repriced", "cheapest", "taken_back", "offer", "drifting", "checked", "source", "late",
+    "currency", "provider_price", "scope", "refused",
 )  # fmt: skip
 """The SELECTs of a week beside week_move, whose rows stand in the table week.move for them."""
 NEWEST_WITHIN_DAYS = 7

@@ -29,6 +29,7 @@ TOKEN_WAYS = {
     ("spot", "AWS"): "AWS spot",
     ("on_demand", "elsewhere"): "elsewhere on demand",
 }
+CAME_OR_WENT = {"new_offer": "new, from", "returned_offer": "back, from", "gone_offer": "gone, last from"}
 COMMITMENTS = {"savings_plan": "plan", "reserved": "Reserved"}
 
 
@@ -126,18 +127,40 @@ def _moves(found: WeekFacts) -> Section:
     return Section(key="moves", title=SECTIONS["moves"][0], table=table, note=note if rows else "")
 
 
-def _move(row: Row) -> tuple[Cell, ...]:
-    before, after = weekly_news.amounts(row)
+def _who(row: Row) -> str:
+    """Return whose price it is, and on which terms."""
     option = "" if row["purchase_option"] == "on_demand" else wording.option(
         row["purchase_option"], term_hours=row["commitment_term_hours"], payment=row["purchase_payment_model"]
     )  # fmt: skip
     currency = "" if row["pricing_currency"] == "USD" else weekly_news.currency(row)
     tier = "" if row["tier"] in NO_TIER else row["tier"]
-    who = ", ".join(part for part in (row["service_provider_name"], tier, option, currency) if part)
+    return ", ".join(part for part in (row["service_provider_name"], tier, option, currency) if part)
+
+
+def _also(found: WeekFacts) -> Section:
+    rows = found["also"].to_dicts()
+    left = rows and rows[0]["n_also"] > len(rows)
+    note = "USD per chip-hour, unless a line names another currency."
+    if left:
+        note += " There are more on the page."
+    sentences = tuple(f"{weekly_news.chip_of(row)}, {weekly_news.brief(_who(row))}: {_change(row)}." for row in rows)
+    return Section(key="also", title=SECTIONS["also"][0], sentences=sentences, note=note if rows else "")
+
+
+def _change(row: Row) -> str:
+    """Return both prices of a move, or that offers came or went with the lowest price of them."""
+    if row["change_kind"] == "list_change":
+        return " to ".join(weekly_news.amounts(row))
+    offers = f", {wording.count(row['n_offers'], 'offer')}" if row["n_offers"] > 1 else ""
+    return f"{CAME_OR_WENT[row['change_kind']]} {wording.amount(row['price_after'], 2)}{offers}"
+
+
+def _move(row: Row) -> tuple[Cell, ...]:
+    before, after = weekly_news.amounts(row)
     node = row["node_month_usd"]
     sign = "+" if node is not None and node > 0 else ""
     return (
-        Cell(text=weekly_news.chip_of(row), notes=(weekly_news.brief(who),)),
+        Cell(text=weekly_news.chip_of(row), notes=(weekly_news.brief(_who(row)),)),
         Cell(text=before),
         Cell(text=after),
         Cell(text=wording.percent(row["change_ratio"]), tone="fall" if row["change_ratio"] < 0 else "rise"),
@@ -291,6 +314,7 @@ def _sentences(parts: Iterable[str]) -> tuple[str, ...]:
 SECTIONS: dict[str, tuple[str, Maker]] = {
     "happened": ("What happened", _happened),
     "moves": ("Biggest moves", _moves),
+    "also": ("Also moved, new and gone", _also),
     "fleet": ("Your fleet", _fleet),
     "due": ("Commitments that end soon", _due),
     "tokens": ("What a million tokens costs", _tokens),

@@ -1,63 +1,81 @@
-"""One price moves what it must, and nothing else: two runs on one day, after the same day before, with one price apart.
+"""One price moves what it must, and nothing else: two files of the archive, one with one newer row of one offer.
 
-The first of two places with the cheapest H100 of a provider raises its price above the second's. On that day another
-provider moves a price, too, in both runs. All public tables are compared row by row; they have the same age in both.
+AWS's only machine with H200, its cheapest, gets a newer price; the archive's day stays what it is, and so do all ages
+but that of the offer. Files are compared row by row, the front page cell by cell, the mail line by line.
 """
 
 import email
 import email.policy
+import html
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from datetime import UTC, datetime
 from math import log
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from month_mails import tells
-from month_prices import OFFERS, Event, Month
-from month_runs import open_shop, surroundings
 
-from flows import mail_steps, settings, steps
+from extract import price_archive
+from flows import steps
+from flows.settings import Settings
 from transform.models import PUBLIC
 
-FIRST = datetime(2026, 9, 5, 6, 10, tzinfo=UTC)
-SECOND = FIRST + timedelta(days=1)
-WEEK = "2026-W36"
-BEFORE, AFTER, NEXT = 1.99, 2.19, 2.09
-"""The price before and after, and the one that is the cheapest then."""
-MOVED = Event(offer=OFFERS["a ethernet"], day=1, before=Decimal("1.99"), after=Decimal("2.19"))
-IN_BOTH = Event(offer=OFFERS["p6-b200"], day=1, before=Decimal("14.24"), after=Decimal("13.13"))
-N_PLACES, N_PROVIDERS, N_CHIPS = 4, 2, 4
-"""Prices of H100 at that provider, providers of H100, and chips: each has the same weight in the drift of the next."""
-OF_COST = ("usd_per_million_output_tokens", "offer_id")
-JUDGED = ("price_now", "price_history", "price_change", "price_index", "provider_price", "token_cost")
+FILE = "aws_us_east_1_2026-09"
+MACHINE, CHIP, CHIPS = "p5en.48xlarge", "H200", 8
+AT, DAY = datetime(2026, 10, 7), "2026-10-07"  # noqa: DTZ001 (as DuckDB has it, in UTC)
+WEEK = "2026-W41"
+BEFORE, AFTER = 63.296 / CHIPS, 50.64 / CHIPS
+SECOND_RUN = datetime(2026, 11, 21, 9, 1, tzinfo=UTC)
+SERIES = f"accelerator_name = '{CHIP}' and purchase_option = 'on_demand'"
+UP = (f"{SERIES} and service_provider_name = 'AWS'", f"{SERIES} and index_level = 'chip'", "index_level = 'all'")
+"""The index's series with the offer: its provider's, its chip's, that of all chips."""
+LOOKED = ("last_tried_at", "last_good_at", "age_days", "n_rows")
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """What one of the two runs published, and the text of its mail."""
+    """A data directory of the archive."""
 
-    file: Path
-    text: str
+    folder: Path
 
     def rows(self, query: str) -> list[Row]:
         """Return what the published file says."""
-        with duckdb.connect(str(self.file), read_only=True) as con:
+        with duckdb.connect(str(self.folder / "prices.duckdb"), read_only=True) as con:
             answer = con.execute(query)
             names = [column[0] for column in answer.description]
             return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 
+    def cells(self) -> dict[tuple[str, int], str]:
+        """Return the cells of the front page's table, by chip and number of the column."""
+        page = (self.folder / "reports" / "index.html").read_text(encoding="utf-8")
+        body = page.partition('id="chips"')[2].partition("<tbody")[2].partition("</tbody>")[0]
+        found = {}
+        for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL):
+            cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+            chip = plain(cells[0]).split()[0]
+            found |= {(chip, number): cell for number, cell in enumerate(cells)}
+        return found
+
+    def mail(self) -> str:
+        """Return the text of the week's message, its subject in the first line, without breaks of lines."""
+        message = email.message_from_bytes(
+            (self.folder / "mail" / f"{WEEK}.eml").read_bytes(), policy=email.policy.default
+        )
+        part = message.get_body(("plain",))
+        assert part is not None
+        return f"{message['Subject']}\n{part.get_content()}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """The run without the move, and the one with it."""
+    """The archive as it is, and with one row more."""
 
     without: Side
     moved: Side
@@ -65,145 +83,240 @@ class Pair:
     def differing(self, query: str) -> tuple[list[Row], list[Row]]:
         """Return the rows that only the one has, and those that only the other has."""
         one, other = (
-            Counter(tuple(row.items()) for row in side.rows(query)) for side in (self.without, self.moved)
+            Counter(tuple((name, str(value)) for name, value in row.items()) for row in side.rows(query))
+            for side in (self.without, self.moved)
         )  # fmt: skip
         return [dict(row) for row in (one - other).elements()], [dict(row) for row in (other - one).elements()]
 
-    def changed(self, query: str) -> Row:
-        """Return the columns in which the only two differing rows differ, with both values."""
-        (one,), (other,) = self.differing(query)
+    def changed(self, query: str) -> dict[str, tuple[Any, Any]]:
+        """Return the columns in which the one row of a query differs, with both values."""
+        ((one,), (other,)) = self.without.rows(query), self.moved.rows(query)
         return {name: (one[name], other[name]) for name in one if one[name] != other[name]}
 
-    def offer_ids(self) -> tuple[int, int]:
-        """Return the offers of the price that moved, and of the next."""
-        found = {
-            row["price_per_accelerator_hour_usd"]: row["offer_id"]
-            for row in self.without.rows("from mart.price_now where accelerator_name = 'H100'")
-        }
-        return found[BEFORE], found[NEXT]
+    @property
+    def offer(self) -> int:
+        """Return the offer whose price moved."""
+        (row,) = self.without.rows(
+            f"select offer_id from mart.price_now where {SERIES} and instance_type = '{MACHINE}' "
+            "and region_id = 'us-east-1'"
+        )
+        return int(row["offer_id"])
+
+
+def plain(cell: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<svg.*?</svg>", "", cell))).split())
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """Return both runs of the second day."""
+def pair(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """Return the archive's file, and that of a copy with one row more, published on top of it."""
     folder = tmp_path_factory.mktemp("one-price")
-    with open_shop(Month(first=FIRST.date(), n_days=2, events=[IN_BOTH]), folder) as shop:
-        env = surroundings(shop, 25, folder)
-
-        def run(name: str, moment: datetime) -> settings.Settings:
-            shop.turn(moment)
-            chosen = settings.read(data_dir=folder / name, environ=env)
-            with steps.open_run(chosen, clock=lambda: moment) as one:
-                one.fetch_all(one.plan(one.sources()))
-                one.clock = lambda: moment + timedelta(minutes=1)
-                summary = one.finish()
-            assert not summary.failed
-            return chosen
-
-        def side(name: str) -> Side:
-            shutil.copytree(folder / "before", folder / name)
-            chosen = run(name, SECOND)
-            written = mail_steps.dry_run(chosen, WEEK, clock=lambda: SECOND).read_bytes()
-            part = email.message_from_bytes(written, policy=email.policy.default).get_body(("plain",))
-            assert part is not None
-            return Side(file=chosen.data_dir / "prices.duckdb", text=str(part.get_content()))
-
-        run("before", FIRST)
-        without = side("without")
-        shop.month.events.append(MOVED)
-        yield Pair(without=without, moved=side("moved"))
+    shutil.copytree(offline_run, folder / "moved")
+    shutil.copytree(price_archive.ARCHIVE, folder / "archive")
+    file = folder / "archive" / "prices" / f"{FILE}.csv"
+    (row,) = re.findall(rf"^.*,{re.escape(MACHINE)},.*,on_demand,.*$", file.read_text(), flags=re.MULTILINE)
+    with file.open("a") as table:
+        table.write(row.replace(row[:10], DAY).replace("63.296", "50.64") + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(price_archive, "ARCHIVE", folder / "archive")
+        summary = steps.run(Settings(data_dir=folder / "moved"), offline=True, clock=lambda: SECOND_RUN)
+    assert not summary.failed
+    assert sum(each.n_events for each in summary.results) == 1
+    yield Pair(without=Side(folder=offline_run), moved=Side(folder=folder / "moved"))
 
 
 def test_its_price_moves_and_no_other(pair: Pair) -> None:
-    """The row of its offer, in its price alone."""
-    assert pair.changed("from mart.price_now") == {"price_per_accelerator_hour_usd": (BEFORE, AFTER)}
+    """The row of its offer, in price and age."""
+    assert pair.changed(f"from mart.price_now where offer_id = {pair.offer}") == {
+        "price_per_accelerator_hour_usd": (BEFORE, AFTER), "age_days": (21, 8)
+    }  # fmt: skip
+    assert pair.differing(f"from mart.price_now where offer_id <> {pair.offer}") == ([], [])
 
 
 def test_its_history_has_one_step_more(pair: Pair) -> None:
     """The old price ends when the new one begins, and one change says so."""
-    now = SECOND.replace(tzinfo=None)
+    of_offer = f"from mart.price_history where offer_id = {pair.offer} order by valid_from"
     spans = [
-        {(row["price_per_accelerator_hour"], row["valid_from"] == now, row["valid_to"]) for row in rows}
-        for rows in pair.differing("from mart.price_history")
+        [(row["price_per_accelerator_hour"], row["valid_to"]) for row in side.rows(of_offer)]
+        for side in (pair.without, pair.moved)
     ]
     none, (change,) = pair.differing("from mart.price_change")
 
-    assert spans == [{(BEFORE, False, None)}, {(BEFORE, False, now), (AFTER, True, None)}]
+    assert spans[0][-1] == (BEFORE, None)
+    assert spans[1] == [*spans[0][:-1], (BEFORE, AT), (AFTER, None)]
+    assert pair.differing(f"from mart.price_history where offer_id <> {pair.offer}") == ([], [])
     assert none == []
-    assert (
-        change["price_per_accelerator_hour_before"], change["price_per_accelerator_hour_after"],
-        change["change_kind"], change["observed_at"], change["offer_id"],
-    ) == (BEFORE, AFTER, "list_change", now, pair.offer_ids()[0])  # fmt: skip
+    assert (change["offer_id"], change["change_kind"], change["observed_at"]) == (
+        str(pair.offer), "list_change", str(AT)
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize("query", ["from mart.provider_price", "from mart.cheapest('H100')"])
-def test_the_cheapest_is_the_next_one(pair: Pair, query: str) -> None:
-    """One provider's row changes, to the place that asks less now, which is named; its rank stays."""
-    changed = pair.changed(query)
+@pytest.mark.parametrize("table", ["mart.provider_price", f"mart.cheapest('{CHIP}')"])
+def test_the_cheapest_of_its_provider_is_the_new_price(pair: Pair, table: str) -> None:
+    """AWS's row of the chip; of others no more than their rank, and how far they are from AWS."""
+    own = pair.changed(f"from {table} where {SERIES} and service_provider_name = 'AWS'")
+    relative = ["price_rank", "distance_to_aws"] if table == "mart.provider_price" else ["price_rank"]
 
-    assert changed["cheapest_price_usd"] == (BEFORE, NEXT)
-    assert changed["offer_id"] == pair.offer_ids()
-    assert "price_rank" not in changed
+    assert own["cheapest_price_usd"] == (BEFORE, AFTER)
+    assert "offer_id" not in own
+    assert pair.differing(
+        f"select * exclude ({', '.join(relative)}) from {table} where offer_id <> {pair.offer}"
+    ) == ([], [])  # fmt: skip
+    assert pair.differing(f"from {table} where not ({SERIES})") == ([], [])
 
 
-def test_the_cheapest_of_other_chips_stay(pair: Pair) -> None:
-    """Nobody's H200, B200 or MI300X has anything to do with it."""
-    for chip in ("H200", "B200", "MI300X"):
-        assert pair.differing(f"from mart.cheapest('{chip}')") == ([], [])
+@pytest.mark.parametrize("chip", ["H100", "B200", "A100-80GB", "L40S"])
+def test_the_cheapest_of_other_chips_stay(pair: Pair, chip: str) -> None:
+    assert pair.differing(f"from mart.cheapest('{chip}')") == ([], [])
+
+
+def test_plans_are_compared_with_the_new_price(pair: Pair) -> None:
+    """Those of its machine and region, in what they are compared with alone."""
+    one, other = pair.differing("from mart.commitment")
+
+    assert len(one) == len(other) == 6
+    for row in (*one, *other):
+        assert (row["instance_type"], row["region_id"]) == (MACHINE, "us-east-1")
+    for rows, price in ((one, BEFORE), (other, AFTER)):
+        for row in rows:
+            assert float(row["on_demand_price_usd"]) == price
+            share = float(row["price_per_accelerator_hour_usd"]) / price
+            assert float(row["breakeven_share_on_demand"]) == pytest.approx(share, rel=1e-12)
+    without = "select * exclude (on_demand_price_usd, breakeven_share_on_demand) from mart.commitment"
+    assert pair.differing(without) == ([], [])
+
+
+def parts(pair: Pair) -> list[float]:
+    """Return the logarithm of the move by its share in each of the three series, which is one through what they have.
+
+    All that is in a series has the same weight.
+    """
+    query = "select n_matched, n_series from int.price_index where index_date = '{}' and purchase_option = 'on_demand'"
+    found = [pair.without.rows(f"{query.format(DAY)} and {where}") for where in UP]
+    part, shares = log(AFTER / BEFORE), []
+    for n, (row,) in enumerate(found):
+        part /= row["n_series" if n else "n_matched"]
+        shares.append(part)
+    return shares
 
 
 def test_drift_moves_by_its_part(pair: Pair) -> None:
-    """The logarithm of the move, by its part of the provider's prices of the chip, of the chip, and of all."""
-    query = (
-        "select index_level, service_provider_name, accelerator_name, purchase_option, index_date, drift_log "
-        "from mart.price_index"
-    )
-    one, other = (
-        {tuple(row.values())[:-1]: row["drift_log"] for row in rows}
-        for rows in pair.differing(query)
-    )  # fmt: skip
-    in_any_column = pair.differing("from mart.price_index")
-    part = log(AFTER / BEFORE) / N_PLACES
-    day: date = SECOND.date()
+    """On the day of the move in the index, and in each window that has the day; of no other series anything."""
+    day = f"index_date = '{DAY}' and purchase_option = 'on_demand'"
+    windows = "purchase_option = 'on_demand' and window_days in (30, 90, 365) and drift is not null"
+    others = f"not (purchase_option = 'on_demand' and ({' or '.join(f'({where})' for where in UP)}))"
+    n_known = 0
+    for where, part in zip(UP, parts(pair), strict=True):
+        of_day = f"select drift_log from mart.price_index where {day} and {where}"
+        one, other = (side.rows(of_day)[0]["drift_log"] for side in (pair.without, pair.moved))
+        assert other - one == pytest.approx(part, abs=1e-12)
+        query = f"select window_days, drift from int.drift_report where {windows} and {where} order by 1"
+        for row, after in zip(pair.without.rows(query), pair.moved.rows(query), strict=True):
+            assert row["window_days"] == after["window_days"]
+            assert log((1 + after["drift"]) / (1 + row["drift"])) == pytest.approx(part, abs=1e-9)
+            n_known += 1
+    assert n_known >= 7
+    assert pair.differing(f"from int.drift_report where {others}") == ([], [])
+    assert pair.differing(f"from mart.price_index where index_date < '{DAY}' or {others}") == ([], [])
+    week = "select * exclude (sparkline, spark_days, level_change, mix_effect) from int.drift_report"
+    assert pair.differing(f"{week} where window_days = 7") == ([], [])
 
-    assert {key: other[key] - one[key] for key in one | other} == {
-        ("provider", "Voltage Park", "H100", "on_demand", day): pytest.approx(part, abs=1e-12),
-        ("chip", None, "H100", "on_demand", day): pytest.approx(part / N_PROVIDERS, abs=1e-12),
-        ("all", None, None, "on_demand", day): pytest.approx(part / N_PROVIDERS / N_CHIPS, abs=1e-12),
-    }
-    assert [len(rows) for rows in in_any_column] == [3, 3]
 
-
-def test_tokens_cost_more_by_the_provider_s_price(pair: Pair) -> None:
-    """Costs are by the middle of the two places and grow with it, and name the next offer; of others the rank moves."""
-    moved, following = pair.offer_ids()
-    query = "select * exclude (cost_rank) from mart.token_cost where offer_id"
-    by_price = [
-        {tuple(value for name, value in row.items() if name not in OF_COST): row[OF_COST[0]] for row in side.rows(each)}
-        for side, each in ((pair.without, f"{query} = {moved}"), (pair.moved, f"{query} = {following}"))
+def test_tokens_cost_less_by_the_price(pair: Pair) -> None:
+    """Each cost at its offer; of others the rank moves, and of what nobody collected the cost that it must beat."""
+    known = "usd_per_million_output_tokens"
+    query = f"select * exclude (cost_rank, age_days) from mart.token_cost where offer_id = {pair.offer} order by all"
+    keyed = [
+        {tuple(value for name, value in row.items() if name != known): row[known] for row in side.rows(query)}
+        for side in (pair.without, pair.moved)
     ]
-    known = {row: cost for row, cost in by_price[0].items() if cost is not None}
+    others = "select * exclude (cost_rank{}) from mart.token_cost where offer_id {}"
 
-    assert known
-    assert by_price[1] == {
-        row: pytest.approx(cost * (AFTER + NEXT) / (BEFORE + NEXT), rel=1e-12) if row in known else None
-        for row, cost in by_price[0].items()
+    assert len([cost for cost in keyed[0].values() if cost]) > 20
+    assert keyed[1] == {
+        row: pytest.approx(cost * AFTER / BEFORE, rel=1e-12) if cost else None for row, cost in keyed[0].items()
     }
-    assert pair.differing(f"{query} not in ({moved}, {following})") == ([], [])
-    assert pair.without.rows(f"{query} = {following}") == pair.moved.rows(f"{query} = {moved}") == []
+    assert pair.differing(others.format("", f"<> {pair.offer}")) == ([], [])
+    assert pair.differing(others.format(", cost_basis", "is null")) == ([], [])
+    assert pair.differing(f"from mart.token_cost where accelerator_name <> '{CHIP}' and offer_id is null") == ([], [])
 
 
-@pytest.mark.parametrize("table", [model.name for model in PUBLIC])
+def test_the_look_at_its_file_is_newer(pair: Pair) -> None:
+    """It has one row more; all other scopes are as they were."""
+    scope = f"from mart.source_health where scope = '{FILE}'"
+    changed = pair.changed(scope)
+
+    assert set(changed) == set(LOOKED)
+    assert changed["last_good_at"][1] == AT
+    assert changed["n_rows"][1] == changed["n_rows"][0] + 1
+    assert pair.differing(f"from mart.source_health where scope <> '{FILE}'") == ([], [])
+
+
+JUDGED = {"price_now", "price_history", "price_change", "price_index", "provider_price", "commitment", "token_cost",
+          "source_health"}  # fmt: skip
+
+
+@pytest.mark.parametrize("table", sorted({model.name for model in PUBLIC} - JUDGED))
 def test_nothing_else_moves(pair: Pair, table: str) -> None:
-    """Of tables that are judged above, rows of other chips and options stay; others have the same rows in both."""
-    columns = "* exclude (cost_rank)" if table == "token_cost" else "*"
-    of_others = "accelerator_name <> 'H100' or purchase_option <> 'on_demand'"
-    query = f"select {columns} from mart.{table} where {of_others if table in JUDGED else True}"
-
-    assert pair.differing(query) == ([], [])
+    """Public tables that are not judged above have the same rows."""
+    assert pair.without.rows(f"select count(*) as n from mart.{table}")[0]["n"]
+    assert pair.differing(f"from mart.{table}") == ([], [])
 
 
-def test_the_mail_has_one_line_more(pair: Pair) -> None:
-    """The move is told where it happened; the other provider's move is told in both."""
-    assert [tells(side.text, MOVED) for side in (pair.without, pair.moved)] == [False, True]
-    assert [tells(side.text, IN_BOTH) for side in (pair.without, pair.moved)] == [True, True]
+def test_its_cells_on_the_front_page_move(pair: Pair) -> None:
+    """Price, change of 90 days and cost per token on demand of its chip; no other cell of the table."""
+    one, other = pair.without.cells(), pair.moved.cells()
+    changed = {cell: (plain(one[cell]), plain(other[cell])) for cell in one if one[cell] != other[cell]}
+    tokens = [
+        side.rows(
+            f"select usd_per_million_output_tokens as usd from int.headline_token_cost "
+            f"where accelerator_name = '{CHIP}' and option_kind = 'on_demand' and place = 'AWS'"
+        )[0]["usd"]
+        for side in (pair.without, pair.moved)
+    ]
+
+    assert len(one) == len(other) > 90
+    assert one.keys() == other.keys()
+    assert {chip for chip, _ in changed} == {CHIP}
+    assert changed[CHIP, 1] == (f"{BEFORE:.2f}", f"{AFTER:.2f}")
+    assert f'data-offer-id="{pair.offer}"' in other[CHIP, 1]
+    assert changed[CHIP, 7] == tuple(f"{cost:.3g}" for cost in tokens)
+    assert tokens[1] == pytest.approx(tokens[0] * AFTER / BEFORE, rel=1e-12)
+    assert set(changed) == {(CHIP, 1), (CHIP, 6), (CHIP, 7)}
+    cells = f"from int.front_cell where offer_id is distinct from {pair.offer}"
+    assert pair.differing(cells) == ([], [])
+    assert pair.changed(f"from int.front_cell where offer_id = {pair.offer}")["price_per_accelerator_hour_usd"] == (
+        BEFORE, AFTER
+    )  # fmt: skip
+
+
+def test_the_mail_tells_of_it(pair: Pair) -> None:
+    """One sentence and one line of moves, its cost per token, its price; that AWS was not read is said no more."""
+    one, other = (Counter(each.strip() for each in side.mail().splitlines()) for side in (pair.without, pair.moved))
+    gone, new = list((one - other).elements()), list((other - one).elements())
+    node = (AFTER - BEFORE) * CHIPS * 730
+    (move,) = [each for each in new if each.startswith(f"{CHIP} SXM, AWS ")]
+    sentences = [each for each in new if each.startswith("AWS cut")]
+    of_chip = [[each for each in lines if each.startswith(CHIP) and "|" in each] for lines in (gone, new)]
+
+    assert move.split()[-5:] == [
+        f"{BEFORE:.2f}",
+        f"{AFTER:.2f}",
+        "\N{MINUS SIGN}20.0",
+        "%",
+        f"\N{MINUS SIGN}{-node:,.0f}",
+    ]
+    assert sentences == ["AWS cut 1 list price by 20 %."]
+    assert len(of_chip[0]) == 2  # tokens, cheapest
+    for before, after in zip(*of_chip, strict=True):
+        changed = [(a, b) for a, b in zip(before.split(), after.split(), strict=True) if a != b]
+        assert changed in ([("15.4", "12.3")], [(f"{BEFORE:.2f}", f"{AFTER:.2f}")])
+    # the rest says that a provider more was read, and counts moves of which five are shown
+    rest = [each for each in gone if each not in of_chip[0]]
+    assert [
+        each for each in rest if not re.search(r"AWS|^and Nebius|No other provider|L40S, Verda|1 more move", each)
+    ] == []
+    rest = [each for each in new if each not in (*of_chip[1], move, *sentences)]
+    assert [
+        each for each in rest if not re.search(r"6 more moves|2 more moves|2 providers not seen|^Nebius", each)
+    ] == []

@@ -112,7 +112,7 @@ look as (
         scope as place,
         observed_at::DATE as looked_on
     from core.scope_run
-    where archived and status = 'ok'
+    where archived and status = 'ok' and source <> 'price_archive'  -- its files are no lists: what they lack is unknown
 ),
 
 ended as (

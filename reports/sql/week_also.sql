@@ -1,0 +1,96 @@
+-- What else happened to list prices of the reader's chips in a week: moves that are not among those of week_biggest,
+-- then offers that went, came and came back, those of a provider, chip and purchase option together.
+with ordered as (
+    select
+        *,
+        row_number() over (
+            partition by service_provider_name, accelerator_name, purchase_option
+            order by abs(change_ratio) desc, n_offers desc, event_at asc, offer_id asc
+        ) = 1 as is_first
+    from week.move
+    where
+        change_kind = 'list_change'
+        and is_per_chip
+        and list_contains($chips, accelerator_name)
+        and abs(change_ratio) >= $least
+),
+
+placed as (
+    select
+        *,
+        row_number() over (
+            order by
+                is_first desc,
+                abs(change_ratio) desc,
+                n_providers desc,
+                list_position($chips, accelerator_name) asc,
+                service_provider_name asc,
+                purchase_option asc,
+                offer_id asc
+        ) as place
+    from ordered
+),
+
+came as (
+    select
+        c.service_provider_name,
+        c.accelerator_name,
+        u.form_factor,
+        c.purchase_option,
+        c.change_kind,
+        c.pricing_currency,
+        count(*) as n_offers,
+        min(
+            coalesce(c.effective_hourly_price_after, c.effective_hourly_price_before) / u.accelerator_count::DOUBLE
+        ) as price_after
+    from int.price_change as c
+    inner join core.offer_unit as u on c.offer_id = u.offer_id
+    where
+        c.change_kind in ('new_offer', 'returned_offer', 'gone_offer')
+        and c.observed_at >= $since
+        and c.observed_at < $until
+        and list_contains($chips, c.accelerator_name)
+        and u.accelerator_count > 0
+    group by
+        c.service_provider_name,
+        c.accelerator_name,
+        u.form_factor,
+        c.purchase_option,
+        c.change_kind,
+        c.pricing_currency
+),
+
+every as (
+    select
+        service_provider_name,
+        accelerator_name,
+        form_factor,
+        purchase_option,
+        commitment_term_hours,
+        purchase_payment_model,
+        tier,
+        pricing_currency,
+        change_kind,
+        price_before,
+        price_after,
+        n_offers,
+        place
+    from placed
+    where not is_first or place > 5
+    union all by name
+    select * from came
+)
+
+select
+    *, -- noqa: AM04
+    count(*) over () as n_also
+from every
+order by
+    place asc nulls last,
+    array_position(['gone_offer', 'new_offer', 'returned_offer'], change_kind) asc,
+    list_position($chips, accelerator_name) asc,
+    service_provider_name asc,
+    purchase_option asc,
+    pricing_currency asc,
+    form_factor asc
+limit 8
