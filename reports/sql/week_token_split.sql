@@ -2,7 +2,7 @@
 -- week_token_point.sql; and by what share each cause moved it in the 90 days before. The causes multiply to the change.
 with history as (
     select h.*
-    from mart.token_cost_history as h
+    from int.token_cost_history as h
     inner join int.headline_point as p
         on
             h.model_name = p.model_name
