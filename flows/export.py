@@ -63,7 +63,7 @@ def reading(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def marts(
     file: Path, folder: Path, *, form: str, names: Sequence[str] = (), with_private: bool = False, force: bool = False
 ) -> list[Written]:
-    """Write each public table, or the tables named, into a folder. Raises ChipledgerError before anything is written."""
+    """Write the public tables, or those named, into a folder. Raises ChipledgerError before anything is written."""
     suffix = f".{form}"
     with reading(file) as con:
         found = con.execute(MARTS).fetchall()

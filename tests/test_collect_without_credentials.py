@@ -72,7 +72,8 @@ def collected(
             "".join(f"[sources.{name}]\nenabled = false\n" for name in OTHERS)
             + f'[sources.aws_price_list]\nbulk_url = "{standin.url}"\n'
             f'[sources.aws_savings_plans]\nbulk_url = "{standin.url}"\nregions = ["us-east-1"]\n'
-            f'[sources.aws_spot_feed]\nenabled = true\nprices_url = "{feeds}/spot.json"\nadvisor_url = "{feeds}/advisor.json"\n'
+            f'[sources.aws_spot_feed]\nenabled = true\nprices_url = "{feeds}/spot.json"\n'
+            f'advisor_url = "{feeds}/advisor.json"\n'
             f'[sources.aws_capacity_block_rates]\nurl = "{feeds}/rates.json"\n'
         )
         words = ["--data-dir", str(folder), "--settings", str(folder / "chipledger.toml"), "collect"]
