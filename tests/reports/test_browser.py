@@ -15,7 +15,8 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 ALONE = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking"]
 PHONE, DESK = 360, 1200
 PAGES = (
-    "index.html", "drift.html", "evidence.html", "latest.html", "daily/2026-01-21.html", f"weekly/{WEEK}.html", "weekly/index.html",
+    "index.html", "drift.html", "evidence.html", "latest.html", "daily/2026-01-21.html",
+    f"weekly/{WEEK}.html", "weekly/index.html",
     "cost.html", "claims.html", "sources.html", "methods.html", "tables.html", "archive.html",
 )  # fmt: skip
 HOSTILE_SHOWN = {
