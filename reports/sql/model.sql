@@ -1,6 +1,6 @@
 -- The SELECT of each mart, as it stands in the file: the public tables first, with a question to each.
 select
-    case when name like 'mart.%' then name else 'int.' || name end as name,
+    case when name like 'mart.%' then name else 'int.' || name end as model_name,
     row_meaning,
     sql,
     example
