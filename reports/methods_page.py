@@ -150,7 +150,7 @@ def _formulas(schema: str, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _tables(models: Sequence[Mapping[str, Any]]) -> str:
-    listed = "".join(_folded(row["mart_name"], row["row_meaning"], row["sql"], row["example"]) for row in models)
+    listed = "".join(_folded(row["model_name"], row["row_meaning"], row["sql"], row["example"]) for row in models)
     return section(
         "tables",
         "Tables",

@@ -10,7 +10,7 @@ from looks import Row, day, row
 from purchase import Put, block, plan, putting, records, said, seen, spot, term
 
 ASKED = ("provider_price",)
-NOW = 60
+NOW = 160
 DOCUMENT = Path(__file__).parents[2] / "docs" / "querying.md"
 H100 = "NVIDIA H100 SXM5 80GB"
 COLUMNS = "cheapest_price_usd", "median_price_usd", "aws_price_usd", "distance_to_aws"
@@ -101,7 +101,7 @@ OLD = [
     (0, machine("both ages", "8", region_id="old")),
     (9, machine("months", "8", region_id="a")), (10, machine("months", "16", region_id="b")),
     (40, machine("months", "32", region_id="c")),
-    (29, machine("seen on 29", "40")), (30, machine("seen on 30", "40")), (59, machine("seen on 59", "40")),
+    *((at, machine(f"seen on {at}", "40")) for at in (NOW - 91, NOW - 90, NOW - 1)),
 ]  # fmt: skip
 RATE = {"pricing_currency": "USD", "rate_date": day(NOW - 3).date(), "units_per_eur": Decimal("1.25")}
 SOLD_OUT = {"instance_type": "8x", "accelerator_count": Decimal(8), "stock_status": "sold out"}
@@ -274,7 +274,7 @@ def test_where_only_a_median_is_known_the_row_says_so(file: Path) -> None:
 # --- age
 
 
-def test_a_current_price_goes_before_a_cheaper_old_one(file: Path) -> None:
+def test_a_ranked_price_goes_before_a_cheaper_old_one(file: Path) -> None:
     line = only(file, "both ages")
     assert values(line) == (5, 5, 10, -0.5)
     assert values(line, "n_offers", "n_current", "age_days", "oldest_age_days") == (2, 1, 0, NOW)
@@ -283,12 +283,12 @@ def test_a_current_price_goes_before_a_cheaper_old_one(file: Path) -> None:
 def test_of_old_prices_those_of_one_month_stand_together(file: Path) -> None:
     """The newest was seen on day 40: day 10 still counts, day 9 does not, though it is the cheapest."""
     line = only(file, "months")
-    assert values(line, "cheapest_price_usd", "median_price_usd", "is_current", "age_days") == (2, 3, False, 50)
+    assert values(line, "cheapest_price_usd", "median_price_usd", "is_current", "age_days") == (2, 3, False, 150)
 
 
-@pytest.mark.parametrize(("at", "expected"), [(29, None), (30, -0.5), (59, -0.5)])
-def test_prices_of_different_months_have_no_distance(file: Path, at: int, expected: float | None) -> None:
-    """AWS's price of day 60 says nothing of one that was last confirmed on day 29."""
+@pytest.mark.parametrize(("at", "expected"), [(NOW - 91, None), (NOW - 90, -0.5), (NOW - 1, -0.5)])
+def test_a_price_beyond_the_limit_of_age_has_no_distance(file: Path, at: int, expected: float | None) -> None:
+    """AWS's price of today says nothing of one that was last confirmed 91 days ago."""
     line = only(file, f"seen on {at}")
     assert values(line) == (5, 5, 10, expected)
     assert line["aws_last_observed_at"] == day(NOW).replace(tzinfo=None)
