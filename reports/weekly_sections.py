@@ -314,7 +314,7 @@ def _sentences(parts: Iterable[str]) -> tuple[str, ...]:
 SECTIONS: dict[str, tuple[str, Maker]] = {
     "happened": ("What happened", _happened),
     "moves": ("Biggest moves", _moves),
-    "also": ("Also moved, new and gone", _also),
+    "also": ("Also this week", _also),
     "fleet": ("Your fleet", _fleet),
     "due": ("Commitments that end soon", _due),
     "tokens": ("What a million tokens costs", _tokens),

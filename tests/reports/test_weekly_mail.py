@@ -50,7 +50,13 @@ def test_the_parts_have_the_same_sections_in_their_order(weeks: dict[str, WeekFa
     titles = re.findall(r"<h2[^>]*>(.*?)</h2>", part(message, "html"))
     lines = part(message, "plain").splitlines()
 
-    assert titles == ["What happened", "Biggest moves", "Cheapest now, by way to buy", "What we could not see"]
+    assert titles == [
+        "What happened",
+        "Biggest moves",
+        "Also this week",
+        "Cheapest now, by way to buy",
+        "What we could not see",
+    ]
     heads = [i for i, line in enumerate(lines) if line.isupper() and not line.startswith(" ")]
     assert [lines[i] for i in heads] == [title.upper() for title in titles]
     assert all(lines[i + 1].startswith("  ") for i in heads)
