@@ -27,6 +27,15 @@ SITE = (
 )
 """The pages that are always there, by their path, in the order of the navigation."""
 
+MORE = (
+    ("latest.html", "Newest day", "index.html"),
+    ("evidence.html", "Evidence", "index.html"),
+    ("archive.html", "Archive", "weekly/index.html"),
+    ("tables.html", "Tables", "methods.html"),
+    ("tables-checks.html", "Tables of checks", "methods.html"),
+)
+"""Other pages that are always there, which the footer leads to: path, words, the page of the navigation they are of."""
+
 
 @cache
 def style() -> str:
@@ -105,7 +114,7 @@ def frame(
             *([f'<nav class="parts" aria-label="Parts of this page">{parts}</nav>'] if parts else []),
             "</header>",
             f'<main id="main" tabindex="-1">\n{main}\n</main>',
-            _footer(up, version, footer),
+            _footer(place, version, footer),
             f"<script>{script()}</script>",
             "</body>",
             "</html>",
@@ -136,16 +145,25 @@ def section(anchor: str, title: str, parts: Iterable[str]) -> str:
 def _site(place: str, made: str) -> str:
     up = root(place)
     right = f' <span class="as-of">{made}</span>' if made else ""
+    parent = next((path for of, _, path in MORE if of == place), None)
     links = " ".join(
-        f'<a href="{up}{path}"{" aria-current=" + chr(34) + "page" + chr(34) if path == place else ""}>{words}</a>'
-        for path, words in SITE
+        f'<a href="{up}{path}"{_current(path == place, path == parent)}>{words}</a>' for path, words in SITE
     )
     return f'<nav class="site" aria-label="Pages"><span class="title">chipledger</span> {links}{right}</nav>'
 
 
-def _footer(up: str, version: str, words: str) -> str:
+def _current(is_page: bool, is_parent: bool = False) -> str:
+    """Return the attribute that says where the reader is: this page, or the part of the site it belongs to."""
+    return ' aria-current="page"' if is_page else ' aria-current="true"' if is_parent else ""
+
+
+def _footer(place: str, version: str, words: str) -> str:
+    up = root(place)
+    more = " \N{MIDDLE DOT} ".join(
+        f'<a href="{up}{path}"{_current(path == place)}>{words}</a>' for path, words, _ in MORE
+    )
     told = " ".join(filter(None, (f"chipledger {escape(version)}.", "Times are UTC.", words)))
     return (
         f'<footer>{told} Feed: <a href="{up}feed.atom">price changes</a>. Data: '
-        f'<a href="{up}latest.json">latest.json</a>.</footer>'
+        f'<a href="{up}latest.json">latest.json</a>. More: {more}</footer>'
     )

@@ -39,7 +39,10 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
         place=PLACE,
         built_at=front.built_at,
         version=front.version,
-        header=f'<p class="trust"><a href="sources.html">{escape(front_words.trust(front))}</a></p>',
+        header=(
+            f'<p class="trust"><a href="sources.html">{escape(front_words.trust(front))}</a> '
+            f'<a href="sources.html#checked">{escape(front_words.checked(front))}</a></p>'
+        ),
         main="\n".join(
             (
                 guard.part("The table of chips", lambda: tables.to_html(table(front))),

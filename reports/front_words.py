@@ -106,6 +106,16 @@ def unseen(looked: Row, chips: Sequence[str]) -> str:
     return f"{wording.few(list(chips))}: unknown, in none of {where}{when}."
 
 
+def checked(front: Front) -> str:
+    """Return how many truth checks differ."""
+    row = front.trust
+    if not row["n_checks"]:
+        return "No truth check was made."
+    if not row["n_differing"]:
+        return f"None of {wording.count(row['n_checks'], 'truth check')} differs."
+    return f"{row['n_differing']:,} of {wording.count(row['n_checks'], 'truth check')} differ."
+
+
 def bill(front: Front) -> list[str]:
     """Return what would change a bill, each a sentence with its assumption; empty where no price is known."""
     row = front.bill

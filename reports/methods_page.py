@@ -14,6 +14,7 @@ from reports.frame import frame, section
 
 PLACE = "methods.html"
 TABLES_PLACE = "tables.html"
+CHECKS_PLACE = "tables-checks.html"
 PRICES = (
     (
         "Price per hour",
@@ -88,19 +89,26 @@ def render(file: Path) -> str:
     )  # fmt: skip
 
 
-def render_tables(file: Path) -> str:
-    """Return the page of the SQL of every mart of a published file; the same file gives the same bytes."""
+def render_tables(file: Path, *, of_checks: bool = False) -> str:
+    """Return the page of the SQL of every mart of a published file; the same file gives the same bytes.
+
+    The marts of truth checks are a page of their own (`of_checks`), so that each page is light.
+    """
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
-        models = ask(con, "model")
+        models = [row for row in ask(con, "model") if row["name"].startswith("int.truth_") == of_checks]
+    title, place, other = ("Tables", TABLES_PLACE, f'<a href="{CHECKS_PLACE}">Tables of checks</a> has the others.')
+    if of_checks:
+        title, place = "Tables of checks", CHECKS_PLACE
+        other = f'<a href="{TABLES_PLACE}">Tables</a> has all others.'
     return frame(
-        title="Tables",
-        headline=f"{wording.count(len(models), 'table')}, each one SELECT",
-        place=TABLES_PLACE,
+        title=title,
+        headline=f"{wording.count(len(models), 'table')}{' of truth checks' if of_checks else ''}, each one SELECT",
+        place=place,
         built_at=built_at,
         version=version,
-        kind="Tables",
-        header=f'<p><a href="{PLACE}">Methods</a> has the formulas that they call.</p>',
+        kind=title,
+        header=f'<p><a href="{PLACE}">Methods</a> has the formulas that they call. {other}</p>',
         main=_tables(models),
     )
 
@@ -184,5 +192,5 @@ def _folded(name: str, meaning: str | None, sql: str, example: str | None = None
     asked = f'<p>Example:</p><pre tabindex="0"><code>{escape(example)}</code></pre><p>SQL:</p>' if example else ""
     return (
         f"<details><summary>{escape(name)}{words}</summary>{asked}"
-        f'<pre tabindex="0"><code>{escape(sql.strip())}</code></pre></details>\n'
+        f'<pre tabindex="0"><code>{escape(sql.strip(), quote=False)}</code></pre></details>\n'
     )

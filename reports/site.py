@@ -69,6 +69,12 @@ def _tables(file: Path, draw: bool) -> str:
     return methods_page.render_tables(file)
 
 
+def _tables_of_checks(file: Path, draw: bool) -> str:
+    from reports import methods_page
+
+    return methods_page.render_tables(file, of_checks=True)
+
+
 DRAWN = ("price_index", "token_cost")
 """The marts that charts are drawn of, beside those of prices."""
 
@@ -117,6 +123,13 @@ PAGES = (
         title="Tables",
         about="The SQL of every table, as it stands in the file.",
         render=_tables,
+    ),
+    Page(
+        name="checks",
+        path="tables-checks.html",
+        title="Tables of checks",
+        about="The SQL of every truth check, as it stands in the file.",
+        render=_tables_of_checks,
     ),
 )
 """The pages made of the file alone, in the order in which the overview lists them."""
@@ -186,9 +199,9 @@ def write(
         put(folder / "weekly" / "index.html", weekly_archive.index(folder / "weekly"))
         archive_page.write(folder)
         links = [
-            ("sources.html#checked", "What was checked"), ("latest.html", "Newest day"),
-            (archive_page.PLACE, "Archive"),
-            *((each.path, each.title) for each in shown if each.name in ("claims", "tables")),
+            ("sources.html#checked", "What was checked"),
+            *((told.path, f"Week {told.name}") for told in archive_page.weeks(folder)[:1]),
+            *((each.path, each.title) for each in shown if each.name == "claims"),
         ]  # fmt: skip
 
         def of_front() -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """A site of a small market in which every word from outside is hostile: names of all kinds, errors, refused values."""
 
+from html import escape
 from importlib.metadata import version
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from purchase import SOURCES, seen
 from weekly_file import HOSTILE, aws, chip, first
 
 from reports import site, weekly
+from reports.frame import frame
 from reports.weekly_calendar import Week
 from transform.audit import tables as audit_tables
 from transform.models import MACROS, MARTS, create_formulas
@@ -17,6 +19,7 @@ from warehouse.load import load
 
 BUILT_DAY = 20.0
 WEEK = Week(2026, 3)
+WEEK_BEFORE = "weekly/2026-W02.html"
 
 
 def market(at: float) -> list[Row]:
@@ -73,5 +76,10 @@ def write_site(folder: Path) -> Path:
     """Write all pages of the market, that of a week too, below a folder and return where they are."""
     file, reports = publish_hostile(folder), folder / "reports"
     weekly.write(weekly.read(file, WEEK), reports)
+    # A week of before, whose headline is hostile: those of today cut a provider's name.
+    old = frame(
+        title=HOSTILE, headline=HOSTILE, place=WEEK_BEFORE, built_at=None, version="0", main=f"<p>{escape(HOSTILE)}</p>"
+    )
+    (reports / WEEK_BEFORE).write_text(old, encoding="utf-8")
     site.write(file, reports, draw=True)
     return reports

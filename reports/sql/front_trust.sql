@@ -14,7 +14,9 @@ select
     count(*) filter (where p.is_current and s.kind = 'live') as n_live,
     count(*) filter (where p.age_days > b.ranked_days) as n_old,
     any_value(b.ranked_days) as ranked_days,
-    (select count(*) filter (where not r.is_decided) from refused as r) as n_refused
+    (select count(*) filter (where not r.is_decided) from refused as r) as n_refused,
+    (select count(*) from int.truth_check) as n_checks,
+    (select count(*) filter (where t.result = 'differs') from int.truth_check as t) as n_differing
 from int.accelerator_hour_price as p
 inner join core.source as s on p.source = s.source
 cross join meta.build as b

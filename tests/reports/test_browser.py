@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from hostile_site import WEEK
+from hostile_site import WEEK, WEEK_BEFORE
 from playwright.sync_api import Browser, Page, sync_playwright
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ALONE = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking"]
 PHONE, DESK = 360, 1200
 PAGES = (
-    "index.html", "drift.html", "evidence.html", "latest.html", "daily/2026-01-21.html",
-    f"weekly/{WEEK}.html", "weekly/index.html",
-    "cost.html", "claims.html", "sources.html", "methods.html", "tables.html", "archive.html",
+    "index.html", "drift.html", "evidence.html", "latest.html", "daily/2026-01-21.html", f"weekly/{WEEK}.html",
+    WEEK_BEFORE, "weekly/index.html", "cost.html",
+    "claims.html", "sources.html", "methods.html", "tables.html", "tables-checks.html", "archive.html",
 )  # fmt: skip
 HOSTILE_SHOWN = {
     "latest.html": 25, f"weekly/{WEEK}.html": 10, "weekly/index.html": 1, "archive.html": 1, "cost.html": 5,

@@ -2,6 +2,7 @@
 
 import html
 import re
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -111,6 +112,7 @@ def test_the_page_is_light(page: str) -> None:
 def test_the_same_file_gives_the_same_bytes(live: Path, live_page: Path, tmp_path: Path) -> None:
     """Even in another process, with another hash seed and in another time zone."""
     code = "import sys; from pathlib import Path; from reports import site; site.write(*map(Path, sys.argv[1:]))"
+    shutil.copytree(live_page.parent / "weekly", tmp_path / "weekly")  # which the archive and the front page list
     environment = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "PATH": ""}
     subprocess.run([sys.executable, "-c", code, live, tmp_path], check=True, env=environment, timeout=60)
     for page in live_page.parent.rglob("*.*"):
@@ -130,12 +132,13 @@ def test_a_day_keeps_its_page(offline_page: Path) -> None:
 
 
 def test_every_price_of_the_page_is_the_marts(live: Path, live_page: Path) -> None:
-    """Of each chip and region the page shows the lowest current on-demand price, else the lowest older one."""
+    """Of each chip and region the page shows the lowest ranked on-demand price, else the one confirmed last."""
     lowest = query(
         live,
         "select accelerator_name, region_id, arg_min(price_per_accelerator_hour_usd, "
-        "(not is_current, price_per_accelerator_hour)) from int.accelerator_hour_price "
-        "where service_provider_name = 'AWS' and purchase_option = 'on_demand' and accelerator_name is not null "
+        "(not is_ranked, if(is_ranked, price_per_accelerator_hour_usd, age_days), price_per_accelerator_hour)) "
+        "from int.accelerator_hour_price where service_provider_name = 'AWS' and purchase_option = 'on_demand' "
+        "and accelerator_name is not null and unit_price_type = 'List' and conditions is null "
         "group by all having count(price_per_accelerator_hour_usd) > 0 order by all",
     )
     page = live_page.read_text(encoding="utf-8")

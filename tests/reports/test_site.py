@@ -77,10 +77,17 @@ def test_every_page_is_light(hostile_reports: Path) -> None:
 
 
 def test_every_page_says_where_the_reader_is(hostile_reports: Path) -> None:
-    for name in ("index.html", "latest.html", "cost.html", "sources.html", "methods.html", "archive.html"):
+    """By a link to itself, in the navigation or below; there the navigation names the part it belongs to."""
+    parents = {"latest.html": "index.html", "archive.html": "weekly/index.html", "evidence.html": "index.html",
+               "tables.html": "methods.html", "tables-checks.html": "methods.html"}  # fmt: skip
+    for name in ("index.html", "cost.html", "drift.html", "sources.html", "methods.html", *parents):
         page = (hostile_reports / name).read_text(encoding="utf-8")
+        nav, footer = (page[page.index(f"<{tag}") : page.index(f"</{tag.split()[0]}>")] for tag in ("nav", "footer"))
         assert page.count('aria-current="page"') == 1
-        assert f'<a href="{name}" aria-current="page">' in page
+        assert f'<a href="{name}" aria-current="page">' in (footer if name in parents else nav)
+        assert re.findall(r'<a href="([^"]*)" aria-current="true">', page) == [
+            parents[name] for _ in [name] if name in parents
+        ]
 
 
 def test_the_overview_leads_to_every_page(hostile_reports: Path) -> None:
@@ -104,7 +111,10 @@ def test_claims_are_left_out_where_the_settings_say_so(hostile_reports: Path, tm
 
 
 def test_every_macro_and_mart_stands_on_a_page_of_methods(file: Path, hostile_reports: Path) -> None:
-    formulas, tables = (text(hostile_reports / name) for name in ("methods.html", "tables.html"))
+    """Those of truth checks on a page of their own; each stands on one page."""
+    formulas, others, checks = (
+        text(hostile_reports / name) for name in ("methods.html", "tables.html", "tables-checks.html")
+    )
     macros = ask(file, "select schema_name, function_name, comment from duckdb_functions() "
                  "where not internal and database_name = current_database() and function_type = 'macro'")  # fmt: skip
     assert len(macros) > 30
@@ -112,6 +122,8 @@ def test_every_macro_and_mart_stands_on_a_page_of_methods(file: Path, hostile_re
         assert f"{schema}.{name}(" in formulas
         assert " ".join(meaning.split()) in formulas
     for name, sql in ask(file, "select name, sql from meta.model"):
+        tables, elsewhere = (checks, others) if name.startswith("truth_") else (others, checks)
+        assert " ".join(sql.split()) not in elsewhere
         assert (name if name.startswith("mart.") else f"int.{name}") in tables
         assert " ".join(sql.split()) in tables
 
@@ -132,17 +144,29 @@ def test_a_macro_is_taken_apart_into_its_formula_and_what_it_refuses(file: Path)
 
 
 def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> None:
-    """Of each chip and way to buy at a shown point, the least median cost at full load, current before others."""
-    same = (*cost_tables.POINT, "accelerator_name", "form_factor", "evidence_grade", "purchase_option", "is_current")
+    """Of each chip and way to buy at a shown point, the least median cost at full load; else that of the newest price.
+
+    The least of what may be ranked: a price within the limit of age, at a speed that was measured, or between two.
+    """
+    same = (*cost_tables.POINT, "accelerator_name", "form_factor", "evidence_grade", "purchase_option",
+            "commitment_class")  # fmt: skip
     marts = ask(
         file,
-        f"select {', '.join(same)}, min(all_in_output_usd_median) from int.token_cost "
-        "where utilisation = 1 and is_ranked and all_in_output_usd_median is not null group by all",
+        f"select {', '.join(same)}, is_price_ranked and reach in ('measured', 'between two runs'), last_observed_at, "
+        "all_in_output_usd_median from int.token_cost where utilisation = 1 and is_ranked and "
+        "all_in_output_usd_median is not null and reach <> 'unreachable'",
     )
-    least = {tuple(key): value for *key, value in marts}
+    found: dict[tuple, list[tuple]] = {}
+    for *key, ranked, seen, cost in marts:
+        found.setdefault(tuple(key), []).append((ranked, seen, cost))
+    least: dict[tuple, set[float]] = {}
+    for key, each in found.items():
+        newest = max(seen for _, seen, _ in each)
+        of_ranked = [cost for ranked, _, cost in each if ranked]
+        least[key] = {min(of_ranked)} if of_ranked else {cost for _, seen, cost in each if seen == newest}
     rows, page = all_of(file, "cost_row"), text(hostile_reports / "cost.html")
     for row in rows:
-        assert row["all_in_output_usd_median"] == least[tuple(row[name] for name in same)]
+        assert row["all_in_output_usd_median"] in least[tuple(row[name] for name in same)]
         assert wording.significant(row["all_in_output_usd_median"]) in page
     assert len(rows) > 10
     assert {row["purchase_option"] for row in rows} == {"on_demand", "spot"}
@@ -226,7 +250,7 @@ def test_small_prices_have_three_significant_digits(value: float | None, said: s
 def test_charts_are_drawn_where_a_price_is_current(
     hostile_reports: Path, live_page: Path, offline_run: Path, tmp_path: Path
 ) -> None:
-    """Or where one asks for them; of the archive none are, nor where the settings say so."""
+    """Or where one asks for them; the archive's are, by its own clock; not where none is, or where settings say so."""
 
     def drawn(page: Path) -> bool:
         return "<figure" in page.read_text(encoding="utf-8")
@@ -234,6 +258,12 @@ def test_charts_are_drawn_where_a_price_is_current(
     assert drawn(live_page)
     assert drawn(hostile_reports / "latest.html")
     assert drawn(hostile_reports / "cost.html")
-    assert not drawn(offline_run / "reports" / "latest.html")
+    assert drawn(offline_run / "reports" / "latest.html")
+    old = tmp_path / "old.duckdb"
+    shutil.copy(offline_run / "prices.duckdb", old)
+    with duckdb.connect(str(old)) as con:
+        con.execute("update int.accelerator_hour_price set is_current = false")
+    site.write(old, tmp_path / "old")
+    assert not drawn(tmp_path / "old" / "latest.html")
     pages.write(Settings(data_dir=tmp_path, site={"charts": False}), hostile_reports.with_name("prices.duckdb"))
     assert not drawn(tmp_path / "reports" / "latest.html")

@@ -32,6 +32,7 @@ def price(cell: str, amount: float | None, **other: object) -> dict[str, object]
         "price_per_neuron_core_hour": None, "pricing_currency": "USD", "purchase_payment_model": None,
         "offering_class": None, "last_observed_at": SEEN, "age_days": 0.0, "is_current": True, "kind": "live",
         "source": "aws_price_list", "document_sha256": SHA, "offer_id": 1,
+        "region_rank": 1,
     }  # fmt: skip
     return fields | other
 

@@ -1,8 +1,10 @@
 """What was checked, on the pages and in the mail: what differs first, escaped; what was not checked, counted."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 from hostile_site import WEEK
 from weekly_file import HOSTILE
@@ -42,7 +44,13 @@ def test_the_overview_leads_to_what_was_checked(hostile_reports: Path) -> None:
     overview, sources = ((hostile_reports / name).read_text() for name in ("index.html", "sources.html"))
     assert 'href="sources.html#checked"' in overview
     assert 'id="checked"' in sources
-    assert "truth checks differ" in overview
+    trust = re.search(r'<p class="trust">(.*?)</p>', overview)
+    with duckdb.connect(str(hostile_reports.with_name("prices.duckdb")), read_only=True) as con:
+        sql = "select count(*) filter (result = 'differs'), count(*) from int.truth_check"
+        differing, every = con.execute(sql).fetchall()[0]
+    assert differing > 0
+    assert trust is not None
+    assert f'<a href="sources.html#checked">{differing} of {every} truth checks differ.</a>' in trust[1]
     assert "plausible_price" in sources
 
 
