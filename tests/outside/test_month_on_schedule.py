@@ -211,7 +211,7 @@ def test_each_change_is_told_in_one_mail(done: Done) -> None:
 
 def test_everybody_reads_the_same(done: Done) -> None:
     """The two texts of a week differ in nothing."""
-    by_week = defaultdict(set)
+    by_week: dict[str, set[str]] = defaultdict(set)
     for (week, _), texts in done.texts().items():
         by_week[week] |= {*texts}
 

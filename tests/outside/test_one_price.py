@@ -56,7 +56,7 @@ class Side:
         """Return the cells of the front page's table, by chip and number of the column."""
         page = (self.folder / "reports" / "index.html").read_text(encoding="utf-8")
         body = page.partition('id="chips"')[2].partition("<tbody")[2].partition("</tbody>")[0]
-        found = {}
+        found: dict[tuple[str, int], str] = {}
         for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL):
             cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
             chip = plain(cells[0]).split()[0]
@@ -112,7 +112,7 @@ def pair(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """Return the archive's file, and that of a copy with one row more, published on top of it."""
     folder = tmp_path_factory.mktemp("one-price")
     shutil.copytree(offline_run, folder / "moved")
-    shutil.copytree(price_archive.ARCHIVE, folder / "archive")
+    shutil.copytree(str(price_archive.ARCHIVE), folder / "archive")
     file = folder / "archive" / "prices" / f"{FILE}.csv"
     (row,) = re.findall(rf"^.*,{re.escape(MACHINE)},.*,on_demand,.*$", file.read_text(), flags=re.MULTILINE)
     with file.open("a") as table:
