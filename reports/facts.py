@@ -58,7 +58,7 @@ MOST_CHANGES = 25
 """Rows of a table of changes; the rest is counted and left to a query."""
 MOST_KNOWN = 8
 """Rows of the last known changes, for AWS and for all others."""
-MOST_OLD = 40
+MOST_OLD = 20
 """Rows of the table of prices beyond the limit of age; the rest is counted and left to a query."""
 MOST_REFUSED = 25
 MOST_CHIPS = {"on_demand": 12}
