@@ -12,7 +12,7 @@ import duckdb
 import polars as pl
 from great_tables import GT, html
 
-from reports import front_page, front_words, guard, tables, wording
+from reports import drift_tokens, front_page, front_words, guard, tables, wording
 from reports.asking import Row, ask
 from reports.frame import frame, section
 from reports.tables import Sheet
@@ -34,6 +34,7 @@ def render(file: Path) -> str:
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
         rows = ask(con, "drift_row")
+        tokens = ask(con, "token_drift")
     found = {key: {row["window_days"]: row for row in group} for key, group in groupby(rows, _key)}
     told = {key: windows for key, windows in found.items() if any(_known(row) for row in windows.values())}
     options = [option for option in wording.OPTIONS if any(key[2] == option for key in told)]
@@ -54,13 +55,13 @@ def render(file: Path) -> str:
         built_at=built_at,
         version=version,
         kind="Drift",
-        nav=[(f"drift-{option}", wording.option(option)) for option in options],
+        nav=[*((f"drift-{option}", wording.option(option)) for option in options), (drift_tokens.ANCHOR, "per token")],
         header=(
             f"<p>Each window ends on {day} and begins so many days before. A change compares each offer with itself, "
             "in its own currency; providers count equally, whatever they list. The mix effect is what the average did "
             "beyond that: offers that came and went, and their weights.</p>"
         ),
-        main="\n".join(parts)
+        main="\n".join((*parts, guard.part("Cost per token", lambda: drift_tokens.part(tokens))))
         + section(
             "how",
             "How it is computed",

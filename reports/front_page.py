@@ -160,7 +160,8 @@ def _cell(cell: Row | None, name: str, places: int, cells: Mapping[str, Row], bu
             text += f"\N{EN DASH}{price(cell, places, value='highest_price_usd', offer='highest_offer_id')}"
         unit = "zone" if cell["is_by_zone"] else "region"
         day = front_words.near(cell["last_observed_at"], built_at)
-        return text + small(f"{wording.count(cell['n_places'] or 0, unit)}, {day}")
+        seen = "" if cell["n_means"] else "last seen "
+        return text + small(f"{wording.count(cell['n_places'] or 0, unit)}, {seen}{day}")
     if name in ("aws_1y", "aws_3y"):
         return text + small(front_words.terms(cell))
     if name == "elsewhere":
@@ -208,6 +209,8 @@ def _token(row: Row | None) -> str:
     if row["offer_id"] is None:
         return number + note
     link = f'<a href="evidence.html#offer-{row["offer_id"]}" data-offer-id="{row["offer_id"]}"{title}>{number}</a>'
+    if row["option_kind"] == "spot" and row["price_kind"] == "price":
+        return f'<span class="no" title="{escape(row["offer_terms"] or "")}">{link}</span>{small("last seen")}'
     return link + note
 
 

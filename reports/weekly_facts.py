@@ -211,6 +211,8 @@ class _Answers:
         """Return an answer; None where it failed."""
         try:
             return ask()
+        except duckdb.FatalException:
+            raise  # the connection is of no use any more: nothing else could be read
         except Exception as error:  # noqa: BLE001 (whatever it is, the rest of the week is still good)
             self.faults[name] = f"{type(error).__name__}: {wording.short(str(error), most=120)}"
             return None

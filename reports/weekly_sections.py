@@ -3,7 +3,7 @@
 A section that cannot be made says so in its place; the others are made all the same.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -30,6 +30,8 @@ TOKEN_WAYS = {
     ("on_demand", "elsewhere"): "elsewhere on demand",
 }
 CAME_OR_WENT = {"new_offer": "new, from", "returned_offer": "back, from", "gone_offer": "gone, last from"}
+LAST_SEEN = "last seen"
+"""How a cost is marked that rests on the last price seen of a zone, which is no mean."""
 COMMITMENTS = {"savings_plan": "plan", "reserved": "Reserved"}
 
 
@@ -234,7 +236,7 @@ def _tokens(found: WeekFacts) -> Section:
     lengths = f", {at['input_length']:,.0f} tokens in and {at['output_length']:,.0f} out" if at["input_length"] else ""
     note = f"USD per million output tokens: {weekly_news.brief(at['model_name'])}{lengths}{speed}."
     if rows:
-        note += " Spot is a mean of 7 or 30 days, never a last sighting."
+        note += _spot_note({row["price_kind"] for row in costs if row["option_kind"] == "spot"})
     return Section(
         key="tokens",
         title=SECTIONS["tokens"][0],
@@ -242,6 +244,14 @@ def _tokens(found: WeekFacts) -> Section:
         table=Table(heads=("", *TOKEN_WAYS.values()), rows=rows, labelled=True),
         note=note,
     )
+
+
+def _spot_note(kinds: Set[str]) -> str:
+    """Return what the costs on spot are of, by the kinds of their prices: means, or the last price seen."""
+    means = " Spot is a mean of 7 or 30 days" if kinds - {"price"} else ""
+    if "price" not in kinds:
+        return f"{means}." if means else ""
+    return f"{means}; {LAST_SEEN}: one price, no mean." if means else f" Spot, {LAST_SEEN}: one price, no mean."
 
 
 def _token_split(row: Row, found: WeekFacts) -> str:
@@ -266,7 +276,9 @@ def _token_cost(row: Row | None) -> Cell:
     if row is None or row["usd_per_million_output_tokens"] is None:
         return Cell(text=wording.UNKNOWN)
     who = "" if row["place"] == "AWS" else weekly_news.brief(row["service_provider_name"], most=40)
-    return Cell(text=wording.significant(row["usd_per_million_output_tokens"]), notes=(who,) if who else ())
+    seen = LAST_SEEN if row["option_kind"] == "spot" and row["price_kind"] == "price" else ""
+    notes = tuple(note for note in (who, seen) if note)
+    return Cell(text=wording.significant(row["usd_per_million_output_tokens"]), notes=notes)
 
 
 def _taken_back(found: WeekFacts) -> Section:

@@ -17,7 +17,8 @@ LATE = {
     "headline_token_cost", "option_price_history", "token_rate_history", "token_cost_history",
     "serving_offer", "token_cost", "training_rate", "training_offer",
     "training_cost", "cost_left_out", "price_index_item", "administered_spot", "price_level", "price_index",
-    "drift_report", "front_cell", "option_saving", "front_chip", "front_bill", "front_move", "front_line",
+    "drift_report", "token_drift", "front_cell", "option_saving", "front_chip", "front_bill", "front_move",
+    "front_line",
 }  # fmt: skip
 FEW_MARTS = tuple(mart for mart in MARTS if mart.name not in LATE and not mart.name.startswith("truth_"))
 FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "fit", "price_on", "cheapest"})

@@ -208,6 +208,7 @@ MARTS = (
     ),
     Mart("price_index", "The like-for-like drift and the level of one series on one day", is_table=True),
     Mart("drift_report", "What one series did over 7, 30, 90 or 365 days, like for like", is_table=True),
+    Mart("token_drift", "What one cost per token did over 7, 30, 90 or 365 days, and why", is_table=True),
     Mart("front_cell", "One price of the front page: one chip, one way to buy it", is_table=True),
     Mart("option_saving", "One way to buy one AWS machine, and what it saves against on demand"),
     Mart("front_chip", "The front page's line of one chip", is_table=True),

@@ -4,8 +4,14 @@
 
 # fmt: off
 FRONT: tuple[tuple[str, ...], ...] = (
+    ("is_headline", "BOOLEAN", "Whether the point is that of int.headline_point"),
+    ("usd_before", "DOUBLE", "Cost on the day on which the window begins", "USD per million output tokens"),
+    ("usd_after", "DOUBLE", "Cost on the day on which the window ends", "USD per million output tokens"),
+    ("drift_log", "DOUBLE", "Log of usd_after by usd_before: the sum of the four effects", "log"),
+    ("new_provider_effect", "DOUBLE", "Part of drift_log of steps to an offer of a provider that was first seen with the chip that day", "log"),
     ("cell", "VARCHAR", "Which price of a chip's line: aws_on_demand, aws_1y, aws_3y, aws_block, aws_spot, elsewhere, elsewhere_median"),
     ("n_places", "BIGINT", "Of spot the zones or regions with a price, of elsewhere_median the providers"),
+    ("n_means", "BIGINT", "Of these zones those with a mean of 7 or 30 days over at least half of it; 0: only last prices were seen"),
     ("is_by_zone", "BOOLEAN", "Whether n_places are zones; false: regions; NULL outside spot"),
     ("highest_offer_id", "BIGINT", "The offer of highest_price_usd"),
     ("way_to_buy", "VARCHAR", "on_demand, savings_plan_1y, savings_plan_3y, reserved_1y, reserved_3y, spot_lowest, spot_highest, capacity_block"),

@@ -5,6 +5,7 @@ select
     t.service_provider_name,
     t.usd_per_million_output_tokens,
     t.price_kind,
+    t.offer_terms,
     t.cost_basis,
     t.offer_id
 from int.headline_token_cost as t

@@ -6,6 +6,7 @@ select
     service_provider_name,
     usd_per_million_output_tokens,
     cost_basis,
+    price_kind,
     document_sha256,
     offer_id
 from int.headline_token_cost

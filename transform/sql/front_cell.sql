@@ -4,7 +4,8 @@
 --   aws_*      one machine of AWS: that of the lowest on-demand price of us-east-1, or else of the cheapest other US
 --              region, the largest of equal ones; commitments (lowest of each term, upfront fee spread)
 --              and Capacity Blocks (published rates, and offers of a date) of the same machine in the same region
---   aws_spot   of the same machine: its lowest zone of the US, and the highest (highest_price_usd)
+--   aws_spot   of the same machine: its lowest zone of the US, and the highest (highest_price_usd): the last price of
+--              each; n_means: how many of these zones have a mean of 7 or 30 days besides
 --   elsewhere  the lowest on-demand price of any other provider for a chip of the form that AWS's machine has
 --   elsewhere_median  the median of the other providers' lowest prices of such a chip, each provider once
 with chip as (
@@ -80,9 +81,15 @@ machine as (
 spot as (
     select
         a.*,
-        coalesce(a.zone_name, a.region_id) as place
+        coalesce(a.zone_name, a.region_id) as place,
+        coalesce(
+            (z.mean_price_7d is not null and z.priced_share_7d >= 0.5)
+            or (z.mean_price_30d is not null and z.priced_share_30d >= 0.5),
+            false
+        ) as has_mean
     from aws as a
     inner join machine as m on a.accelerator_name = m.accelerator_name and a.instance_type = m.instance_type
+    left join int.spot_zone_price as z on a.offer_id = z.offer_id
     where a.purchase_option = 'spot' and a.is_ranked
     qualify
         a.conditions is null
@@ -163,6 +170,7 @@ shown as (
         price_per_accelerator_hour_usd as price_usd,
         null::DOUBLE as highest_price_usd,
         null::BIGINT as n_places,
+        null::BIGINT as n_means,
         null::BOOLEAN as is_by_zone,
         offer_id,
         null::BIGINT as highest_offer_id,
@@ -176,6 +184,7 @@ shown as (
         min(price_per_accelerator_hour_usd) as price_usd,
         max(price_per_accelerator_hour_usd) as highest_price_usd,
         count(distinct place) as n_places,
+        count(distinct place) filter (where has_mean) as n_means,
         bool_and(zone_name is not null) as is_by_zone,
         arg_min(offer_id, (price_per_accelerator_hour_usd, offer_id)) as offer_id,
         arg_max(offer_id, (price_per_accelerator_hour_usd, -offer_id)) as highest_offer_id,
@@ -243,6 +252,7 @@ select
     s.price_usd as price_per_accelerator_hour_usd,
     s.highest_price_usd,
     s.n_places,
+    s.n_means,
     s.is_by_zone,
     case
         when s.price_usd is not null then null

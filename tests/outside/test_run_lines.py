@@ -1,0 +1,68 @@
+"""The last lines of a run: at most a hundred columns, and each number the one of int.front_chip."""
+
+import re
+from pathlib import Path
+
+import duckdb
+
+from flows import front_lines
+
+COLUMNS = (
+    "aws_on_demand_usd", "aws_1y_usd", "aws_3y_usd", "aws_spot_lowest_usd", "aws_spot_highest_usd", "elsewhere_usd",
+    "elsewhere_provider_name", "token_on_demand_usd",
+)  # fmt: skip
+
+
+def rows(file: Path) -> dict[str, dict[str, object]]:
+    with duckdb.connect(str(file), read_only=True) as con:
+        sql = f"select accelerator_name, {', '.join(COLUMNS)} from int.front_chip"
+        return {row[0]: dict(zip(COLUMNS, row[1:], strict=True)) for row in con.execute(sql).fetchall()}
+
+
+def money(value: object) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def test_every_number_of_the_chips_is_the_front_page_s(offline_run: Path) -> None:
+    """Cell by cell, in the order of the heads; spot is one price where both ends are equal to the cent."""
+    file = offline_run / "prices.duckdb"
+    told, known = list(front_lines.lines(file)), rows(file)
+    assert max(map(len, told)) <= 100
+    assert told[1].split()[:7] == ["AWS", "1", "year", "3", "years", "spot", "elsewhere"]
+    shown = {line.split()[0]: line for line in told[2:-1]}
+    assert list(shown) == list(front_lines.CHIPS)
+    n_numbers = 0
+    for chip, line in shown.items():
+        row = known[chip]
+        low, high = money(row["aws_spot_lowest_usd"]), money(row["aws_spot_highest_usd"])
+        tokens = row["token_on_demand_usd"]
+        expected = [
+            chip, *(money(row[name]) for name in COLUMNS[:3]), low if low == high else f"{low}-{high}",
+            *([money(row["elsewhere_usd"]), *str(row["elsewhere_provider_name"]).split()]
+              if row["elsewhere_usd"] is not None else ["-"]),
+            "-" if tokens is None else f"{tokens:.3g}",
+        ]  # fmt: skip
+        assert line.split() == expected, line
+        n_numbers += len(re.findall(r"\d+\.\d", line))
+    assert n_numbers > 20
+
+
+def test_the_last_line_is_the_biggest_list_move(offline_run: Path) -> None:
+    file = offline_run / "prices.duckdb"
+    with duckdb.connect(str(file), read_only=True) as con:
+        chip, provider, ratio = con.execute(
+            "select accelerator_name, service_provider_name, change_ratio from int.front_move "
+            "order by abs(change_ratio) desc limit 1"
+        ).fetchall()[0]
+    way = "rose" if ratio > 0 else "fell"
+    told = f"Biggest list move in 90 days: {chip} {way} {abs(ratio):.0%} at {provider}."
+    assert [*front_lines.lines(file)][-1].replace(" %", "%") == told
+
+
+def test_wide_names_are_cut_to_a_hundred_columns(offline_run: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """A provider's name of any length leaves the other cells in their columns."""
+    monkeypatch.setattr(front_lines, "PRICES", front_lines.PRICES.replace(
+        "elsewhere_provider_name", "repeat('wide ', 50)"))  # fmt: skip
+    told = list(front_lines.lines(offline_run / "prices.duckdb"))
+    assert max(map(len, told)) <= 100
+    assert any("~" in line for line in told)

@@ -1,0 +1,94 @@
+"""The drift of costs per token at twenty dates of the shared history: plain Python over steps and first sightings."""
+
+import math
+from collections import defaultdict
+from datetime import timedelta
+from pathlib import Path
+
+import duckdb
+import kept
+import pytest
+from few_marts import published_with
+
+from flows import steps
+from flows.settings import Settings
+from transform.models import MARTS
+
+from .test_drift import FILES, WINDOWS, moments
+
+POINT = ("model_name", "scenario", "precision", "decoding", "interactivity", "interactivity_statistic")
+KEY = (*POINT, "accelerator_name", "purchase_option", "commitment_class")
+PARTS = ("price_effect", "new_provider_effect", "evidence_effect", "new_chip_effect")
+
+
+def rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict]:
+    found = con.execute(sql)
+    names = [column[0] for column in found.description]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+@pytest.fixture(scope="module")
+def file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    def make(folder: Path) -> None:
+        with published_with("token_drift"), steps.open_run(Settings(data_dir=folder / "data")) as run:
+            for name in FILES:
+                run.land_import(shared / "data" / name)
+            run.load()
+            run.publish()
+
+    made = kept.once(tmp_path_factory, "token-drift", make) / "data" / "prices.duckdb"
+    made.chmod(0o644)
+    return made
+
+
+def test_each_drift_and_part_is_plain_python_at_twenty_dates(file: Path) -> None:
+    """Cost by cost of the day; the parts step by step; and they add up to the log of the change, to 1e-9."""
+    sql = next(mart.sql for mart in MARTS if mart.name == "token_drift")
+    counted: dict[str, int] = defaultdict(int)
+    with duckdb.connect(str(file)) as con:
+        held = rows(con, "from int.token_cost_history where evidence_grade = 'A' order by valid_from")
+        offers = {row["offer_id"]: (row["service_provider_name"], row["accelerator_name"]) for row in rows(
+            con, "select o.offer_id, service_provider_name, u.accelerator_name from core.offer as o "
+            "join core.offer_unit as u using (offer_id)")}  # fmt: skip
+        first: dict[tuple[str, str], object] = {}
+        for offer, seen in con.execute("select offer_id, valid_from::date from int.price_history").fetchall():
+            first[offers[offer]] = min(seen, first.get(offers[offer], seen))
+        history = defaultdict(list)
+        for row in held:
+            history[tuple(row[name] for name in KEY)].append(row)
+        con.execute("begin")
+        for now in moments():
+            con.execute("update meta.build set built_at = ?", [now])
+            for row in rows(con, f"from ({sql})"):
+                end, begin = now.date(), now.date() - timedelta(days=row["window_days"])
+                assert (row["window_begins_on"], row["window_ends_on"]) == (begin, end)
+                own = history[tuple(row[name] for name in KEY)]
+                costs = [
+                    next((each["usd_per_million_output_tokens"] for each in own if each["valid_from"].date() <= on
+                          and (each["valid_to"] is None or each["valid_to"].date() > on)), None)
+                    for on in (begin, end)
+                ]  # fmt: skip
+                assert [row["usd_before"], row["usd_after"]] == costs
+                if None in costs:
+                    assert row["unknown_reason"]
+                    assert [row[name] for name in ("drift", *PARTS)] == [None] * 5
+                    counted["unknown"] += 1
+                    continue
+                parts = dict.fromkeys(PARTS, 0.0)
+                for step in own:
+                    if begin < step["valid_from"].date() <= end and step["step_log"] is not None:
+                        is_new = first[offers[step["offer_id"]]] == step["valid_from"].date()
+                        parts["new_provider_effect" if is_new else "price_effect"] += step["price_effect"]
+                        parts["evidence_effect"] += step["evidence_effect"]
+                        parts["new_chip_effect"] += step["new_chip_effect"]
+                assert {name: row[name] for name in PARTS} == pytest.approx(parts, abs=1e-12)
+                assert sum(row[name] for name in PARTS) == pytest.approx(math.log(costs[1] / costs[0]), abs=1e-9)
+                assert row["drift"] == pytest.approx(costs[1] / costs[0] - 1, abs=1e-12)
+                counted["known"] += 1
+                counted["moved"] += abs(row["drift"]) > 1e-9
+                for name in PARTS:
+                    counted[name] += abs(parts[name]) > 1e-9
+            assert {row["window_days"] for row in rows(con, f"from ({sql})")} <= set(WINDOWS)
+        con.execute("rollback")
+    assert counted["known"] > 100
+    assert min(counted[name] for name in ("unknown", "moved", "price_effect", "new_provider_effect")) > 10, counted
