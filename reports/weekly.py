@@ -3,6 +3,7 @@
 A week is Monday to Sunday, UTC, written as ISO 8601 has it: 2025-W26.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,9 +57,19 @@ def read(
     Raises SettingsError for a week that had not begun.
     """
     # What these import costs half a second, which a command that writes no page must not pay.
+    import duckdb
+
     from reports import weekly_facts
 
-    return weekly_facts.read(file, week, known_then=known_then, chips=chips, least=least, shown_in=shown_in)
+    def of_file() -> "WeekFacts":
+        return weekly_facts.read(file, week, known_then=known_then, chips=chips, least=least, shown_in=shown_in)
+
+    try:
+        return of_file()
+    except duckdb.FatalException as error:
+        # Seen once under load: an internal fault of DuckDB, after which a connection answers nothing more.
+        logging.getLogger(__name__).warning("DuckDB failed, the week is read once more: %s", str(error).splitlines()[0])
+        return of_file()
 
 
 def write(found: "WeekFacts", folder: Path, *, draw: bool = True) -> "Written":
