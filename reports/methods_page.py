@@ -96,7 +96,7 @@ def render_tables(file: Path, *, of_checks: bool = False) -> str:
     """
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
-        models = [row for row in ask(con, "model") if row["name"].startswith("int.truth_") == of_checks]
+        models = [row for row in ask(con, "model") if row["model_name"].startswith("int.truth_") == of_checks]
     title, place, other = ("Tables", TABLES_PLACE, f'<a href="{CHECKS_PLACE}">Tables of checks</a> has the others.')
     if of_checks:
         title, place = "Tables of checks", CHECKS_PLACE
