@@ -44,7 +44,7 @@ def part(rows: Sequence[Row]) -> str:
         tables.append("<p>No cost per token was known both now and when a window began.</p>")
     first = (
         "<p>The best cost at one operating point, at full load, by the prices and runs known on each day. The parts of "
-        "90 days multiply to the change. A provider that was seen for the first time is a part of its own: no price "
+        "90 days multiply to the change. A provider whose offer was newly seen is a part of its own: no price "
         "fell. The table is <code>int.token_drift</code>.</p>"
     )
     return section(ANCHOR, "Cost per million output tokens", [first, *tables])
