@@ -28,10 +28,10 @@ Key = tuple[str, str, str]
 
 
 def part(rows: Sequence[Row]) -> str:
-    """Return the section: the front page's model in full, each other model folded."""
-    tables = []
+    """Return the section: the front page's model on demand open, its other options and other models folded."""
+    tables, folded = [], []
     for number, ((model, is_headline), group) in enumerate(
-        groupby(rows, lambda row: (row["model_name"], row["is_headline"]))
+        groupby(rows, lambda row: (row["model_name"], row["is_headline"] and row["purchase_option"] == "on_demand"))
     ):
         own = [*group]
         told = _told(own)
@@ -39,12 +39,17 @@ def part(rows: Sequence[Row]) -> str:
             continue
         made = to_html(table(f"{ANCHOR}-{number}", own[0], told))
         named = f"{escape(str(model))}: {wording.count(len(told), 'series', 'series')}"
-        tables.append(made if is_headline else f"<details><summary>{named}</summary>{made}</details>")
+        if is_headline:
+            tables.append(made)
+        else:
+            folded.append(f"<details><summary>{named}</summary>{made}</details>")
+    if folded:
+        tables.append(f"<details><summary>Other purchase options and models</summary>{''.join(folded)}</details>")
     if not tables:
         tables.append("<p>No cost per token was known both now and when a window began.</p>")
     first = (
         "<p>The best cost at one operating point, at full load, by the prices and runs known on each day. The parts of "
-        "90 days multiply to the change. A provider that was seen for the first time is a part of its own: no price "
+        "90 days multiply to the change. A provider whose offer was newly seen is a part of its own: no price "
         "fell. The table is <code>int.token_drift</code>.</p>"
     )
     return section(ANCHOR, "Cost per million output tokens", [first, *tables])

@@ -8,7 +8,7 @@ FRONT: tuple[tuple[str, ...], ...] = (
     ("usd_before", "DOUBLE", "Cost on the day on which the window begins", "USD per million output tokens"),
     ("usd_after", "DOUBLE", "Cost on the day on which the window ends", "USD per million output tokens"),
     ("drift_log", "DOUBLE", "Log of usd_after by usd_before: the sum of the four effects", "log"),
-    ("new_provider_effect", "DOUBLE", "Part of drift_log of steps to an offer of a provider that was first seen with the chip that day", "log"),
+    ("new_provider_effect", "DOUBLE", "Part of drift_log of steps to an offer that was first seen that day, or again after the limit of age", "log"),
     ("cell", "VARCHAR", "Which price of a chip's line: aws_on_demand, aws_1y, aws_3y, aws_block, aws_spot, elsewhere, elsewhere_median"),
     ("n_places", "BIGINT", "Of spot the zones or regions with a price, of elsewhere_median the providers"),
     ("n_means", "BIGINT", "Of these zones those with a mean of 7 or 30 days over at least half of it; 0: only last prices were seen"),

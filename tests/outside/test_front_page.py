@@ -196,7 +196,7 @@ def test_the_terms_of_a_commitment(rows: Mapping[str, Mapping[str, str]], offers
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_spot_from_the_lowest_zone_to_the_highest(
-    rows: Mapping[str, Mapping[str, str]], offers: Sequence[Offer], chip: str
+    rows: Mapping[str, Mapping[str, str]], file: Path, offers: Sequence[Offer], chip: str
 ) -> None:
     known = spots(offers, chip)
     cell = rows[chip]["spot"]
@@ -210,7 +210,31 @@ def test_spot_from_the_lowest_zone_to_the_highest(
     assert None not in zones
     day = min(each["seen"] for each in known)
     n = f"{len(zones)} zone{'s' if len(zones) > 1 else ''}"
-    assert text(cell).endswith(f"{n}, {day.day} {MONTHS[day.month - 1]}")
+    # Without a mean of 7 or 30 days of any of these zones, the words say so.
+    seen = "" if has_mean(file, known) else "last seen "
+    assert text(cell).endswith(f"{n}, {seen}{day.day} {MONTHS[day.month - 1]}")
+
+
+def has_mean(file: Path, known: Sequence[Offer]) -> bool:
+    return any(
+        each[f"mean_price_{days}d"] is not None and each[f"priced_share_{days}d"] >= 0.5
+        for each in ask(file, "from int.spot_zone_price") for days in (7, 30)
+        if each["offer_id"] in {offer["offer_id"] for offer in known}
+    )  # fmt: skip
+
+
+def test_a_cost_from_a_last_sighting_never_looks_like_a_mean(rows: Mapping[str, Mapping[str, str]], file: Path) -> None:
+    """Grey with the words, exactly where int.headline_token_cost has no mean."""
+    kinds = {
+        each["accelerator_name"]: each["price_kind"] for each in ask(
+            file, "from int.headline_token_cost where option_kind = 'spot' and place = 'AWS' "
+            "and usd_per_million_output_tokens is not null")
+    }  # fmt: skip
+    assert kinds
+    for chip, cells in rows.items():
+        is_last = kinds.get(chip) == "price"
+        assert ("<small>last seen</small>" in cells["token_spot"]) == is_last, chip
+        assert cells["token_spot"].startswith('<span class="no"') or not is_last
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -47,12 +47,13 @@ def test_each_drift_and_part_is_plain_python_at_twenty_dates(file: Path) -> None
     counted: dict[str, int] = defaultdict(int)
     with duckdb.connect(str(file)) as con:
         held = rows(con, "from int.token_cost_history where evidence_grade = 'A' order by valid_from")
-        offers = {row["offer_id"]: (row["service_provider_name"], row["accelerator_name"]) for row in rows(
-            con, "select o.offer_id, service_provider_name, u.accelerator_name from core.offer as o "
-            "join core.offer_unit as u using (offer_id)")}  # fmt: skip
-        first: dict[tuple[str, str], object] = {}
-        for offer, seen in con.execute("select offer_id, valid_from::date from int.price_history").fetchall():
-            first[offers[offer]] = min(seen, first.get(offers[offer], seen))
+        new, last = set(), {}
+        for offer, since, seen in con.execute(
+            "select offer_id, valid_from::date, last_observed_at::date from int.price_history order by valid_from"
+        ).fetchall():
+            if offer not in last or last[offer] is None or (since - last[offer]).days > 90:
+                new.add((offer, since))
+            last[offer] = seen
         history = defaultdict(list)
         for row in held:
             history[tuple(row[name] for name in KEY)].append(row)
@@ -77,7 +78,7 @@ def test_each_drift_and_part_is_plain_python_at_twenty_dates(file: Path) -> None
                 parts = dict.fromkeys(PARTS, 0.0)
                 for step in own:
                     if begin < step["valid_from"].date() <= end and step["step_log"] is not None:
-                        is_new = first[offers[step["offer_id"]]] == step["valid_from"].date()
+                        is_new = (step["offer_id"], step["valid_from"].date()) in new
                         parts["new_provider_effect" if is_new else "price_effect"] += step["price_effect"]
                         parts["evidence_effect"] += step["evidence_effect"]
                         parts["new_chip_effect"] += step["new_chip_effect"]

@@ -3,9 +3,9 @@
 -- and window. Points: that of int.headline_point, and of each other model the one at which most chips have a cost
 -- today, at least two. drift is unknown where the cost was not known on one of the two days (unknown_reason).
 -- drift_log is the log of the cost by that at the window's beginning; it is the sum of four parts:
---   price_effect         prices of providers whose price of the chip was known before
---   new_provider_effect  steps to an offer of a provider whose first price of the chip was seen on that day: no price
---                        fell, a provider was seen for the first time
+--   price_effect         prices of offers that were known before
+--   new_provider_effect  steps to an offer whose price was first seen on that day, or again after the limit of age: no
+--                        price fell, a provider was newly seen with it
 --   evidence_effect      new runs: software
 --   new_chip_effect      chips that had no cost before
 with history as (
@@ -75,23 +75,24 @@ chosen as (
         ) = 1
 ),
 
--- When a provider's price of a chip was first seen, under whichever purchase option.
+-- Days on which an offer had a price that was unknown the day before: first seen, or again after the limit of age.
 first_seen as (
     select
-        o.service_provider_name,
-        u.accelerator_name,
-        min(h.valid_from)::DATE as first_on
+        h.offer_id,
+        h.valid_from::DATE as seen_on
     from int.price_history as h
-    inner join core.offer as o on h.offer_id = o.offer_id
-    inner join core.offer_unit as u on h.offer_id = u.offer_id
-    group by o.service_provider_name, u.accelerator_name
+    cross join meta.build as b
+    window w as (partition by h.offer_id order by h.valid_from)
+    qualify
+        lag(h.last_observed_at) over w is null
+        or (lag(h.last_observed_at) over w)::DATE + b.ranked_days < h.valid_from::DATE
 ),
 
 series as (
     select
         h.*,
         c.is_headline,
-        coalesce(f.first_on = h.valid_from::DATE, false) as is_new_provider
+        f.offer_id is not null as is_newly_seen
     from history as h
     inner join chosen as c
         on
@@ -101,10 +102,7 @@ series as (
             and h.decoding is not distinct from c.decoding
             and h.interactivity is not distinct from c.interactivity
             and h.interactivity_statistic is not distinct from c.interactivity_statistic
-    left join core.offer as o on h.offer_id = o.offer_id
-    left join core.offer_unit as u on h.offer_id = u.offer_id
-    left join first_seen as f
-        on o.service_provider_name = f.service_provider_name and u.accelerator_name = f.accelerator_name
+    left join first_seen as f on h.offer_id = f.offer_id and h.valid_from::DATE = f.seen_on
 ),
 
 measured as (
@@ -129,10 +127,10 @@ measured as (
         max(s.usd_per_million_output_tokens) filter (where s.valid_to > d.window_ends_on or s.valid_to is null)
             as usd_after,
         coalesce(
-            sum(s.price_effect) filter (where s.valid_from > d.window_begins_on and not s.is_new_provider), 0
+            sum(s.price_effect) filter (where s.valid_from > d.window_begins_on and not s.is_newly_seen), 0
         ) as price_effect,
         coalesce(
-            sum(s.price_effect) filter (where s.valid_from > d.window_begins_on and s.is_new_provider), 0
+            sum(s.price_effect) filter (where s.valid_from > d.window_begins_on and s.is_newly_seen), 0
         ) as new_provider_effect,
         coalesce(sum(s.evidence_effect) filter (where s.valid_from > d.window_begins_on), 0) as evidence_effect,
         coalesce(sum(s.new_chip_effect) filter (where s.valid_from > d.window_begins_on), 0) as new_chip_effect
