@@ -148,7 +148,7 @@ def beside(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold:
         }
     )
     heads = {
-        name: f"{escape(point.model)}<small>{escape(point.words)}</small>"
+        name: f"{escape(point.model or wording.UNKNOWN)}<small>{escape(point.words)}</small>"
         for name, point in zip(columns, points, strict=True)
     }
     left = [name for name in names if name not in chips]
@@ -304,7 +304,7 @@ def _grade(row: Row) -> str:
     url = str(row["source_url"] or "")
     if url.startswith(("https://", "http://")):
         measured = f'<a href="{escape(url)}" rel="noreferrer">{measured}</a>'
-    return f"{escape(row['evidence_grade'])} {measured}"
+    return f"{escape(row['evidence_grade'] or wording.UNKNOWN)} {measured}"
 
 
 def _price(row: Row) -> str:
