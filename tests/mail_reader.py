@@ -62,7 +62,10 @@ class Reader:
     def day(self, text: str) -> str:
         """Return a day of the mail as the file writes it: 31 May is of the week's own year."""
         full = text if re.search(r"\d{4}$", text) else f"{text} {self.since.isocalendar().year}"
-        return f"{datetime.strptime(full, '%d %b %Y'):%Y-%m-%d}"  # noqa: DTZ007 (a date alone)
+        try:
+            return f"{datetime.strptime(full, '%d %b %Y'):%Y-%m-%d}"  # noqa: DTZ007 (a date alone)
+        except ValueError:
+            return ""  # no day of any calendar, and so found nowhere
 
 
 def number(text: str) -> float:

@@ -65,6 +65,7 @@ def quiet() -> Facts:
         changes=pl.DataFrame(schema=CHANGES),
         aws_prices=NOTHING,
         provider_prices=NOTHING,
+        old_prices=NOTHING,
         refused=NOTHING,
         unknown=NOTHING,
         gaps=NOTHING,

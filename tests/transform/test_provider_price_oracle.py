@@ -11,9 +11,11 @@ from looks import day, row
 from purchase import Put, records, said, seen
 
 ASKED = ("provider_price",)
-NOW = 60
+NOW = 140
 RATES = {"USD": Decimal(1), "EUR": Decimal("1.25")}
-LOOKED = (0, 20, 45, NOW)
+LOOKED = (0, 40, 60, NOW)
+LIMIT = 90
+"""Days after which no price is ranked; the second of these days is beyond it."""
 LABELS = {
     "NVIDIA H100 SXM5 80GB": ("H100", "SXM"), "NVIDIA H100 PCIe 80GB": ("H100", "PCIe"), "NVIDIA H100": ("H100", None),
     "NVIDIA L4": ("L4", None), "NVIDIA Z9000": (None, None),
@@ -67,13 +69,18 @@ def drawn(seed: int, n: int) -> list[dict[str, object]]:
     return offers
 
 
+def is_ranked(each: dict[str, object]) -> bool:
+    """Return whether a price counts: no "from" price, confirmed within the limit of age."""
+    return each["statistic"] != "floor" and NOW - each["at"] <= LIMIT
+
+
 def oracle(offers: Iterable[dict[str, object]]) -> dict[tuple[object, ...], tuple[object, ...]]:
     """Return what the mart should hold, by the words of its SELECT's comment."""
     groups: dict[tuple[object, ...], list[dict[str, object]]] = defaultdict(list)
     for offer in offers:
         said_of, at = offer["row"], offer["at"]
-        # Euros have a rate within ten days before day 45 and day 60 alone.
-        if offer["left_out"] or (said_of["pricing_currency"] == "EUR" and at < 45):
+        # Euros have a rate within ten days before day 60 and the last day alone.
+        if offer["left_out"] or (said_of["pricing_currency"] == "EUR" and at < 60):
             continue
         option = said_of["purchase_option"]
         commitment = {"on_demand": "none", "spot": "interruptible"}.get(option) or CLASSES[
@@ -90,7 +97,8 @@ def oracle(offers: Iterable[dict[str, object]]) -> dict[tuple[object, ...], tupl
     chosen = {}
     for key, all_of in groups.items():
         newest = max(each["at"] for each in all_of)
-        standing = [each for each in all_of if each["at"] == NOW or (newest < NOW and newest - each["at"] <= 30)]
+        ranked = [each for each in all_of if is_ranked(each)]
+        standing = ranked or [each for each in all_of if newest - each["at"] <= 30]
         by = {
             kind: [each for each in standing if each["statistic"] == kind]
             for kind in ("price", "floor", "p25", "median")
@@ -113,9 +121,9 @@ def oracle(offers: Iterable[dict[str, object]]) -> dict[tuple[object, ...], tupl
             if (chip_, seller, term_, size) == (name, "AWS", commitment, capacity) and commitment is not None
             and provider != "AWS" and (name != "H100" or form == "SXM")
         ]  # fmt: skip
-        aws = min(of_aws, key=lambda each: (each["at"] != NOW, each["price"]), default=None)
+        aws = min(of_aws, key=lambda each: (not is_ranked(each), each["price"]), default=None)
         cheapest = None if best["statistic"] == "median" else best["price"]
-        near = aws is not None and abs(best["at"] - aws["at"]) <= 30
+        near = aws is not None and ((is_ranked(best) and is_ranked(aws)) or abs(best["at"] - aws["at"]) <= 30)
         ratio = cheapest / aws["price"] - 1 if near and cheapest is not None else None
         expected[key] = (
             cheapest, middle, dearest, best["statistic"], NOW - best["at"], n, n_current, aws and aws["price"], ratio
@@ -126,7 +134,7 @@ def oracle(offers: Iterable[dict[str, object]]) -> dict[tuple[object, ...], tupl
 def test_every_row_is_what_plain_python_makes_of_the_same_offers(put: Put) -> None:
     offers = drawn(7, 600)
     rates = [
-        {"pricing_currency": "USD", "rate_date": day(on).date(), "units_per_eur": Decimal("1.25")} for on in (40, 58)
+        {"pricing_currency": "USD", "rate_date": day(on).date(), "units_per_eur": Decimal("1.25")} for on in (58, 138)
     ]
     looks = [
         seen(at, "aws_price_list", *(each["row"] for each in offers if each["at"] == at), scope=f"day {at}")
