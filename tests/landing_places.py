@@ -117,9 +117,9 @@ def land_many(place: Place, part: str, *, n_looks: int) -> None:
 
 def side_by_side(place: Place, parts: list[str], *, n_looks: int) -> None:
     """Run `land_many` in a process for each part, all at once; raise where one of them failed."""
-    # Forked: what a new process imports would cost more than the test.
+    # New processes: a fork of one that has run other tests inherits their state, and then failed at times.
     workers = [
-        multiprocessing.get_context("fork").Process(target=land_many, args=(place, part), kwargs={"n_looks": n_looks})
+        multiprocessing.get_context("spawn").Process(target=land_many, args=(place, part), kwargs={"n_looks": n_looks})
         for part in parts
     ]
     for worker in workers:
