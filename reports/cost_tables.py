@@ -108,13 +108,9 @@ def chief_points(rows: Sequence[Row]) -> dict[Point, list[Row]]:
     best: dict[str, tuple[Point, list[Row]]] = {}
     for point, of_point in by_point(rows).items():
         costs = on_demand(of_point)
-        if costs and (point.model not in best or _fullness(costs) > _fullness(best[point.model][1])):
+        if costs and (point.model not in best or len(costs) > len(best[point.model][1])):
             best[point.model] = point, costs
-    return dict(sorted(best.values(), key=lambda each: _fullness(each[1]), reverse=True)[:MOST_POINTS])
-
-
-def _fullness(costs: Sequence[Row]) -> tuple[int, int]:
-    return len(ranked(costs)), len(costs)
+    return dict(sorted(best.values(), key=lambda each: len(each[1]), reverse=True)[:MOST_POINTS])
 
 
 def beside(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold: Sequence[Row]) -> Sheet | None:

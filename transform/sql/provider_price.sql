@@ -13,11 +13,10 @@
 -- columns are the median's. The dearest price is the highest of the standing offers where each of them is a price.
 -- AWS's price is its cheapest at the same chip, commitment class and capacity class, whatever the purchase option of
 -- the commitment, of those that are ranked if there are any. Left out of it are SageMaker, partitions that need an
--- account of their own
--- (China, GovCloud and the like), and the public spot feed where zones have prices. There is no AWS price where the
--- capacity class is not stated, nor where the chip is not known to have the form that AWS says it has; of B200 and B300
--- there is only one (https://www.nvidia.com/en-us/data-center/hgx/). There is no distance where the two prices are
--- neither both ranked nor confirmed within 30 days of each other.
+-- account of their own (China, GovCloud and the like), and the public spot feed where zones have prices. There is no
+-- AWS price where the capacity class is not stated, nor where the chip is not known to have the form that AWS says it
+-- has; of B200 and B300 there is only one (https://www.nvidia.com/en-us/data-center/hgx/). There is no distance where
+-- the two prices are neither both ranked nor confirmed within 30 days of each other.
 with zone_spot as (
     select distinct
         region_id,
