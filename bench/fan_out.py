@@ -33,7 +33,7 @@ from standin import aws, faults  # noqa: E402
 
 from bench import collect_regions, machine  # noqa: E402
 from extract import SOURCES  # noqa: E402
-from flows import deploy, launch  # noqa: E402
+from flows.scheduling import deploy, launch  # noqa: E402
 
 KINDS = ("threads", "dask", "workers")
 COUNTS = (1, 2, 4)

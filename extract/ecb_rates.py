@@ -115,7 +115,7 @@ def parse(document: Document) -> Parsed:
     """Return the rates of the XML, of the CSV or of the ZIP as facts, and no prices; raise LayoutChanged."""
     import polars as pl
 
-    from warehouse.schemas import OBSERVATION
+    from warehouse.schema.tables import OBSERVATION
 
     body = _unpacked(document.body) if document.body.startswith(b"PK") else document.body
     rates, n_missing = _csv_rates(body) if body.startswith(b"Date,") else (_Envelope(body).rates, 0)

@@ -24,10 +24,10 @@ from pathlib import PurePath
 import polars as pl
 
 from extract.neoclouds import SOURCES
-from warehouse.columns import HOURS_PER_YEAR
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
-from warehouse.schemas import OBSERVATION
+from warehouse.schema.columns import HOURS_PER_YEAR
+from warehouse.schema.tables import OBSERVATION
 
 NAME = "import"
 PREFIX = "import:"
@@ -79,7 +79,7 @@ def is_import(source: str) -> bool:
 def parse(document: Document) -> dict[str, pl.DataFrame]:
     """Return the observations of a CSV, by origin, without those that their collector flagged as doubtful.
 
-    The columns are `warehouse.schemas.OBSERVATION`, `observed_at` (naive UTC; NULL where the text is no time) and
+    The columns are `warehouse.schema.tables.OBSERVATION`, `observed_at` (naive UTC; NULL where the text is no time) and
     `observed_at_utc` (the text). Raises LayoutChanged where the file is no such CSV.
     """
     return _by_origin(_rows(document).filter(pl.col("flag").is_null()).drop("flag"))

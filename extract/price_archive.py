@@ -26,7 +26,7 @@ from extract.base import Context, Parsed, Source
 from extract.offline_archive import MARK
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged, SourceError
-from warehouse.schemas import OBSERVATION
+from warehouse.schema.tables import OBSERVATION
 
 NAME = "price_archive"
 ARCHIVE = resources.files("extract") / "archive"

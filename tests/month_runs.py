@@ -30,7 +30,7 @@ from prefect_server import ROOT, running, wait_for
 from standin import aws, faults, world
 
 from extract import SOURCES
-from flows import deploy, launch
+from flows.scheduling import deploy, launch
 
 PROGRAM = Path(sys.executable).parent / "chipledger"
 REGION = "us-east-1"

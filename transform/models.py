@@ -14,7 +14,7 @@ import duckdb
 
 from transform import cost, decision, formula, physics
 from transform.examples import EXAMPLES
-from warehouse.taken import ByOffer
+from warehouse.publish.incremental_offers import ByOffer
 
 SQL = files("transform") / "sql"
 _OF_MART = re.compile(r"\b(?:int|mart)\.(\w+)")

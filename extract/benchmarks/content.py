@@ -6,8 +6,8 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from extract import strict
 from extract.benchmarks.result import BenchmarkRefused
+from extract.web import strict_json
 from warehouse.errors import LayoutChanged
 
 MAX_BYTES = 64 << 20
@@ -188,7 +188,7 @@ def _values(text: str, source: str) -> list[Any]:
 def loads(text: str) -> Any:
     """Return a JSON value. Raises ValueError."""
     # Decimal keeps every digit; NaN and Infinity, which JSON has not and SGLang writes, are kept to be judged by field.
-    return strict.loads(text, numbers=_decimal, constants=Decimal)
+    return strict_json.loads(text, numbers=_decimal, constants=Decimal)
 
 
 def _decimal(text: str) -> Decimal:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from extract.benchmarks.result import UNITS_OF_WORK, BenchmarkIncomplete, BenchmarkRefused, Measurement, Told, plain
 
 if TYPE_CHECKING:
-    from warehouse.accelerators import Chip
+    from warehouse.reference.accelerators import Chip
 
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "int8", "fp8", "mxfp8", "fp6", "mxfp6", "int4", "fp4", "nvfp4", "mxfp4")
 FINER_PRECISIONS = {"nvfp4": "fp4", "mxfp4": "fp4", "mxfp8": "fp8", "mxfp6": "fp6"}
@@ -256,7 +256,7 @@ def _sizes(model: str) -> frozenset[str]:
 
 
 def _chip(told: Told, given: Given, notes: list[str]) -> "Chip | None":
-    from warehouse.accelerators import resolve
+    from warehouse.reference.accelerators import resolve
 
     text = given.text("accelerator")
     of_user = resolve(text) if text else None

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from extract.base import Context, Parsed, Source
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged, SettingsError, SourceError, Unavailable
 

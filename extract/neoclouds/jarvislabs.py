@@ -29,7 +29,7 @@ from extract.base import Context, Parsed
 from extract.neoclouds.answers import Fields, content, refusal
 from extract.neoclouds.fetching import base_url, web_source
 from extract.neoclouds.offers import Row, offer, once, parsed
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import CredentialsMissing
 

@@ -38,7 +38,7 @@ from extract.base import Context, Parsed
 from extract.neoclouds.answers import Fields, content, refusal
 from extract.neoclouds.fetching import JSON, base_url, web_source
 from extract.neoclouds.offers import CENTS, Row, offer, once, parsed, plain
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 
 NAME = "shadeform"

@@ -37,7 +37,7 @@ from extract.base import Context, Parsed
 from extract.neoclouds.answers import Fields, content, refusal
 from extract.neoclouds.fetching import HINT, base_url, numbered_pages, pages_of, web_source
 from extract.neoclouds.offers import Row, offer, once, parsed, quantile
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 

@@ -46,7 +46,7 @@ from extract.base import Context, Parsed
 from extract.neoclouds.answers import Fields, content, refusal
 from extract.neoclouds.fetching import HINT, JSON, base_url, pages_of, web_source
 from extract.neoclouds.offers import TEN_DECIMALS, Row, offer, parsed, quantile
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError
 

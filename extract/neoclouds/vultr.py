@@ -37,10 +37,10 @@ from extract.base import Context, Parsed
 from extract.neoclouds.answers import Digits, Fields, content, refusal
 from extract.neoclouds.fetching import HINT, base_url, numbered_pages, pages_of, web_source
 from extract.neoclouds.offers import Row, offer, once, parsed
-from extract.web import Response
-from warehouse.accelerators import resolve
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
+from warehouse.reference.accelerators import resolve
 
 NAME = "vultr"
 URL = "https://api.vultr.com/v2"

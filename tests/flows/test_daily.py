@@ -17,11 +17,11 @@ from few_marts import published_with
 from standin import aws, faults
 
 from extract import SOURCES
-from extract.http import HttpWeb, Retries
-from flows import launch, retrying, run_page
-from flows.summary import Summary
+from extract.web.http import HttpWeb, Retries
+from flows.collect.summary import Summary
+from flows.scheduling import launch, retrying, run_page
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
-from warehouse.load import LookResult
+from warehouse.log.load import LookResult
 
 ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)
@@ -73,7 +73,7 @@ def test_flow_under_a_server(
         )
     )
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
-    monkeypatch.setattr("extract.http.HttpWeb", functools.partial(HttpWeb, retries=Retries(attempts=1)))
+    monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=Retries(attempts=1)))
     monkeypatch.setitem(retrying.AGAIN, "retry_delay_seconds", 0)
 
     with prefect_test_harness(server_startup_timeout=120):

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from weekly_file import publish_weeks
 
-from flows.mail import Outcome
+from flows.mail.sending import Outcome
 from warehouse.errors import ChipledgerError
 
 ROOT = Path(__file__).parents[2]

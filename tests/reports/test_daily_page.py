@@ -12,9 +12,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from flows.settings import Settings
-from flows.steps import Fetched, open_run
-from reports import facts, frame, news, wording
+from flows.collect.steps import Fetched, open_run
+from flows.config.settings import Settings
+from reports import wording
+from reports.pages import facts, frame, news
 from warehouse.errors import SourceError
 
 MOST_BYTES = 300_000

@@ -5,7 +5,7 @@ import re
 from transform.audit.evidence import Evidence
 from transform.audit.finding import CONSISTENT, INCONSISTENT, UNVERIFIABLE, Finding, unknown
 from transform.audit.prices import min_date
-from warehouse.claims import Claim
+from warehouse.reference.claims import Claim
 
 METRIC = re.compile(r"(on_demand|spot|reserved|savings_plan|capacity_block)_available")
 _NO = ("no", "false", "0", "none")

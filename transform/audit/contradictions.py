@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from transform.audit.evidence import Evidence
 from transform.audit.finding import CONSISTENT, Range, claimed, is_number, number
-from warehouse.claims import UNITS, Claim
+from warehouse.reference.claims import UNITS, Claim
 
 COLUMNS = (
     "quantity", "subject", "unit", "claim_id", "claimed", "article", "verdict", "other_claim_id", "other_claimed",

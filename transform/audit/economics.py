@@ -25,8 +25,8 @@ from transform.audit.finding import (
 )
 from transform.audit.inputs import PRICES, Tried, closest, own_peaks, told_as, verdict_of
 from transform.audit.rates import PER_CHIP, rate_readings
-from warehouse.claim_words import machines
-from warehouse.claims import Claim
+from warehouse.reference.claim_text import machines
+from warehouse.reference.claims import Claim
 
 _DIVIDED = re.compile(r"([a-z0-9-]+\.\w+) ?/ ?(\d+)")
 _DISCOUNT = re.compile(r"\(\s*[-\u2212]\s?(\d+(?:\.\d+)?) ?%\s*\)")

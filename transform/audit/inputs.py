@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from transform.audit.article import Article, same_subject, same_thing
 from transform.audit.finding import CONSISTENT, INCONSISTENT, Finding, Range, claimed, found, number
-from warehouse.claim_words import Thing
-from warehouse.claims import Claim
+from warehouse.reference.claim_text import Thing
+from warehouse.reference.claims import Claim
 
 PEAK_METRICS = tuple(
     f"spec_{width}{kind}_{scale}flops"

@@ -13,7 +13,7 @@ from transform.audit import availability, economics, prices, rates, ratios, savi
 from transform.audit.article import Article
 from transform.audit.evidence import Evidence
 from transform.audit.finding import CONSISTENT, FAILED, STALE, UNVERIFIABLE, Finding, is_number, unknown
-from warehouse.claims import Claim
+from warehouse.reference.claims import Claim
 
 INPUT_FAILED = "arithmetic holds, input does not"
 INPUT_OPEN = "arithmetic holds, input is unverified"

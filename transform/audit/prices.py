@@ -16,7 +16,7 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from warehouse.claims import Claim
+from warehouse.reference.claims import Claim
 
 UNITS = {"price_usd_per_hour_instance": "instance", "price_per_chip": "chip", "price_per_core": "core",
          "price_usd_per_month": "instance"}  # fmt: skip

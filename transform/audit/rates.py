@@ -23,8 +23,8 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from warehouse.claims import Claim
-from warehouse.models import Model
+from warehouse.reference.claims import Claim
+from warehouse.reference.models import Model
 
 PER_CHIP = "throughput_tokens_per_s_per_chip"
 PER_CORE = "throughput_tokens_per_s_per_core"

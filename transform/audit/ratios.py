@@ -20,8 +20,8 @@ from transform.audit.finding import (
     unknown,
 )
 from transform.audit.prices import min_date
-from warehouse.claim_words import Thing
-from warehouse.claims import Claim
+from warehouse.reference.claim_text import Thing
+from warehouse.reference.claims import Claim
 
 FACTS = {
     "fp8": ("dense_fp8_tflops",),

@@ -19,8 +19,8 @@ from transform.audit.finding import (
     printed,
 )
 from transform.audit.inputs import PRICES, Tried, closest, side, told_as, undiscounted, verdict_of
-from warehouse.claim_words import machines
-from warehouse.claims import Claim
+from warehouse.reference.claim_text import machines
+from warehouse.reference.claims import Claim
 
 _OF_A = re.compile(r"(\d+(?:\.\d+)?) ?% of (?:a |an |the )?(?:USD ?|\$ ?)?([\d,.]+\d)")
 _PER_PEAK = re.compile(r"\bper[- ](?:tera|peta)?fl?ops?\b|\bper[- ][tp]flops?\b", re.IGNORECASE)

@@ -9,8 +9,8 @@ from transform.audit.contradictions import COLUMNS, contradictions
 from transform.audit.evidence import Evidence
 from transform.audit.finding import FAILED
 from transform.audit.judge import INPUT_FAILED, INPUT_OPEN, Judged, judge
-from warehouse import claims
-from warehouse.claims import SEPARATOR, Claim
+from warehouse.reference import claims
+from warehouse.reference.claims import SEPARATOR, Claim
 
 Row = tuple[object, ...]
 
