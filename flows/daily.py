@@ -286,9 +286,11 @@ class Workers:
             )
         except ObjectNotFound as error:
             raise SettingsError(
-                f"the server has no deployment {COLLECT}", field="run.fan_out", value="workers",
+                f"the server has no deployment {COLLECT}",
+                field="run.fan_out",
+                value="workers",
                 hint="`chipledger deploy` makes it; without a server choose threads or dask",
-            ) from error  # fmt: skip
+            ) from error
         return str(sent.id)
 
     def ended(self, sent_id: str) -> str:

@@ -52,9 +52,15 @@ def fetch(ctx: Context, scope: str) -> Look:
     answer = ctx.web.get(url)
     seen_at = _seen_at(_content(answer.body))
     document = Document(
-        source=NAME, scope=scope, url=url, body=answer.body, fetched_at=ctx.now(), status=answer.status,
-        content_type=answer.content_type, published_at=seen_at,
-    )  # fmt: skip
+        source=NAME,
+        scope=scope,
+        url=url,
+        body=answer.body,
+        fetched_at=ctx.now(),
+        status=answer.status,
+        content_type=answer.content_type,
+        published_at=seen_at,
+    )
     return Look(source=NAME, scope=scope, observed_at=min(seen_at, ctx.now()), complete=True, documents=(document,))
 
 

@@ -34,21 +34,45 @@ SETTINGS_HINT = "Check the region and the settings"
 
 REFUSED = frozenset(
     {
-        "AccessDenied", "AccessDeniedException", "AuthFailure", "Blocked", "ExpiredToken", "ExpiredTokenException",
-        "IncompleteSignature", "InvalidClientTokenId", "InvalidSignatureException", "MissingAuthenticationToken",
-        "MissingAuthenticationTokenException", "NotAuthorized", "OptInRequired", "PendingVerification",
-        "RequestExpired", "SignatureDoesNotMatch", "UnauthorizedException", "UnauthorizedOperation",
+        "AccessDenied",
+        "AccessDeniedException",
+        "AuthFailure",
+        "Blocked",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "IncompleteSignature",
+        "InvalidClientTokenId",
+        "InvalidSignatureException",
+        "MissingAuthenticationToken",
+        "MissingAuthenticationTokenException",
+        "NotAuthorized",
+        "OptInRequired",
+        "PendingVerification",
+        "RequestExpired",
+        "SignatureDoesNotMatch",
+        "UnauthorizedException",
+        "UnauthorizedOperation",
         "UnrecognizedClientException",
     }
-)  # fmt: skip
+)
 PASSING = frozenset(
     {
-        "EC2ThrottledException", "ExpiredNextTokenException", "InternalError", "InternalErrorException",
-        "InternalFailure", "InternalServerException", "RequestLimitExceeded", "RequestThrottled",
-        "RequestThrottledException", "ServiceUnavailable", "Throttling", "ThrottlingException",
-        "TooManyRequestsException", "Unavailable",
+        "EC2ThrottledException",
+        "ExpiredNextTokenException",
+        "InternalError",
+        "InternalErrorException",
+        "InternalFailure",
+        "InternalServerException",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "ServiceUnavailable",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+        "Unavailable",
     }
-)  # fmt: skip
+)
 
 
 def client(service: str, *, region: str) -> Any:

@@ -75,8 +75,14 @@ class _Parser:
                 raise ValueError(f"expected an object, found {said!r:.80}")
             return said
         except (
-            parsers.ResponseParserError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError,
-        ) as error:  # fmt: skip
+            parsers.ResponseParserError,
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             status = response["status_code"]
             if status >= FIRST_REFUSAL:
                 return _refusal(response)

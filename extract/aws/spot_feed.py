@@ -83,9 +83,14 @@ def fetch(ctx: Context, scope: str) -> Look:
     answer = ctx.web.get(url)
     now = ctx.now()
     document = Document(
-        source=NAME, scope=scope, url=url, body=answer.body, fetched_at=now, status=answer.status,
+        source=NAME,
+        scope=scope,
+        url=url,
+        body=answer.body,
+        fetched_at=now,
+        status=answer.status,
         content_type=answer.content_type,
-    )  # fmt: skip
+    )
     return Look(source=NAME, scope=scope, observed_at=now, complete=True, documents=(document,))
 
 
@@ -203,9 +208,11 @@ def _advice(content: dict[str, Any]) -> Parsed:
     }
     frame = pl.DataFrame(facts, schema=columns, orient="row").sort("region_id", "instance_type")
     return Parsed(
-        rows=_no_rows(), ignored=dict(sorted(ignored.items())), unknown=tuple(sorted(unknown)),
+        rows=_no_rows(),
+        ignored=dict(sorted(ignored.items())),
+        unknown=tuple(sorted(unknown)),
         facts={"spot_advice": frame},
-    )  # fmt: skip
+    )
 
 
 def _facts(

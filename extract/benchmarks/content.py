@@ -101,15 +101,21 @@ class Run:
         """Return the error about a field that is not in the tool's form."""
         return LayoutChanged(
             self.where(f"not in the tool's form: {reason}"),
-            source=self.source, field=name, value=self.fields.get(name), hint="Give the file as the tool wrote it",
-        )  # fmt: skip
+            source=self.source,
+            field=name,
+            value=self.fields.get(name),
+            hint="Give the file as the tool wrote it",
+        )
 
     def refused(self, name: str, reason: str, *, value: object = None, hint: str = "") -> BenchmarkRefused:
         """Return the refusal of this run for what one of its fields says."""
         return BenchmarkRefused(
-            self.where(reason), source=self.source, field=name,
-            value=self.fields.get(name) if value is None else value, hint=hint,
-        )  # fmt: skip
+            self.where(reason),
+            source=self.source,
+            field=name,
+            value=self.fields.get(name) if value is None else value,
+            hint=hint,
+        )
 
     def where(self, message: str) -> str:
         """Return a message with the place of this run before it."""

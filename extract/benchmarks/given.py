@@ -119,9 +119,11 @@ class Given:
 
     def _check_words(self) -> None:
         allowed = {
-            "precision": PRECISIONS, "disaggregated": ("yes", "no"),
-            "published_by": ("user", "vendor"), "unit": UNITS_OF_WORK[1:],
-        }  # fmt: skip
+            "precision": PRECISIONS,
+            "disaggregated": ("yes", "no"),
+            "published_by": ("user", "vendor"),
+            "unit": UNITS_OF_WORK[1:],
+        }
         for name, words in allowed.items():
             if name in self.words and self.words[name].lower() not in words:
                 raise self.refused(name, f"not one of {', '.join(words)}")

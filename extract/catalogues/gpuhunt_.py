@@ -80,9 +80,19 @@ ASKED = {
     "seeweb": Asked("Seeweb", "SeewebProvider", SEEWEB_KEY, "EUR"),
 }
 READ_HERE = (
-    "aws", "crusoe", "digitalocean", "hotaisle", "jarvislabs", "lambdalabs", "lium", "nebius", "runpod", "vastai",
-    "verda", "vultr",
-)  # fmt: skip
+    "aws",
+    "crusoe",
+    "digitalocean",
+    "hotaisle",
+    "jarvislabs",
+    "lambdalabs",
+    "lium",
+    "nebius",
+    "runpod",
+    "vastai",
+    "verda",
+    "vultr",
+)
 """Providers of gpuhunt that have a source of their own here, or that of AWS."""
 
 
@@ -104,8 +114,11 @@ def fetch(ctx: Context, scope: str) -> Look:
         items = _offers(scope, provider, ctx.web)
     now = ctx.now()
     given = {
-        "gpuhunt": metadata.version("gpuhunt"), "provider": scope, "warnings": sorted(set(warnings)), "items": items,
-    }  # fmt: skip
+        "gpuhunt": metadata.version("gpuhunt"),
+        "provider": scope,
+        "warnings": sorted(set(warnings)),
+        "items": items,
+    }
     try:
         body = json.dumps(given, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False).encode()
     except ValueError as error:
@@ -126,9 +139,12 @@ def _provider(scope: str) -> Any:
     asked = ASKED[scope]
     if asked.key and not os.environ.get(asked.key):
         raise CredentialsMissing(
-            f"{asked.provider} answers with a key only", source=NAME, field=asked.key, value="not set",
+            f"{asked.provider} answers with a key only",
+            source=NAME,
+            field=asked.key,
+            value="not set",
             hint=f"Set {asked.key}",
-        )  # fmt: skip
+        )
     try:
         made = getattr(import_module(f"gpuhunt.providers.{scope}"), asked.class_name)
     except (ImportError, AttributeError) as error:
@@ -276,11 +292,16 @@ def _row(scope: str, item: Fields, conditions: str) -> Row:
     if not isinstance(place, str) or isinstance(place, Digits):
         raise refusal(NAME, "expected a text", f"{item.place}.location", place)
     return offer(
-        asked.provider, label=_label(item), price=item.number("price"), count=item.whole("gpu_count"),
+        asked.provider,
+        label=_label(item),
+        price=item.number("price"),
+        count=item.whole("gpu_count"),
         instance_type=item.text("instance_name"),
-        option="spot" if item.flag("spot") else "on_demand", currency=asked.currency, conditions=conditions,
+        option="spot" if item.flag("spot") else "on_demand",
+        currency=asked.currency,
+        conditions=conditions,
         region_id=None if place in PLACELESS else place,
-    )  # fmt: skip
+    )
 
 
 def _label(item: Fields) -> str:

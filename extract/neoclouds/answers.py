@@ -136,9 +136,11 @@ class Fields:
         for name in self._value:
             if name not in known and MONEY_WORD.search(name):
                 raise refusal(
-                    self.source, f"a field about money that is not known beside {', '.join(known)}",
-                    f"{self.place}.{name}", _short(self._value[name]),
-                )  # fmt: skip
+                    self.source,
+                    f"a field about money that is not known beside {', '.join(known)}",
+                    f"{self.place}.{name}",
+                    _short(self._value[name]),
+                )
 
     def _decimal(self, name: str, value: str) -> Decimal:
         if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,20})?([eE][-+]?[0-9]{1,2})?", value.strip()):

@@ -170,9 +170,12 @@ class HttpWeb:
                 body = b""
                 if 200 <= answer.status < 300:
                     unpacked = decoded(
-                        answer, url, limit=self._stream_limit_bytes, within_s=self._whole_timeout_s,
+                        answer,
+                        url,
+                        limit=self._stream_limit_bytes,
+                        within_s=self._whole_timeout_s,
                         block_bytes=limit_bytes,
-                    )  # fmt: skip
+                    )
                     for block in unpacked:
                         body += block
                         if len(body) >= limit_bytes:
@@ -221,14 +224,25 @@ class HttpWeb:
     def _request(self, url: str, request: _Request) -> urllib3.BaseHTTPResponse:
         self._before(url)
         headers = {
-            "User-Agent": user_agent(), "Accept": request.accept, "Accept-Encoding": "gzip", **request.headers,
+            "User-Agent": user_agent(),
+            "Accept": request.accept,
+            "Accept-Encoding": "gzip",
+            **request.headers,
             **({} if request.body is None else {"Content-Type": "application/json"}),
-        }  # fmt: skip
+        }
         try:
             return self._pool(url).request(
-                request.method, url, body=request.body, headers=headers, timeout=self._timeout, retries=False,
-                redirect=False, preload_content=False, decode_content=False, enforce_content_length=False,
-            )  # fmt: skip
+                request.method,
+                url,
+                body=request.body,
+                headers=headers,
+                timeout=self._timeout,
+                retries=False,
+                redirect=False,
+                preload_content=False,
+                decode_content=False,
+                enforce_content_length=False,
+            )
         except LocationValueError as error:
             hint = "Check the address in the settings"
             raise SourceError(f"not an address: {error}", source=url, field="url", value=url, hint=hint) from error
@@ -265,10 +279,13 @@ def _closing(answer: urllib3.BaseHTTPResponse) -> Iterator[urllib3.BaseHTTPRespo
 
 def _response(answer: urllib3.BaseHTTPResponse, url: str, body: bytes) -> Response:
     return Response(
-        url=url, body=body, status=answer.status,
-        content_type=answer.headers.get("Content-Type", ""), location=answer.headers.get("Location", ""),
+        url=url,
+        body=body,
+        status=answer.status,
+        content_type=answer.headers.get("Content-Type", ""),
+        location=answer.headers.get("Location", ""),
         date=answer.headers.get("Date", ""),
-    )  # fmt: skip
+    )
 
 
 def _sendable(headers: Mapping[str, str], url: str) -> Mapping[str, str]:

@@ -27,9 +27,12 @@ def loads(
     """
     try:
         content = json.loads(
-            body, parse_float=numbers, parse_int=whole or numbers, parse_constant=constants or _refuse_constant,
+            body,
+            parse_float=numbers,
+            parse_int=whole or numbers,
+            parse_constant=constants or _refuse_constant,
             object_pairs_hook=_once,
-        )  # fmt: skip
+        )
         if _MAY_BE_HALF.search(body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body):
             json.dumps(content, ensure_ascii=False, default=str).encode()
     except RecursionError:

@@ -169,9 +169,14 @@ def _look(settings: Settings, chosen: "AlertSettings", state: "State", now: date
     from flows.alerts import findings
 
     return findings.look(
-        settings.published(), state, kinds=chosen.kinds, now=now, least=chosen.change_percent / 100,
-        stale_days=chosen.stale_days, watched=chosen.watches,
-    )  # fmt: skip
+        settings.published(),
+        state,
+        kinds=chosen.kinds,
+        now=now,
+        least=chosen.change_percent / 100,
+        stale_days=chosen.stale_days,
+        watched=chosen.watches,
+    )
 
 
 def _limits(chosen: "AlertSettings") -> dict[str, float]:
@@ -201,9 +206,16 @@ def _tell_one(
 
 
 def _note(
-    record: "Lines", state: "State", what: str, channel: str, kind: str, ids: "Sequence[str]", *, at: datetime,
+    record: "Lines",
+    state: "State",
+    what: str,
+    channel: str,
+    kind: str,
+    ids: "Sequence[str]",
+    *,
+    at: datetime,
     error: str = "",
-) -> None:  # fmt: skip
+) -> None:
     entry = {"what": what, "at": _text(at), "kind": kind, "channel": channel, "ids": list(ids)}
     _add(record, state, entry | ({"error": error} if error else {}))
 

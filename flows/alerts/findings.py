@@ -126,8 +126,10 @@ def look(
     """
     with duckdb.connect(str(file), read_only=True) as con:
         built_at: datetime = con.execute("select built_at from meta.build").fetchall()[0][0]
-        has = {name for (name,) in con.execute("select table_name from duckdb_tables() where schema_name = 'int'"
-                                               ).fetchall()}  # fmt: skip
+        has = {
+            name
+            for (name,) in con.execute("select table_name from duckdb_tables() where schema_name = 'int'").fetchall()
+        }
         found = {}
         for kind in kinds:
             if NEEDS[kind] not in has:

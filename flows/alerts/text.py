@@ -65,8 +65,17 @@ def _moves(facts: Sequence[Row], least: float) -> tuple[str, list[str]]:
     """Return moves in words, those of several places and sizes that moved alike in one line, the largest first."""
     groups: dict[tuple[object, ...], list[Row]] = {}
     for fact in facts:
-        same = ("service_provider_name", "offered", "form_factor", "purchase_option", "commitment_term_hours",
-                "purchase_payment_model", "tier", "pricing_currency", "is_taken_back")  # fmt: skip
+        same = (
+            "service_provider_name",
+            "offered",
+            "form_factor",
+            "purchase_option",
+            "commitment_term_hours",
+            "purchase_payment_model",
+            "tier",
+            "pricing_currency",
+            "is_taken_back",
+        )
         key = (*(fact.get(name) for name in same), *(f"{fact[side]:.6g}" for side in ("price_before", "price_after")))
         groups.setdefault(key, []).append(fact)
     told = sorted(groups.values(), key=lambda group: -abs(group[0]["change_ratio"]))

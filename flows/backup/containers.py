@@ -144,9 +144,12 @@ def is_folder(target: Path) -> bool:
         return False
     if target.suffix in (".tar", ".gz", ".zst", ".zip", ".tgz", ".xz", ".bz2", ".7z"):
         raise ChipledgerError(
-            "no such kind of backup", source="backup", field="target", value=target.name,
+            "no such kind of backup",
+            source="backup",
+            field="target",
+            value=target.name,
             hint="Name a folder, or a file that ends in .tar.gz or .tar.zst",
-        )  # fmt: skip
+        )
     return True
 
 

@@ -102,9 +102,13 @@ def migrate(
         if ducklake.of(new) is None:
             new.execute("checkpoint")
         return Moved(
-            log=log, published=published, landed=landed, file=file, seconds=watch.seconds,
+            log=log,
+            published=published,
+            landed=landed,
+            file=file,
+            seconds=watch.seconds,
             n_bytes=_size(new) if ducklake.of(new) else (places[1].data_dir / db.FILE_NAME).stat().st_size,
-        )  # fmt: skip
+        )
 
 
 class _Watch:
@@ -123,9 +127,12 @@ def _refuse_same(source: Place, target: Place) -> None:
     is_one_file = not source.is_shared and not target.is_shared
     if source == target or (is_one_file and source.data_dir.resolve() == target.data_dir.resolve()):
         raise ChipledgerError(
-            "the target is the source", source="migrate", field="to", value=target.url,
+            "the target is the source",
+            source="migrate",
+            field="to",
+            value=target.url,
             hint="Name another warehouse with --to, or another data directory with --into",
-        )  # fmt: skip
+        )
 
 
 def _refuse_unloaded(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
@@ -134,9 +141,12 @@ def _refuse_unloaded(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
     for part in landing.parts():
         if landing.is_beyond(loaded.get(part, 0), part):
             raise ChipledgerError(
-                "something was landed that is not loaded yet, or somebody writes", source=str(landing.place),
-                field="part", value=part or "journal.jsonl", hint="End all runs, then `chipledger build`, then migrate",
-            )  # fmt: skip
+                "something was landed that is not loaded yet, or somebody writes",
+                source=str(landing.place),
+                field="part",
+                value=part or "journal.jsonl",
+                hint="End all runs, then `chipledger build`, then migrate",
+            )
 
 
 def _compared(
@@ -151,9 +161,12 @@ def _refuse_differing(was: Mapping[str, TableHash], now: Mapping[str, TableHash]
     differing = content.differing(was, now)
     if differing:
         raise ChipledgerError(
-            f"the {what} in the target is not that of the source", source="migrate", field="table",
-            value=", ".join(differing), hint="End all runs, empty the target, and migrate again",
-        )  # fmt: skip
+            f"the {what} in the target is not that of the source",
+            source="migrate",
+            field="table",
+            value=", ".join(differing),
+            hint="End all runs, empty the target, and migrate again",
+        )
 
 
 def _published(

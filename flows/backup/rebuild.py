@@ -89,9 +89,10 @@ def rebuild(
         landing = Landing(data_dir / "landing")
         if not landing.parts():
             raise ChipledgerError(
-                "there is no journal to rebuild from", source=str(landing.journal),
+                "there is no journal to rebuild from",
+                source=str(landing.journal),
                 hint="`chipledger restore` brings the landing folder back from a backup",
-            )  # fmt: skip
+            )
         progress("reading all landed documents")
         with _opened(scratch / NEW) as con:
             results, notes = ingest.catch_up(con, landing)

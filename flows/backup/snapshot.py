@@ -81,9 +81,12 @@ def back_up(
     data_dir = settings.data_dir
     if target.exists():
         raise ChipledgerError(
-            "it exists already", source=str(target), field="target", value=target.name,
+            "it exists already",
+            source=str(target),
+            field="target",
+            value=target.name,
             hint="Name each backup by its day; an old one is never written over",
-        )  # fmt: skip
+        )
     if not (data_dir / "landing/journal.jsonl").exists():
         raise ChipledgerError(
             "nothing to back up", source=str(data_dir), hint="Name the data directory with --data-dir"
@@ -147,9 +150,12 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
         there = [path for path in sorted(data_dir.iterdir()) if path.name not in (db.LOCK, SCRATCH)]
         if there and not force:
             raise ChipledgerError(
-                "the data directory is not empty", source=str(data_dir), field="path", value=there[0].name,
+                "the data directory is not empty",
+                source=str(data_dir),
+                field="path",
+                value=there[0].name,
                 hint="Name another one with --data-dir, or pass --force: what is there is set aside",
-            )  # fmt: skip
+            )
         manifest = containers.receive(source, scratch)
         _check_log(scratch / db.FILE_NAME, manifest, source)
         set_aside = _swap(scratch, data_dir, [path for path in there if path.name in OWN], clock())

@@ -32,8 +32,11 @@ def alert(read: Callable[[], Settings], *, dry_run: bool, in_json: bool) -> None
             return
         outcome = deliver.tell(chosen, clock=steps.utc_now)
     made = {
-        "baseline": outcome.baseline, "sent": outcome.sent, "failed": outcome.failed, "uncertain": outcome.uncertain,
-    }  # fmt: skip
+        "baseline": outcome.baseline,
+        "sent": outcome.sent,
+        "failed": outcome.failed,
+        "uncertain": outcome.uncertain,
+    }
     output.echo(output.as_json(made) if in_json else "\n".join(deliver.lines(outcome)))
     if not outcome.is_good:
         sys.exit(output.FAILED)

@@ -11,9 +11,11 @@ from flows.shared import output
 
 @click.command()
 @click.option(
-    "--claims", "file", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    "--claims",
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="A CSV of claims; docs/auditing-a-claim.md has its columns. Default: the shipped ones.",
-)  # fmt: skip
+)
 @click.option("--article", metavar="NAME", help="Only claims of the text whose file name or title has this in it.")
 @click.option(
     "--json", "in_json", is_flag=True, help="Print one JSON object a claim and line, errors as JSON on stderr."

@@ -138,18 +138,30 @@ def breakeven(
             raise SettingsError("give either weeks of work or a kind of effort", field="--migration-weeks", value="")
         weeks = asked["migration_weeks"] or asking.weeks_of(asked["effort"])
         work = Work(
-            weeks=_range(weeks), engineers=asked["engineers"], usd_per_hour=asked["rate"], n_models=asked["models"],
-            tokens_per_day=asked["tokens_per_day"], upkeep=_upkeep(asked), dual_weeks=asked["dual_running_weeks"],
-            stranded=asked["stranded"], delay_weeks=asked["delay_weeks"],
-            delay_usd_per_week=asked["delay_usd_per_week"], horizon_months=asked["horizon_months"],
-        )  # fmt: skip
+            weeks=_range(weeks),
+            engineers=asked["engineers"],
+            usd_per_hour=asked["rate"],
+            n_models=asked["models"],
+            tokens_per_day=asked["tokens_per_day"],
+            upkeep=_upkeep(asked),
+            dual_weeks=asked["dual_running_weeks"],
+            stranded=asked["stranded"],
+            delay_weeks=asked["delay_weeks"],
+            delay_usd_per_week=asked["delay_usd_per_week"],
+            horizon_months=asked["horizon_months"],
+        )
         in_words = any(isinstance(side, str) for side in sides)
         settings = read()
         found = asking.move(
-            *sides, work=work, use=_use(asked), model=asked["model"], interactivity=asked["interactivity"],
-            file=settings.published() if in_words else None, effort=asked["effort"],
+            *sides,
+            work=work,
+            use=_use(asked),
+            model=asked["model"],
+            interactivity=asked["interactivity"],
+            file=settings.published() if in_words else None,
+            effort=asked["effort"],
             regions=decision_settings.read(settings).regions,
-        )  # fmt: skip
+        )
     if in_json:
         output.echo(output.as_json(found))
     else:
@@ -205,11 +217,17 @@ def makeorbuy(
         listed = None if bedrock is None else price_list.read(bedrock)
         settings = read()
         found = asking.compare(
-            settings.published(), hosted=[*hosted, *(listed.hosted if listed else ())], own=own, model=asked["model"],
-            interactivity=asked["interactivity"], tokens_per_day=asked["tokens_per_day"],
-            input_per_output=asked["input_per_output"], cached_share=asked["cached_share"], use=_use(asked),
+            settings.published(),
+            hosted=[*hosted, *(listed.hosted if listed else ())],
+            own=own,
+            model=asked["model"],
+            interactivity=asked["interactivity"],
+            tokens_per_day=asked["tokens_per_day"],
+            input_per_output=asked["input_per_output"],
+            cached_share=asked["cached_share"],
+            use=_use(asked),
             regions=decision_settings.read(settings).regions,
-        )  # fmt: skip
+        )
         if listed:
             found["bedrock"] = listed.told()
     if in_json:
@@ -242,9 +260,10 @@ def _use(asked: Any) -> "Use":
     from flows.decisions.break_even_sums import Use
 
     return Use(
-        utilisation=asked["utilisation"], commitment_use=asked["commitment_use"],
+        utilisation=asked["utilisation"],
+        commitment_use=asked["commitment_use"],
         spot_running_share=1 - asked["spot_loss"],
-    )  # fmt: skip
+    )
 
 
 def _upkeep(asked: Any) -> float:
@@ -257,8 +276,9 @@ def _upkeep(asked: Any) -> float:
     if (days is None) != (releases is None) or (days is not None and monthly is not None):
         raise SettingsError(
             "give upkeep once: a month's USD, or days of work at a release and releases a year",
-            field="--upkeep-per-month", value="",
-        )  # fmt: skip
+            field="--upkeep-per-month",
+            value="",
+        )
     if days is None:
         return float(monthly or 0.0)
     return in_memory().value("decision.upkeep_per_month", days, releases, asked["rate"]) or 0.0

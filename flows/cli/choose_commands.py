@@ -31,9 +31,11 @@ def commitments(read: Callable[[], Settings], *, horizon: float | None, in_json:
 
         settings = read()
         found = asked.answer(
-            settings.published(), settings.data_dir / PRIVATE_FILE, decision_settings.read(settings),
+            settings.published(),
+            settings.data_dir / PRIVATE_FILE,
+            decision_settings.read(settings),
             horizon_months=horizon,
-        )  # fmt: skip
+        )
     if in_json:
         output.echo(output.as_json(found))
         return

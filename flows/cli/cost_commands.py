@@ -98,9 +98,17 @@ class Count(click.ParamType[float]):
 @output.JSON
 @click.pass_obj
 def cost(
-    read: Callable[[], Settings], /, *, model: str | None, task: str, chip: str | None, everything: bool, in_html: bool,
-    in_json: bool, **asked: Any,
-) -> None:  # fmt: skip
+    read: Callable[[], Settings],
+    /,
+    *,
+    model: str | None,
+    task: str,
+    chip: str | None,
+    everything: bool,
+    in_html: bool,
+    in_json: bool,
+    **asked: Any,
+) -> None:
     """Say what a million tokens costs, from each price and each measured run, or from two numbers.
 
     `--model` and `--task` ask the published file; `--throughput` and `--price` are a sum of their own, held against
@@ -111,15 +119,25 @@ def cost(
         from flows.decisions import cost_page
 
         terms = asking.Terms(
-            commitment_use=asked["commitment_use"], spot_running_share=1 - asked["spot_loss"], beat=asked["beat"],
+            commitment_use=asked["commitment_use"],
+            spot_running_share=1 - asked["spot_loss"],
+            beat=asked["beat"],
             added=_added(read(), asked["additions"]),
-        )  # fmt: skip
+        )
         if asked["throughput"] or asked["price"]:
             question = asking.Sum(
-                price=asked["price"], throughput=asked["throughput"], utilisation=asked["utilisation"],
-                chips=asked["chips"], chip=chip, model=model, task=task, precision=asked["precision"],
-                batch=asked["batch"], context=asked["context"], accepted_tokens=asked["accepted_tokens"],
-            )  # fmt: skip
+                price=asked["price"],
+                throughput=asked["throughput"],
+                utilisation=asked["utilisation"],
+                chips=asked["chips"],
+                chip=chip,
+                model=model,
+                task=task,
+                precision=asked["precision"],
+                batch=asked["batch"],
+                context=asked["context"],
+                accepted_tokens=asked["accepted_tokens"],
+            )
             found = asking.bare(question, terms, read().published() if chip and model else None)
             shown: Sequence[Mapping[str, Any]] = cost_page.sums(found)
         else:
@@ -133,9 +151,15 @@ def cost(
 
 
 def _from_file(
-    read: Callable[[], Settings], model: str | None, task: str, chip: str | None, asked: Mapping[str, Any],
-    terms: "Terms", *, everything: bool,
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:  # fmt: skip
+    read: Callable[[], Settings],
+    model: str | None,
+    task: str,
+    chip: str | None,
+    asked: Mapping[str, Any],
+    terms: "Terms",
+    *,
+    everything: bool,
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the answer from the published file, and its rows as people read them."""
     from flows.decisions import cost as asking
     from flows.decisions import cost_page
@@ -152,14 +176,23 @@ def _from_file(
     if task == "training":
         mfu = None if asked["measured_only"] else asked["mfu"] or asking.ASSUMED_MFU
         found = asking.training(
-            file, model=model, tokens=asked["tokens"], overhead=asked["overhead"], goodput=asked["goodput"],
-            mfu=mfu, precision=asked["precision"] or "bf16", terms=terms,
-        )  # fmt: skip
+            file,
+            model=model,
+            tokens=asked["tokens"],
+            overhead=asked["overhead"],
+            goodput=asked["goodput"],
+            mfu=mfu,
+            precision=asked["precision"] or "bf16",
+            terms=terms,
+        )
     else:
         found = asking.serving(
-            file, model=model, interactivity=asked["interactivity"], tokens_per_day=asked["tokens_per_day"],
+            file,
+            model=model,
+            interactivity=asked["interactivity"],
+            tokens_per_day=asked["tokens_per_day"],
             terms=terms,
-        )  # fmt: skip
+        )
     if chip is not None:
         found["rows"] = asking.only(found["rows"], chip)
     return found, cost_page.shown(found, everything=everything)

@@ -14,9 +14,12 @@ from flows.shared import output
 
 @click.group(invoke_without_command=True)
 @click.option(
-    "--moves", "since", type=click.DateTime(["%Y-%m-%d"]), metavar="SINCE",
+    "--moves",
+    "since",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="SINCE",
     help="Also each move of a list price since this day, in USD a month.",
-)  # fmt: skip
+)
 @click.option("--renewals", is_flag=True, help="Also the commitments that end, and what is left of them.")
 @output.JSON
 @click.pass_context
@@ -64,9 +67,12 @@ def check(read: Callable[[], Settings], *, in_json: bool) -> None:
 @fleet.command("import")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("fleet.csv"), show_default=True,
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("fleet.csv"),
+    show_default=True,
     help="The fleet file to write.",
-)  # fmt: skip
+)
 @click.option("--replace", is_flag=True, help="Write over a file that is there.")
 @output.JSON
 def import_focus(*, file: Path, out: Path, replace: bool, in_json: bool) -> None:

@@ -90,11 +90,16 @@ def rebuild(read: Callable[[], Settings], *, accept: bool, in_json: bool) -> Non
         with output.progress(quiet=in_json) as progress:
             done = rebuilding.rebuild(chosen, accept=accept, progress=progress)
     told = {
-        "looks": done.n_looks, "is_in_use": done.is_in_use, "differing": done.differing, "set_aside": done.set_aside,
+        "looks": done.n_looks,
+        "is_in_use": done.is_in_use,
+        "differing": done.differing,
+        "set_aside": done.set_aside,
         "before_sha256": content.whole(done.before) if done.before else None,
-        "after_sha256": content.whole(done.after), "unreadable": done.unreadable, "notes": done.notes,
+        "after_sha256": content.whole(done.after),
+        "unreadable": done.unreadable,
+        "notes": done.notes,
         "tables": {name: asdict(table) for name, table in done.after.items()},
-    }  # fmt: skip
+    }
     output.echo(output.as_json(told) if in_json else "\n".join(done.lines()))
     if not done.is_in_use:
         sys.exit(output.FAILED)

@@ -77,9 +77,14 @@ def mail(
             return
         outcome = weekly_steps.send(chosen, week, known_then=known_then, again=again, clock=_now)
     told: dict[str, Any] = {
-        "week": outcome.week, "sent": outcome.sent, "already": outcome.already, "failed": outcome.failed,
-        "uncertain": outcome.uncertain, "quiet": outcome.is_left_out, "faults": outcome.faults,
-    }  # fmt: skip
+        "week": outcome.week,
+        "sent": outcome.sent,
+        "already": outcome.already,
+        "failed": outcome.failed,
+        "uncertain": outcome.uncertain,
+        "quiet": outcome.is_left_out,
+        "faults": outcome.faults,
+    }
     output.echo(output.as_json(told) if in_json else "\n".join(weekly_steps.lines(outcome)))
     if not outcome.is_good:
         sys.exit(output.FAILED)

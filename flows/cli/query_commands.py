@@ -88,9 +88,12 @@ def _published_by(chosen: Settings, moment: datetime) -> Path:
     place = place_of(chosen)
     if not place.is_shared:
         raise ChipledgerError(
-            "one file keeps no earlier publications", source="query", field="--as-of", value=f"{moment:%Y-%m-%d %H:%M}",
+            "one file keeps no earlier publications",
+            source="query",
+            field="--as-of",
+            value=f"{moment:%Y-%m-%d %H:%M}",
             hint="core.price_known_at(TIMESTAMP '...') answers what was known at any moment",
-        )  # fmt: skip
+        )
     file, found = publication.as_of(place, moment)
     click.echo(f"as published {found.published_at:%Y-%m-%d %H:%M} UTC, snapshot {found.snapshot_id}", err=True)
     return file

@@ -44,8 +44,12 @@ def migrate(
 
         source = read()
         table = {
-            "url": url, "data_path": data_path, "schema": schema, "landing": landing, "s3_endpoint": s3_endpoint,
-        }  # fmt: skip
+            "url": url,
+            "data_path": data_path,
+            "schema": schema,
+            "landing": landing,
+            "s3_endpoint": s3_endpoint,
+        }
         target = replace(
             source,
             data_dir=into or source.data_dir,
@@ -54,10 +58,14 @@ def migrate(
         with output.progress(quiet=in_json) as progress:
             done = moving.migrate(source, target, progress=progress)
     told = {
-        "log_sha256": content.whole(done.log), "published_sha256": content.whole(done.published), "file": done.file,
-        "bytes": done.n_bytes, "seconds": done.seconds, "landed": asdict(done.landed) if done.landed else None,
+        "log_sha256": content.whole(done.log),
+        "published_sha256": content.whole(done.published),
+        "file": done.file,
+        "bytes": done.n_bytes,
+        "seconds": done.seconds,
+        "landed": asdict(done.landed) if done.landed else None,
         "tables": {name: asdict(table) for name, table in done.log.items()},
-    }  # fmt: skip
+    }
     output.echo(output.as_json(told) if in_json else "\n".join(done.lines()))
 
 
@@ -79,9 +87,12 @@ def maintain(read: Callable[[], Settings], *, days: int, in_json: bool) -> None:
         place = place_of(read())
         if not place.is_shared:
             raise ChipledgerError(
-                "one file needs no maintenance", source="settings", field="warehouse.url", value=place.url,
+                "one file needs no maintenance",
+                source="settings",
+                field="warehouse.url",
+                value=place.url,
                 hint="`chipledger compact` packs old documents",
-            )  # fmt: skip
+            )
         with db.open_log(place) as con:
             done = maintenance.maintain(con, days=days, now=steps.utc_now())
     output.echo(output.as_json(asdict(done)) if in_json else "\n".join(done.lines()))

@@ -31,9 +31,22 @@ Ask = Callable[["BenchmarkIncomplete"], Mapping[str, str]]
 """Asks a person for what a file does not tell: returns words, none where nobody answers."""
 
 LISTED = (
-    "throughput_id", "model_name", "task", "scenario", "accelerator_name", "form_factor", "accelerator_count",
-    "precision", "output_rate", "total_rate", "unit_of_work", "evidence_grade", "benchmark", "measured_on", "source",
-)  # fmt: skip
+    "throughput_id",
+    "model_name",
+    "task",
+    "scenario",
+    "accelerator_name",
+    "form_factor",
+    "accelerator_count",
+    "precision",
+    "output_rate",
+    "total_rate",
+    "unit_of_work",
+    "evidence_grade",
+    "benchmark",
+    "measured_on",
+    "source",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,9 +135,12 @@ def listed(file: Path, *, model: str | None = None, chip: str | None = None) -> 
     found = accelerators.resolve(chip) if chip else None
     if chip and found is None:
         raise ChipledgerError(
-            "not a chip that is known here", source=NAME, field="chip", value=chip,
+            "not a chip that is known here",
+            source=NAME,
+            field="chip",
+            value=chip,
             hint="Such as H100, 'H100 SXM' or Trainium2",
-        )  # fmt: skip
+        )
     known = models.find(model) if model else None
     return _query(
         file,
@@ -146,9 +162,12 @@ def shown(file: Path, throughput_id: int) -> dict[str, Any]:
     found = _query(file, "from core.throughput where throughput_id = $id", {"id": throughput_id})
     if not found:
         raise ChipledgerError(
-            "no such run", source=NAME, field="throughput_id", value=str(throughput_id),
+            "no such run",
+            source=NAME,
+            field="throughput_id",
+            value=str(throughput_id),
             hint="`chipledger benchmark list` names them",
-        )  # fmt: skip
+        )
     documents = _query(
         file,
         "select document_sha256, url, fetched_at, size_bytes from core.document "
@@ -170,9 +189,12 @@ def nothing_known(*, model: str | None, chip: str | None) -> str:
 def _label(text: str, file: Path) -> str:
     if not _LABEL.fullmatch(text):
         raise ChipledgerError(
-            "not a label: letters, digits, blanks and .,:+@()=- up to 100", source=NAME, field="name", value=text,
+            "not a label: letters, digits, blanks and .,:+@()=- up to 100",
+            source=NAME,
+            field="name",
+            value=text,
             hint=f"Give --name for {file.name!r}",
-        )  # fmt: skip
+        )
     return text
 
 

@@ -55,9 +55,14 @@ def _cells(row: tuple[object, ...]) -> tuple[str, ...]:
         spot = f"{low:.2f}-{high:.2f}"
     elsewhere = f"{_price(other)} {whose}" if other is not None else NOT_KNOWN
     return (
-        str(chip), _price(on_demand), _price(one_year), _price(three_years), spot, elsewhere,
+        str(chip),
+        _price(on_demand),
+        _price(one_year),
+        _price(three_years),
+        spot,
+        elsewhere,
         f"{tokens:.3g}" if isinstance(tokens, float) else NOT_KNOWN,
-    )  # fmt: skip
+    )
 
 
 def _price(value: object) -> str:

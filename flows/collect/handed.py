@@ -101,9 +101,13 @@ class Handed:
         looks = [self.landing.told(look) for look in collected.looks]
         error = collected.error
         told = {
-            "source": collected.source, "scope": collected.scope, "seconds": collected.seconds, "looks": looks,
-            "notes": collected.notes, "error": error.as_dict() if error else None,
-        }  # fmt: skip
+            "source": collected.source,
+            "scope": collected.scope,
+            "seconds": collected.seconds,
+            "looks": looks,
+            "notes": collected.notes,
+            "error": error.as_dict() if error else None,
+        }
         n_given = len(list(self.folder.glob(f"{number}.*.json")))
         _write(self.folder / f"{number}.{n_given}.json", told)
 

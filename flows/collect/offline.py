@@ -61,15 +61,19 @@ def refuse_mixing(con: duckdb.DuckDBPyConnection, sources: Iterable[Source], fol
     if False in kinds and _has_archive(con, [price_archive.NAME]) and not _has_live(con):
         raise ChipledgerError(
             "this data directory holds the archive of the package, and live prices never mix with it",
-            source=str(folder), field="data_dir", value=folder.name,
+            source=str(folder),
+            field="data_dir",
+            value=folder.name,
             hint="Name another with --data-dir, or move this one away",
-        )  # fmt: skip
+        )
     if True in kinds and _has_live(con):
         raise ChipledgerError(
             "this data directory holds live prices, and the archive of the package never mixes with them",
-            source=str(folder), field="data_dir", value=folder.name,
+            source=str(folder),
+            field="data_dir",
+            value=folder.name,
             hint="`chipledger run --offline` keeps the archive in a directory of its own, offline/",
-        )  # fmt: skip
+        )
 
 
 def _has_archive(con: duckdb.DuckDBPyConnection, names: Sequence[str] = ARCHIVES) -> bool:

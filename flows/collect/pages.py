@@ -37,9 +37,15 @@ def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
     with allowed.opened(file, regions) as standing:
         told = [*allowed.words(allowed.told(regions, allowed.left_out(standing, regions))), OF_ALL]
         return site.write(
-            file, folder, local=local, draw=draw, shown_in=shown_in, chips=shown, standing=standing,
+            file,
+            folder,
+            local=local,
+            draw=draw,
+            shown_in=shown_in,
+            chips=shown,
+            standing=standing,
             regions=" ".join(told),
-        )  # fmt: skip
+        )
 
 
 def chips(settings: Settings) -> tuple[str, ...]:

@@ -147,9 +147,13 @@ class Run:
             LOG.warning("%s", told)
             self.progress(f"{fetched.source} {fetched.scope}: failed")
             self.landing.record_failure(
-                source=fetched.source, scope=fetched.scope, observed_at=self.started_at, error=told,
-                run_id=self.summary.run_id, recorded_at=self.started_at,
-            )  # fmt: skip
+                source=fetched.source,
+                scope=fetched.scope,
+                observed_at=self.started_at,
+                error=told,
+                run_id=self.summary.run_id,
+                recorded_at=self.started_at,
+            )
             return
         for look in fetched.looks:
             self.summary.notes += [f"{look.source} {look.scope}: {note}" for note in look.notes]

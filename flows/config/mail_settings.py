@@ -70,9 +70,11 @@ def read(table: Mapping[str, Any], environ: Mapping[str, str]) -> MailSettings:
         raise SettingsError("a password does not belong into a file", field="mail.password", hint=f"Set {PASSWORD}")
     chosen, password = settings_table.checked(MailTable, table, name="mail"), environ.get(PASSWORD, "")
     missing = {
-        "from": not chosen.sender, "to": not chosen.to, "reply_to": not chosen.reply_to,
+        "from": not chosen.sender,
+        "to": not chosen.to,
+        "reply_to": not chosen.reply_to,
         "host": chosen.through == "smtp" and not chosen.host,
-    }  # fmt: skip
+    }
     for name in (name for name, is_missing in missing.items() if is_missing):
         raise SettingsError("must be given", field=f"mail.{name}", value=table.get(name), hint="docs/mail.md")
     if chosen.through == "smtp" and chosen.user and not password:

@@ -44,9 +44,13 @@ class SettingsModel(BaseSettings):
     """Everything that a deployment can choose."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_nested_delimiter=DELIMITER, env_ignore_empty=True, extra="forbid", frozen=True,
+        env_prefix=PREFIX,
+        env_nested_delimiter=DELIMITER,
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
         hide_input_in_errors=True,
-    )  # fmt: skip
+    )
 
     data_dir: Path = Field(
         default=Settings.data_dir, description="build.duckdb, prices.duckdb, landing/, reports/", validate_default=False
@@ -56,9 +60,10 @@ class SettingsModel(BaseSettings):
         default=Settings.wait_seconds, ge=0, le=86400, description="how long to wait for another run that is writing"
     )
     heartbeat_url: WebAddress = Field(
-        default=Settings.heartbeat_url, json_schema_extra=SECRET,
+        default=Settings.heartbeat_url,
+        json_schema_extra=SECRET,
         description="called after each good run, so that a dead schedule is noticed",
-    )  # fmt: skip
+    )
     reporting_currency: Currency = Field(
         default=Settings.reporting_currency,
         description="pages and mail show prices in it beside US dollars, at the ECB's reference rate: docs/reports.md",
@@ -136,9 +141,12 @@ class Layers:
         for name in ENVIRONMENT_ONLY:
             if name in self.file:
                 raise SettingsError(
-                    "does not belong into a file", source=str(self.path), field=name, value=settings_table.HIDDEN,
+                    "does not belong into a file",
+                    source=str(self.path),
+                    field=name,
+                    value=settings_table.HIDDEN,
                     hint=f"Set {PREFIX}{name.upper()}",
-                )  # fmt: skip
+                )
         if "password" in _table(self.file, "mail") or "password" in _table(self.environment, "mail"):
             raise SettingsError(
                 "a password does not belong into a file", field="mail.password", hint=f"Set {PREFIX}MAIL_PASSWORD"
@@ -154,9 +162,10 @@ class Layers:
             return "command line"
         name = f"{PREFIX}{DELIMITER.join(place)}".upper()
         found = [
-            each for each in self.variables
+            each
+            for each in self.variables
             if f"{each}{DELIMITER}".startswith(f"{name}{DELIMITER}") or name.startswith(f"{each}{DELIMITER}")
-        ]  # fmt: skip
+        ]
         if _has(self.environment, place) and found:
             return f"environment: {', '.join(found)}"
         return f"file: {self.path}" if _has(self.file, place) else "default"
@@ -172,9 +181,12 @@ def layers(path: Path | None, *, must_exist: bool, environ: Mapping[str, str], c
         name: value for name, value in environ.items() if name.startswith(PREFIX) and name != FILE_VARIABLE and value
     }
     return Layers(
-        path=path if is_there else None, variables=tuple(sorted(own)), file=file, environment=_from_environment(own),
+        path=path if is_there else None,
+        variables=tuple(sorted(own)),
+        file=file,
+        environment=_from_environment(own),
         command_line=command_line,
-    )  # fmt: skip
+    )
 
 
 def checked(values: Layer, *, source: str) -> SettingsModel:

@@ -120,9 +120,11 @@ def layers(
     environ = os.environ if environ is None else environ
     named = path or (Path(environ[f"{PREFIX}SETTINGS"]) if environ.get(f"{PREFIX}SETTINGS") else None)
     return model.layers(
-        named or Path(FILE_NAME), must_exist=named is not None, environ=environ,
+        named or Path(FILE_NAME),
+        must_exist=named is not None,
+        environ=environ,
         command_line={} if data_dir is None else {"data_dir": data_dir},
-    )  # fmt: skip
+    )
 
 
 @cache

@@ -21,9 +21,11 @@ QUERY = re.compile(r"\?\S+")
 OF_PYDANTIC = re.compile(r"function-\w+\[|constrained-\w+$")
 """How pydantic names members of a union: no part of the place in a file."""
 BOUNDS = {
-    "greater_than": "above {}", "greater_than_equal": "{} or more",
-    "less_than": "below {}", "less_than_equal": "{} or less",
-}  # fmt: skip
+    "greater_than": "above {}",
+    "greater_than_equal": "{} or more",
+    "less_than": "below {}",
+    "less_than_equal": "{} or less",
+}
 
 
 def checked(model: "type[M]", value: Mapping[str, Any], *, name: str = "", source: str = "") -> "M":
@@ -66,9 +68,12 @@ def unknown(place: str, value: object, known: Iterable[str], *, source: str = ""
     near = get_close_matches(last.lower(), by_name, n=1)
     hint = f"Did you mean {by_name[near[0]]}? " if near else ""
     return SettingsError(
-        "unknown setting", source=source, field=place, value=HIDDEN,
+        "unknown setting",
+        source=source,
+        field=place,
+        value=HIDDEN,
         hint=f"{hint}Known: {', '.join(known)}",
-    )  # fmt: skip
+    )
 
 
 def _fault(model: "type[BaseModel]", error: "ValidationError", *, name: str, source: str) -> SettingsError:

@@ -50,9 +50,12 @@ def place_of(settings: Settings) -> place.Place:
     """Return where the warehouse of settings lies. Raises SettingsError."""
     chosen = of(settings)
     return place.place(
-        settings.data_dir, url=chosen.url, data_path=chosen.data_path, schema=chosen.catalogue_schema,
+        settings.data_dir,
+        url=chosen.url,
+        data_path=chosen.data_path,
+        schema=chosen.catalogue_schema,
         s3_endpoint=chosen.s3_endpoint,
-    )  # fmt: skip
+    )
 
 
 def landing_of(settings: Settings, *, part: str = "") -> Landing:
@@ -74,10 +77,16 @@ def refuse_shared(settings: Settings, command: str, *, hint: str) -> None:
     if place_of(settings).is_shared:
         raise ChipledgerError(
             f"`chipledger {command}` works on the files of one writer, and this warehouse is shared",
-            source="settings", field="warehouse.url", value=chosen.url, hint=hint,
-        )  # fmt: skip
+            source="settings",
+            field="warehouse.url",
+            value=chosen.url,
+            hint=hint,
+        )
     if chosen.landing:
         raise ChipledgerError(
             f"`chipledger {command}` works on a landing folder in the data directory, and this one is elsewhere",
-            source="settings", field="warehouse.landing.folder", value=chosen.landing, hint=hint,
-        )  # fmt: skip
+            source="settings",
+            field="warehouse.landing.folder",
+            value=chosen.landing,
+            hint=hint,
+        )

@@ -34,9 +34,12 @@ def judged(published: Path, told_claims: Sequence[Claim]) -> list[Judged]:
             return audit(con, told_claims)[0]
         except duckdb.CatalogException as error:
             raise ChipledgerError(
-                "the file was published by another version", source=str(published), field="file",
-                value=str(error).splitlines()[0], hint="`chipledger build` publishes it anew",
-            ) from error  # fmt: skip
+                "the file was published by another version",
+                source=str(published),
+                field="file",
+                value=str(error).splitlines()[0],
+                hint="`chipledger build` publishes it anew",
+            ) from error
 
 
 def as_object(one: Judged) -> dict[str, object]:

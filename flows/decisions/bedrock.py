@@ -45,12 +45,23 @@ ENDS = {"Input tokens": "input", "Output tokens": "output"}
 USAGE = re.compile(r"[A-Z0-9]+-.+-(input|output)-tokens(?:-standard)?")
 ON_DEMAND = "On-demand Inference"
 OTHERS = {
-    "batch": "batch", "provision": "provisioned throughput", "reserved": "provisioned throughput",
-    "custom": "custom models", "cache": "cached input", "guardrail": "guardrails", "image": "images, video and sound",
-    "video": "images, video and sound", "audio": "images, video and sound", "speech": "images, video and sound",
-    "cross-region": "cross-region inference", "latency": "latency-optimised", "long-context": "long context",
-    "long-ctx": "long context", "flex": "another tier", "priority": "another tier",
-}  # fmt: skip
+    "batch": "batch",
+    "provision": "provisioned throughput",
+    "reserved": "provisioned throughput",
+    "custom": "custom models",
+    "cache": "cached input",
+    "guardrail": "guardrails",
+    "image": "images, video and sound",
+    "video": "images, video and sound",
+    "audio": "images, video and sound",
+    "speech": "images, video and sound",
+    "cross-region": "cross-region inference",
+    "latency": "latency-optimised",
+    "long-context": "long context",
+    "long-ctx": "long context",
+    "flex": "another tier",
+    "priority": "another tier",
+}
 """Words in a product's attributes that make it another price than the one looked for, and what it is counted as."""
 
 
@@ -110,18 +121,27 @@ def read(file: Path) -> PriceList:
             continue
         hosted.append(
             Hosted(
-                provider=f"Amazon Bedrock {region}", model=model, input_usd_per_million=ends["input"].pop(),
-                output_usd_per_million=ends["output"].pop(), cached_input_usd_per_million=None,
-                as_of=published_at.date(), url=f"{ADDRESS}/{version}/{region}/index.json",
+                provider=f"Amazon Bedrock {region}",
+                model=model,
+                input_usd_per_million=ends["input"].pop(),
+                output_usd_per_million=ends["output"].pop(),
+                cached_input_usd_per_million=None,
+                as_of=published_at.date(),
+                url=f"{ADDRESS}/{version}/{region}/index.json",
             )
-        )  # fmt: skip
+        )
     if not hosted:
         counted = ", ".join([f"{reason}: {n}" for reason, n in left_out.most_common()] + models_left_out)
         raise list_.refusal("no model with a price of input and of output", "products", counted)
     return PriceList(
-        hosted=hosted, file=file.name, document_sha256=hashlib.sha256(body).hexdigest(), version=version,
-        published_at=published_at, left_out=dict(left_out.most_common()), models_left_out=models_left_out,
-    )  # fmt: skip
+        hosted=hosted,
+        file=file.name,
+        document_sha256=hashlib.sha256(body).hexdigest(),
+        version=version,
+        published_at=published_at,
+        left_out=dict(left_out.most_common()),
+        models_left_out=models_left_out,
+    )
 
 
 def _doubts(ends: Mapping[str, set[Decimal]]) -> Iterator[str]:

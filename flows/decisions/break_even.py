@@ -29,10 +29,17 @@ def weeks_of(effort: str) -> tuple[float, float, float]:
 
 
 def move(
-    start: Range | str, target: Range | str, *, work: Work, use: Use, model: str | None = None,
-    interactivity: float | None = None, file: Path | None = None, effort: str | None = None,
+    start: Range | str,
+    target: Range | str,
+    *,
+    work: Work,
+    use: Use,
+    model: str | None = None,
+    interactivity: float | None = None,
+    file: Path | None = None,
+    effort: str | None = None,
     regions: Sequence[str] = (),
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return the answer for each point that both sides have; a side is a cost per million, or words of `read`.
 
     Raises ChipledgerError for words that are not understood and for a file without costs.
@@ -45,12 +52,19 @@ def move(
         "regions": allowed.told((), ()),
         "inputs": {
             **{name: side if isinstance(side, str) else asdict(side) for name, side in known.items()},
-            "model": model, "interactivity": interactivity, "effort": effort, **asdict(work), **asdict(use),
+            "model": model,
+            "interactivity": interactivity,
+            "effort": effort,
+            **asdict(work),
+            **asdict(use),
         },
         "not_included": list(NOT_INCLUDED.values()),
         "formula": "one-off cost / (cost per million before - after - upkeep a million) x 10^6",
-        "answer": None, "cases": [], "unknown": [], "needed": [],
-    }  # fmt: skip
+        "answer": None,
+        "cases": [],
+        "unknown": [],
+        "needed": [],
+    }
     if isinstance(start, Range) and isinstance(target, Range):
         answer["cases"] = _cases(sums, [(None, _given(start), _given(target))], work, used=None)
     else:
@@ -98,9 +112,11 @@ def _given(given: Range) -> dict[str, Any]:
 def _figure(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "basis": "measured",
-        "low": row["all_in_output_usd_low"], "likely": row["all_in_output_usd_median"],
-        "high": row["all_in_output_usd_high"], **{name: row[name] for name in evidence.SHOWN},
-    }  # fmt: skip
+        "low": row["all_in_output_usd_low"],
+        "likely": row["all_in_output_usd_median"],
+        "high": row["all_in_output_usd_high"],
+        **{name: row[name] for name in evidence.SHOWN},
+    }
 
 
 def _common(
@@ -118,9 +134,12 @@ def _common(
 
 
 def _cases(
-    sums: Sums, points: Sequence[tuple[tuple[Any, ...] | None, dict[str, Any], dict[str, Any]]], work: Work, *,
+    sums: Sums,
+    points: Sequence[tuple[tuple[Any, ...] | None, dict[str, Any], dict[str, Any]]],
+    work: Work,
+    *,
     used: float | None,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """Return the answer at each point: soonest, likely and latest, and where the likely one flips."""
     asked = [
         (
@@ -138,15 +157,20 @@ def _cases(
         # An end whose price is not known says nothing; the likely one always has its price and its rate.
         verdicts = {likely["move_verdict"], *filter(None, (soonest["move_verdict"], latest["move_verdict"]))}
         case: dict[str, Any] = {
-            "point": point and dict(zip(evidence.POINT, point, strict=True)), "from": start, "to": target,
+            "point": point and dict(zip(evidence.POINT, point, strict=True)),
+            "from": start,
+            "to": target,
             "answer": verdicts.pop() if len(verdicts) == 1 else "depends",
-            "soonest": soonest, "likely": likely, "latest": latest, "whole_units": None,
+            "soonest": soonest,
+            "likely": likely,
+            "latest": latest,
+            "whole_units": None,
             "flips": [
                 line
                 for flip in map(asdict, flips[place])
                 for line in (flip, *_of_evidence(flip, {"from_usd": start, "to_usd": target}.get(flip["name"])))
             ],
-        }  # fmt: skip
+        }
         if work.tokens_per_day and start["basis"] == target["basis"] == "measured":
             case["whole_units"] = _whole_units(sums, case, work)
             case["answer"] = case["answer"] if case["answer"] == case["whole_units"]["verdict"] else "depends"
@@ -166,10 +190,14 @@ def _of_evidence(flip: Mapping[str, Any], figure: Mapping[str, Any] | None) -> I
 
 
 def _needed(
-    sums: Sums, sides: Mapping[str, Any],
-    found: Mapping[str, evidence.Points | None], prices: Mapping[str, dict[str, Any] | None],
-    bounds: Mapping[tuple[str, str], float | None], work: Work, use: Use,
-) -> Iterator[dict[str, Any]]:  # fmt: skip
+    sums: Sums,
+    sides: Mapping[str, Any],
+    found: Mapping[str, evidence.Points | None],
+    prices: Mapping[str, dict[str, Any] | None],
+    bounds: Mapping[tuple[str, str], float | None],
+    work: Work,
+    use: Use,
+) -> Iterator[dict[str, Any]]:
     """Yield what a side would have to reach at its price, at each point that the other was measured at.
 
     `rate_to_be_equal` makes a token cost the same on both sides, `rate_to_pay` brings the cost of the move back within
@@ -187,18 +215,33 @@ def _needed(
             else [(point, _figure(row)) for point, row in (found[other] or {}).items()]
         )
         for point, figure in known:
-            to_pay = None if work.tokens_per_day is None else sums.value(
-                f"decision.{name}_cost_to_pay", work.horizon_months, once["wait_months"], work.dual_weeks,
-                work.tokens_per_day, figure["likely"], work.upkeep, fixed,
-            )  # fmt: skip
+            to_pay = (
+                None
+                if work.tokens_per_day is None
+                else sums.value(
+                    f"decision.{name}_cost_to_pay",
+                    work.horizon_months,
+                    once["wait_months"],
+                    work.dual_weeks,
+                    work.tokens_per_day,
+                    figure["likely"],
+                    work.upkeep,
+                    fixed,
+                )
+            )
             equal = _rate(sums, price["paid_rate_usd"], figure["likely"], use)
             bound = bounds.get((name, point[0])) if point else None
             yield {
-                "side": name, "point": point and dict(zip(evidence.POINT, point, strict=True)), "known": figure,
-                "price": price, "cost_to_pay": to_pay, "rate_to_be_equal": equal,
+                "side": name,
+                "point": point and dict(zip(evidence.POINT, point, strict=True)),
+                "known": figure,
+                "price": price,
+                "cost_to_pay": to_pay,
+                "rate_to_be_equal": equal,
                 "rate_to_pay": None if to_pay is None else _rate(sums, price["paid_rate_usd"], to_pay, use),
-                "compute_bound": bound, "equal_share_of_bound": equal / bound if equal and bound else None,
-            }  # fmt: skip
+                "compute_bound": bound,
+                "equal_share_of_bound": equal / bound if equal and bound else None,
+            }
 
 
 def _rate(sums: Sums, paid: float, usd: float, use: Use) -> float | None:
@@ -218,6 +261,7 @@ def _whole_units(sums: Sums, case: Mapping[str, Any], work: Work) -> dict[str, A
         [once, likely["wait_months"], *months, work.upkeep, work.horizon_months],
     )
     return {
-        "from_accelerators": case["from"]["paid_accelerators"], "to_accelerators": case["to"]["paid_accelerators"],
+        "from_accelerators": case["from"]["paid_accelerators"],
+        "to_accelerators": case["to"]["paid_accelerators"],
         **found,
-    }  # fmt: skip
+    }

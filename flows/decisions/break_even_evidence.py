@@ -16,19 +16,63 @@ from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.reference import models
 
 POINT = (
-    "model_name", "task", "scenario", "benchmark_family", "benchmark", "precision_bits", "input_length",
-    "output_length", "decoding", "interactivity", "interactivity_statistic",
-)  # fmt: skip
+    "model_name",
+    "task",
+    "scenario",
+    "benchmark_family",
+    "benchmark",
+    "precision_bits",
+    "input_length",
+    "output_length",
+    "decoding",
+    "interactivity",
+    "interactivity_statistic",
+)
 """What both sides must share: precisions by their bits, all else as it stands."""
 SHOWN = (
-    "accelerator_name", "form_factor", "service_provider_name", "host_provider_name", "purchase_option",
-    "commitment_class", "capacity_class", "region_id", "instance_type", "unit_accelerators", "price_basis",
-    "low_price_usd", "median_price_usd", "high_price_usd", "paid_rate_usd", "running_share", "utilisation",
-    "is_current", "last_observed_at", "price_source", "price_document_sha256", "offer_id", "precision", "reach",
-    "ttft_ms", "high_output_rate", "median_output_rate", "low_output_rate", "evidence_grade",
-    "rate_bound_per_accelerator", "binding_bound", "share_of_bound", "n_runs", "software", "measured_by", "measured_on",
-    "throughput_id", "source_url", "slower_source_url", "tokens_per_day", "paid_accelerators", "usd_per_month_at_load",
-)  # fmt: skip
+    "accelerator_name",
+    "form_factor",
+    "service_provider_name",
+    "host_provider_name",
+    "purchase_option",
+    "commitment_class",
+    "capacity_class",
+    "region_id",
+    "instance_type",
+    "unit_accelerators",
+    "price_basis",
+    "low_price_usd",
+    "median_price_usd",
+    "high_price_usd",
+    "paid_rate_usd",
+    "running_share",
+    "utilisation",
+    "is_current",
+    "last_observed_at",
+    "price_source",
+    "price_document_sha256",
+    "offer_id",
+    "precision",
+    "reach",
+    "ttft_ms",
+    "high_output_rate",
+    "median_output_rate",
+    "low_output_rate",
+    "evidence_grade",
+    "rate_bound_per_accelerator",
+    "binding_bound",
+    "share_of_bound",
+    "n_runs",
+    "software",
+    "measured_by",
+    "measured_on",
+    "throughput_id",
+    "source_url",
+    "slower_source_url",
+    "tokens_per_day",
+    "paid_accelerators",
+    "usd_per_month_at_load",
+)
 """What stands beside a cost: the price and the run it is of, with dates, documents, grade and bound."""
 MOST_POINTS = 8
 """Points that a reason names; the rest is counted."""
@@ -73,9 +117,13 @@ def models_of(con: duckdb.DuckDBPyConnection, sides: Sequence[Side], model: str 
 
 
 def points(
-    con: duckdb.DuckDBPyConnection, side: Side, names: Sequence[str], interactivity: float | None,
-    tokens_per_day: float | None, use: Use,
-) -> Points:  # fmt: skip
+    con: duckdb.DuckDBPyConnection,
+    side: Side,
+    names: Sequence[str],
+    interactivity: float | None,
+    tokens_per_day: float | None,
+    use: Use,
+) -> Points:
     """Return the best offer of a side at each point: ranked prices first, then the better grade, then the cheaper.
 
     Raises SettingsError where the words leave open which of several lengths of commitment is meant.
@@ -89,19 +137,26 @@ def points(
             f"$model, $speed, $used, $committed, $spot, $load) where {FILTER} and is_ranked "
             "and all_in_output_usd_median is not null",
             {
-                **side.values, "model": name, "speed": interactivity, "used": use.utilisation,
-                "committed": use.commitment_use, "spot": use.spot_running_share, "load": tokens_per_day,
+                **side.values,
+                "model": name,
+                "speed": interactivity,
+                "used": use.utilisation,
+                "committed": use.commitment_use,
+                "spot": use.spot_running_share,
+                "load": tokens_per_day,
             },
-        ):  # fmt: skip
+        ):
             lengths.add(row["commitment_class"])
             point = tuple(row[each] for each in POINT)
             if row["precision_bits"] is not None and (point not in best or _order(row) < _order(best[point])):
                 best[point] = row
     if len(lengths) > 1:
         raise SettingsError(
-            "leaves open which length of commitment is meant", field="side", value=side.text,
+            "leaves open which length of commitment is meant",
+            field="side",
+            value=side.text,
             hint=f"Add one of {', '.join(sorted(filter(None, lengths)))}",
-        )  # fmt: skip
+        )
     return {point: best[point] for point in sorted(best, key=described)}
 
 
@@ -139,9 +194,11 @@ def compute_bound(con: duckdb.DuckDBPyConnection, priced: Mapping[str, Any], mod
 
 
 def reasons(
-    con: duckdb.DuckDBPyConnection, sides: Mapping[str, Any], found: Mapping[str, Points | None],
+    con: duckdb.DuckDBPyConnection,
+    sides: Mapping[str, Any],
+    found: Mapping[str, Points | None],
     names: Sequence[str],
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[str]:
     """Yield in words why no point has both sides."""
     for name, side in sides.items():
         if isinstance(side, Side) and not found[name]:
@@ -169,10 +226,20 @@ def described(point: Sequence[Any]) -> str:
     lengths = [said["input_length"], said["output_length"]]
     ratio = "/".join("?" if one is None else f"{one:g}" for one in lengths)
     user = None if speed is None else f"{speed:g} tok/s/user {said['interactivity_statistic'] or ''}".strip()
-    return ", ".join(filter(None, (
-        said["model_name"], said["scenario"], said["benchmark"], f"{said['precision_bits']} bits",
-        None if lengths == [None, None] else f"lengths {ratio}", said["decoding"], user,
-    )))  # fmt: skip
+    return ", ".join(
+        filter(
+            None,
+            (
+                said["model_name"],
+                said["scenario"],
+                said["benchmark"],
+                f"{said['precision_bits']} bits",
+                None if lengths == [None, None] else f"lengths {ratio}",
+                said["decoding"],
+                user,
+            ),
+        )
+    )
 
 
 def _lacking(con: duckdb.DuckDBPyConnection, side: Side, names: Sequence[str]) -> Iterator[str]:
@@ -196,13 +263,16 @@ def _lacking(con: duckdb.DuckDBPyConnection, side: Side, names: Sequence[str]) -
     if not priced:
         yield f"no price of {side.words}"
     elif not usable:
-        told = sorted({
-            f"{row['cheapest_price_usd'] or row['median_price_usd']:g} USD/chip-h ({row['last_observed_at']:%Y-%m-%d}"
-            f"{', a from-price, which nobody may be offered' if row['is_floor'] else ''}"
-            f"{', form of the chip not stated' if row['form_factor'] is None else ''})"
-            for row in priced
-            if row["cheapest_price_usd"] or row["median_price_usd"]
-        })  # fmt: skip
+        told = sorted(
+            {
+                f"{row['cheapest_price_usd'] or row['median_price_usd']:g} USD/chip-h "
+                f"({row['last_observed_at']:%Y-%m-%d}"
+                f"{', a from-price, which nobody may be offered' if row['is_floor'] else ''}"
+                f"{', form of the chip not stated' if row['form_factor'] is None else ''})"
+                for row in priced
+                if row["cheapest_price_usd"] or row["median_price_usd"]
+            }
+        )
         yield f"no price of {side.words} that a cost can be computed with: {'; '.join(told) or 'none in US dollars'}"
     elif asked:
         yield (

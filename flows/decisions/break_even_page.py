@@ -22,14 +22,24 @@ ANSWERS = {
     None: "Whether it pays depends on the load: give --tokens-per-day.",
 }
 NAMES = {
-    "from_usd": "cost per million before", "to_usd": "cost per million after", "tokens_a_day": "tokens a day",
-    "weeks": "weeks of work, all models", "engineers": "engineers", "engineer_hour": "USD an hour of an engineer",
-    "upkeep": "upkeep, USD a month", "dual_weeks": "weeks in which both run", "stranded": "stranded commitment, USD",
-    "late_weeks": "weeks of delay", "late_usd": "USD a week of delay", "horizon": "horizon, months",
-    "utilisation": "utilisation of both sides", "from_price": "price before, USD/chip-h",
-    "to_price": "price after, USD/chip-h", "from_rate": "rate before, tok/s a chip",
+    "from_usd": "cost per million before",
+    "to_usd": "cost per million after",
+    "tokens_a_day": "tokens a day",
+    "weeks": "weeks of work, all models",
+    "engineers": "engineers",
+    "engineer_hour": "USD an hour of an engineer",
+    "upkeep": "upkeep, USD a month",
+    "dual_weeks": "weeks in which both run",
+    "stranded": "stranded commitment, USD",
+    "late_weeks": "weeks of delay",
+    "late_usd": "USD a week of delay",
+    "horizon": "horizon, months",
+    "utilisation": "utilisation of both sides",
+    "from_price": "price before, USD/chip-h",
+    "to_price": "price after, USD/chip-h",
+    "from_rate": "rate before, tok/s a chip",
     "to_rate": "rate after, tok/s a chip",
-}  # fmt: skip
+}
 
 
 class Section(NamedTuple):
@@ -89,25 +99,40 @@ def _in_full(case: Mapping[str, Any], asked: Mapping[str, Any]) -> list[Section]
     ends = [case[each] for each in ("soonest", "likely", "latest")]
     months = [row["break_even_months"] for row in ends]
     names = {
-        "engineering_usd": "work, USD", "dual_running_usd": "both running, USD", "stranded_usd": "stranded, USD",
-        "delay_usd": "delay, USD", "one_off_usd": "one-off cost, USD", "from_usd_per_month": "before, USD a month",
-        "to_usd_per_month": "after, USD a month", "upkeep_usd_per_month": "upkeep, USD a month",
-        "net_saving_usd_per_month": "saving, USD a month", "saving_usd_per_million": "saving, USD a million",
-        "break_even_tokens": "tokens to break even", "break_even_months": "months of running to break even",
+        "engineering_usd": "work, USD",
+        "dual_running_usd": "both running, USD",
+        "stranded_usd": "stranded, USD",
+        "delay_usd": "delay, USD",
+        "one_off_usd": "one-off cost, USD",
+        "from_usd_per_month": "before, USD a month",
+        "to_usd_per_month": "after, USD a month",
+        "upkeep_usd_per_month": "upkeep, USD a month",
+        "net_saving_usd_per_month": "saving, USD a month",
+        "saving_usd_per_million": "saving, USD a million",
+        "break_even_tokens": "tokens to break even",
+        "break_even_months": "months of running to break even",
         "months_from_start": "months from the start of the work",
         "spend_to_pay_usd_per_month": "pays from a spend of USD a month",
-        "staying_usd": f"staying for {asked['horizon_months']:g} months, USD", "moving_usd": "moving, USD",
-        "gain_usd": "gain, USD", "move_verdict": "answer",
-    }  # fmt: skip
+        "staying_usd": f"staying for {asked['horizon_months']:g} months, USD",
+        "moving_usd": "moving, USD",
+        "gain_usd": "gain, USD",
+        "move_verdict": "answer",
+    }
     sums = [
         {"": words, **{end: _end(row, name) for end, row in zip(("soonest", "likely", "latest"), ends, strict=True)}}
         for name, words in names.items()
     ]
     for place, (words, factor) in enumerate((("the same in days", DAYS_A_MONTH), ("the same in years", 1 / 12))):
-        sums.insert(12 + place, {"": words, **{
-            end: None if each is None else each * factor
-            for end, each in zip(("soonest", "likely", "latest"), months, strict=True)
-        }})  # fmt: skip
+        sums.insert(
+            12 + place,
+            {
+                "": words,
+                **{
+                    end: None if each is None else each * factor
+                    for end, each in zip(("soonest", "likely", "latest"), months, strict=True)
+                },
+            },
+        )
     lines = [
         f"The {end} is unknown: the {price} price of a side is not known."
         for end, price in (("soonest", "dearest or cheapest"), ("latest", "cheapest or dearest"))
@@ -123,11 +148,14 @@ def _in_full(case: Mapping[str, Any], asked: Mapping[str, Any]) -> list[Section]
         )
     flips = [
         {
-            "input": NAMES[flip["name"]], "given": flip["given"], "flips at": flip["flips_at"],
-            "as a ratio": flip["ratio"], "pays": flip["pays"],
+            "input": NAMES[flip["name"]],
+            "given": flip["given"],
+            "flips at": flip["flips_at"],
+            "as a ratio": flip["ratio"],
+            "pays": flip["pays"],
         }
         for flip in case["flips"]
-    ]  # fmt: skip
+    ]
     evidence = [_evidence(side, case[side]) for side in ("from", "to") if case[side]["basis"] == "measured"]
     told = (
         ["Each alone, all else as given; the nearest first."] if flips else ["No value of one input flips the answer."]

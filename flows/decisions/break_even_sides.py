@@ -47,19 +47,29 @@ class Side:
         return ", ".join(
             filter(
                 None,
-                (self.chip, self.machine, self.purchase_option, self.provider or "any provider",
-                 self.commitment_class, self.capacity_class),
+                (
+                    self.chip,
+                    self.machine,
+                    self.purchase_option,
+                    self.provider or "any provider",
+                    self.commitment_class,
+                    self.capacity_class,
+                ),
             )
-        )  # fmt: skip
+        )
 
     @property
     def values(self) -> dict[str, str | None]:
         """Return the values of the conditions `FILTER`."""
         return {
-            "chip": self.accelerator_name, "form": self.form_factor, "option": self.purchase_option,
-            "provider": self.provider, "length": self.commitment_class, "size": self.capacity_class,
+            "chip": self.accelerator_name,
+            "form": self.form_factor,
+            "option": self.purchase_option,
+            "provider": self.provider,
+            "length": self.commitment_class,
+            "size": self.capacity_class,
             "machine": self.machine,
-        }  # fmt: skip
+        }
 
 
 FILTER = """
@@ -91,10 +101,15 @@ def read(text: str, *, field: str, providers: Iterable[str]) -> Side:
     if machine and provider not in (None, _AWS):
         raise SettingsError(f"{machine} is sold by AWS, not by {provider}", field=field, value=text)
     return Side(
-        text=text, accelerator_name=chip[0], form_factor=chip[1], machine=machine,
-        provider=_AWS if machine else provider, purchase_option=found["purchase_option"],
-        commitment_class=found.get("commitment_class"), capacity_class=found.get("capacity_class"),
-    )  # fmt: skip
+        text=text,
+        accelerator_name=chip[0],
+        form_factor=chip[1],
+        machine=machine,
+        provider=_AWS if machine else provider,
+        purchase_option=found["purchase_option"],
+        commitment_class=found.get("commitment_class"),
+        capacity_class=found.get("capacity_class"),
+    )
 
 
 def _phrases(text: str, vocabulary: Mapping[str, tuple[str, str]], field: str) -> tuple[dict[str, str], list[str]]:
@@ -112,8 +127,9 @@ def _phrases(text: str, vocabulary: Mapping[str, tuple[str, str]], field: str) -
             if found.get(kind, name) != name:
                 raise SettingsError(
                     f"names two of one kind ({kind.replace('_', ' ')}): {found[kind]} and {name}",
-                    field=field, value=text,
-                )  # fmt: skip
+                    field=field,
+                    value=text,
+                )
             found[kind] = name
             place += length
             break

@@ -73,11 +73,19 @@ class Work:
     def inputs(self, from_usd: float, to_usd: float, weeks: float) -> dict[str, float | None]:
         """Return the inputs of mart.break_even."""
         return {
-            "from_usd": from_usd, "to_usd": to_usd, "tokens_a_day": self.tokens_per_day,
-            "weeks": weeks * self.n_models, "engineers": self.engineers, "engineer_hour": self.usd_per_hour,
-            "upkeep": self.upkeep, "dual_weeks": self.dual_weeks, "stranded": self.stranded,
-            "late_weeks": self.delay_weeks, "late_usd": self.delay_usd_per_week, "horizon": self.horizon_months,
-        }  # fmt: skip
+            "from_usd": from_usd,
+            "to_usd": to_usd,
+            "tokens_a_day": self.tokens_per_day,
+            "weeks": weeks * self.n_models,
+            "engineers": self.engineers,
+            "engineer_hour": self.usd_per_hour,
+            "upkeep": self.upkeep,
+            "dual_weeks": self.dual_weeks,
+            "stranded": self.stranded,
+            "late_weeks": self.delay_weeks,
+            "late_usd": self.delay_usd_per_week,
+            "horizon": self.horizon_months,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,15 +12,28 @@ from warehouse.reference import accelerators, models
 from warehouse.reference.accelerator_facts import FACTS
 
 COMPARED = (
-    "dense_bf16_tflops", "dense_fp8_tflops", "dense_fp4_tflops", "memory_gb", "memory_bandwidth_tb_s", "tdp_w",
-)  # fmt: skip
+    "dense_bf16_tflops",
+    "dense_fp8_tflops",
+    "dense_fp4_tflops",
+    "memory_gb",
+    "memory_bandwidth_tb_s",
+    "tdp_w",
+)
 """The facts that a table for people shows; the others stand in --json and in core.accelerator."""
 
 PRICES = (
-    "purchase_option", "commitment_class", "service_provider_name", "cheapest_price_usd", "price_per_pflop_hour",
-    "price_per_bf16_pflop_hour", "price_per_tb_s_hour", "price_per_gb_hour", "last_observed_at",
-    "is_current", "is_ranked",
-)  # fmt: skip
+    "purchase_option",
+    "commitment_class",
+    "service_provider_name",
+    "cheapest_price_usd",
+    "price_per_pflop_hour",
+    "price_per_bf16_pflop_hour",
+    "price_per_tb_s_hour",
+    "price_per_gb_hour",
+    "last_observed_at",
+    "is_current",
+    "is_ranked",
+)
 
 
 def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, list[dict[str, Any]]]:
@@ -38,9 +51,11 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
     for one in (*wanted, *([against] if against else ())):
         if not any(_is(row, one) for row in facts):
             raise SettingsError(
-                "nothing is published of this chip here", field="chip", value=" ".join(filter(None, one)),
+                "nothing is published of this chip here",
+                field="chip",
+                value=" ".join(filter(None, one)),
                 hint="`chipledger chips` lists those that there are",
-            )  # fmt: skip
+            )
     chosen = [row for row in facts if not wanted or any(_is(row, one) for one in wanted)]
     disputed = {(row["accelerator_name"], row["form_factor"], row["fact"]) for row in told if row["fact_rank"] > 1}
     return {

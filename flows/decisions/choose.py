@@ -35,50 +35,72 @@ class Question:
 
 QUESTIONS = (
     Question(
-        question="How much a month goes into this?", asked_by=CHECKLIST_TITLE, setting="monthly_spend",
+        question="How much a month goes into this?",
+        asked_by=CHECKLIST_TITLE,
+        setting="monthly_spend",
         used_for="USD a month between the best option and the runner-up",
     ),
     Question(
-        question="How many weeks may a migration take?", asked_by=CHECKLIST_TITLE, setting="weeks_of_migration",
+        question="How many weeks may a migration take?",
+        asked_by=CHECKLIST_TITLE,
+        setting="weeks_of_migration",
         used_for="whether it ends before weeks_to_production; its cost: chipledger breakeven",
     ),
     Question(
-        question="In how many weeks must it run?", asked_by=CHECKLIST_TITLE, setting="weeks_to_production",
+        question="In how many weeks must it run?",
+        asked_by=CHECKLIST_TITLE,
+        setting="weeks_to_production",
         used_for="compared with weeks_of_migration",
     ),
     Question(
-        question="For how long is this wanted, and may one commit?", asked_by=CHECKLIST_TITLE,
-        setting="horizon_months", used_for="longer commitments, and trainings that take longer, are left out",
+        question="For how long is this wanted, and may one commit?",
+        asked_by=CHECKLIST_TITLE,
+        setting="horizon_months",
+        used_for="longer commitments, and trainings that take longer, are left out",
     ),
     Question(
-        question="Is the work steady or in bursts?", asked_by=CHECKLIST_TITLE, setting="share_of_use",
+        question="Is the work steady or in bursts?",
+        asked_by=CHECKLIST_TITLE,
+        setting="share_of_use",
         used_for="commitments are charged for hours that nobody uses",
     ),
     Question(
-        question="May the work be interrupted?", asked_by=FRAMEWORK_TITLE, setting="tolerates_interruption",
+        question="May the work be interrupted?",
+        asked_by=FRAMEWORK_TITLE,
+        setting="tolerates_interruption",
         used_for="spot counts only then, with spot_loss",
     ),
     Question(
-        question="What do interruptions cost?", asked_by=FRAMEWORK_TITLE, setting="spot_loss",
+        question="What do interruptions cost?",
+        asked_by=FRAMEWORK_TITLE,
+        setting="spot_loss",
         used_for="spot is charged for the hours that it loses",
     ),
     Question(
-        question="One cloud, or any?", asked_by=MATRIX_TITLE, setting="providers",
+        question="One cloud, or any?",
+        asked_by=MATRIX_TITLE,
+        setting="providers",
         used_for="all other providers are left out",
     ),
     Question(
-        question="How many tokens a day are served?", asked_by=FRAMEWORK_TITLE, setting="tokens_per_day",
+        question="How many tokens a day are served?",
+        asked_by=FRAMEWORK_TITLE,
+        setting="tokens_per_day",
         used_for="whole units are paid for, whether the load fills them or not",
     ),
     Question(
-        question="How long is the training?", asked_by=MATRIX_TITLE, setting="training_tokens",
+        question="How long is the training?",
+        asked_by=MATRIX_TITLE,
+        setting="training_tokens",
         used_for="time and cost of the whole training",
     ),
     Question(
-        question="How fast must it answer?", asked_by=CHECKLIST_TITLE, setting="interactivity",
+        question="How fast must it answer?",
+        asked_by=CHECKLIST_TITLE,
+        setting="interactivity",
         used_for="only rates measured at that speed for each user count",
     ),
-)  # fmt: skip
+)
 
 JUDGEMENTS = (
     "breadth of the ecosystem and of its community",
@@ -187,9 +209,11 @@ def _check_providers(con: duckdb.DuckDBPyConnection, names: Sequence[str] | None
     for name in names or ():
         if name not in known:
             raise SettingsError(
-                "no provider with a price is called so", field="--provider", value=name,
+                "no provider with a price is called so",
+                field="--provider",
+                value=name,
                 hint=f"Known: {', '.join(sorted(known))}",
-            )  # fmt: skip
+            )
 
 
 def _workload(con: duckdb.DuckDBPyConnection, workload: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,15 +248,32 @@ def _workload(con: duckdb.DuckDBPyConnection, workload: Mapping[str, Any], given
 
 
 def _choices(
-    con: duckdb.DuckDBPyConnection, task: str, model: str, given: Mapping[str, Any], *, tokens: float | None,
+    con: duckdb.DuckDBPyConnection,
+    task: str,
+    model: str,
+    given: Mapping[str, Any],
+    *,
+    tokens: float | None,
     speed: float | None,
-) -> list[dict[str, Any]]:  # fmt: skip
-    return _asked(con, CHOICE, {
-        "task": task, "model": model, "tokens": tokens, "speed": speed, "months": given["horizon_months"],
-        "used": given["share_of_use"], "tolerates": given["tolerates_interruption"], "spot_loss": given["spot_loss"],
-        "providers": given["providers"], "load": given["tokens_per_day"] if task == "serving" else None,
-        "utilisation": given["utilisation"], "days": given["price_days"],
-    })  # fmt: skip
+) -> list[dict[str, Any]]:
+    return _asked(
+        con,
+        CHOICE,
+        {
+            "task": task,
+            "model": model,
+            "tokens": tokens,
+            "speed": speed,
+            "months": given["horizon_months"],
+            "used": given["share_of_use"],
+            "tolerates": given["tolerates_interruption"],
+            "spot_loss": given["spot_loss"],
+            "providers": given["providers"],
+            "load": given["tokens_per_day"] if task == "serving" else None,
+            "utilisation": given["utilisation"],
+            "days": given["price_days"],
+        },
+    )
 
 
 def _questions(
@@ -244,10 +285,15 @@ def _questions(
         number = getattr(decision, each.setting) if each.setting not in given else given[each.setting]
         if isinstance(number, Spread):
             number = number.model_dump()
-        told.append({
-            "question": each.question, "asked_by": each.asked_by, "setting": each.setting, "number": number,
-            "used_for": each.used_for,
-        })  # fmt: skip
+        told.append(
+            {
+                "question": each.question,
+                "asked_by": each.asked_by,
+                "setting": each.setting,
+                "number": number,
+                "used_for": each.used_for,
+            }
+        )
     if decision.weeks_of_migration is not None and decision.weeks_to_production is not None:
         is_in_time = decision.weeks_of_migration <= decision.weeks_to_production
         for row in told:

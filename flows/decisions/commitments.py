@@ -46,9 +46,11 @@ def answer(
     """Return for each line of the fleet the best cover and its range. Raises ChipledgerError without a fleet."""
     if private is None or not private.exists():
         raise ChipledgerError(
-            "there is no fleet to cover", field="private.fleet", value="",
+            "there is no fleet to cover",
+            field="private.fleet",
+            value="",
             hint="Name a fleet.csv in [private] and run `chipledger build`: docs/commitments.md",
-        )  # fmt: skip
+        )
     with duckdb.connect(str(private), read_only=True) as con:
         fleet = rows(con, "from fleet_line order by line_number")
         contracted = {
@@ -111,9 +113,14 @@ def covered(
             continue
         on_demand, terms = priced
         found = advise(
-            on_demand=on_demand, terms=terms, demands=demands, owned=owned, days=days, yearly=yearly,
+            on_demand=on_demand,
+            terms=terms,
+            demands=demands,
+            owned=owned,
+            days=days,
+            yearly=yearly,
             fall=_fall(move),
-        )  # fmt: skip
+        )
         answers.append({"prices": which, "reason": None} | found)
     return told | {
         "reason": None,
@@ -127,9 +134,15 @@ def covered(
 
 
 def advise(
-    *, on_demand: float, terms: Sequence[Term], demands: Mapping[str, Demand], owned: Sequence[Owned], days: int,
-    yearly: float, fall: float | None,
-) -> dict[str, Any]:  # fmt: skip
+    *,
+    on_demand: float,
+    terms: Sequence[Term],
+    demands: Mapping[str, Demand],
+    owned: Sequence[Owned],
+    days: int,
+    yearly: float,
+    fall: float | None,
+) -> dict[str, Any]:
     """Return the best cover, its range over use and prices, and what each size costs where things come otherwise.
 
     `demands` has low, likely and high use; `yearly` is the expected move of prices a year, `fall` the deepest seen.
@@ -170,7 +183,7 @@ def advise(
             | {f"regret_usd_if_prices_{name}": regret[i] for name, regret in by_price.items()}
             for i, size in enumerate(found)
         ],
-    }  # fmt: skip
+    }
 
 
 def _size(size: Size, use: Demand) -> dict[str, Any]:
@@ -275,13 +288,15 @@ def _priced(
         return "no contracted on-demand price of this machine"
     terms = [
         Term(
-            name=_words(each), days=each["commitment_term_hours"] // 24, offer_id=each["offer_id"],
+            name=_words(each),
+            days=each["commitment_term_hours"] // 24,
+            offer_id=each["offer_id"],
             hourly=each["price_per_accelerator_hour_usd"] * chips * shares[each["offer_id"]],
             upfront=_upfront(each) * chips * shares[each["offer_id"]],
         )
         for each in options
         if each["offer_id"] in shares
-    ]  # fmt: skip
+    ]
     if not terms:
         return "no contracted price of a commitment for this machine"
     return first["on_demand_price_usd"] * chips * shares[first["on_demand_offer_id"]], terms

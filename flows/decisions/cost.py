@@ -23,10 +23,23 @@ DEMAND_LOG = {"bandwidth": 0.6, "compute": 0.5}
 """Shares of a bound above which a figure is possible, and needs its run log to be believed (docs/physics.md)."""
 
 SAME_POINT = (
-    "model_name", "task", "scenario", "benchmark", "precision", "input_length", "output_length", "decoding",
-    "interactivity", "interactivity_statistic", "evidence_grade", "accelerator_count", "accelerator_name",
-    "form_factor", "purchase_option", "commitment_class",
-)  # fmt: skip
+    "model_name",
+    "task",
+    "scenario",
+    "benchmark",
+    "precision",
+    "input_length",
+    "output_length",
+    "decoding",
+    "interactivity",
+    "interactivity_statistic",
+    "evidence_grade",
+    "accelerator_count",
+    "accelerator_name",
+    "form_factor",
+    "purchase_option",
+    "commitment_class",
+)
 """What rows share of which a table for people shows the cheapest one."""
 
 
@@ -73,10 +86,13 @@ def bare(asked: Sum, terms: Terms, file: Path | None) -> dict[str, Any]:
             "cost.price_to_beat($beat, 1, $throughput, $utilisation) as price_to_beat, "
             "cost.rate_to_beat($price, 1, $beat, $utilisation) as rate_to_beat",
             {
-                "price": asked.price, "chips": asked.chips, "throughput": asked.throughput,
-                "utilisation": asked.utilisation, "beat": terms.beat,
+                "price": asked.price,
+                "chips": asked.chips,
+                "throughput": asked.throughput,
+                "utilisation": asked.utilisation,
+                "beat": terms.beat,
             },
-        )  # fmt: skip
+        )
     found |= _bound(asked, found["rate_to_beat"], file)
     terms = replace(terms, added=addable(terms.added, has_month=found["million_tokens_per_month"] is not None))
     found |= cost_added.lines(found["usd_per_million_tokens"], found["million_tokens_per_month"], terms.added)
@@ -107,11 +123,16 @@ def serving(
                 "from mart.serving_cost($model, $speed, $used, $committed, $spot, $load) "
                 "order by utilisation desc, cost_rank nulls last, age_days, offer_id",
                 {
-                    "model": name, "speed": interactivity, "used": used, "committed": terms.commitment_use,
-                    "spot": terms.spot_running_share, "load": tokens_per_day, "beat": terms.beat,
+                    "model": name,
+                    "speed": interactivity,
+                    "used": used,
+                    "committed": terms.commitment_use,
+                    "spot": terms.spot_running_share,
+                    "load": tokens_per_day,
+                    "beat": terms.beat,
                 },
             )
-        ]  # fmt: skip
+        ]
         slower = _rows(
             con,
             "select count(*) as n from int.serving_rate where model_name = $model and interactivity_from is null "
@@ -131,9 +152,16 @@ def serving(
 
 
 def training(
-    file: Path, *, model: str, tokens: float, overhead: float, goodput: float, mfu: float | None,
-    precision: str, terms: Terms,
-) -> dict[str, Any]:  # fmt: skip
+    file: Path,
+    *,
+    model: str,
+    tokens: float,
+    overhead: float,
+    goodput: float,
+    mfu: float | None,
+    precision: str,
+    terms: Terms,
+) -> dict[str, Any]:
     """Return what training a model costs on every offer, measured or (grade D) assumed. Raises ChipledgerError."""
     name = _model(model)
     with duckdb.connect(str(file), read_only=True) as con:
@@ -147,19 +175,30 @@ def training(
             "from mart.training_run_cost($model, $tokens, $overhead, $goodput, $committed, $spot, $mfu, $precision) "
             "order by evidence_grade = 'D', cost_rank nulls last, age_days, offer_id",
             {
-                "model": name, "tokens": tokens, "overhead": overhead, "goodput": goodput, "mfu": mfu,
-                "committed": terms.commitment_use, "spot": terms.spot_running_share, "precision": precision,
+                "model": name,
+                "tokens": tokens,
+                "overhead": overhead,
+                "goodput": goodput,
+                "mfu": mfu,
+                "committed": terms.commitment_use,
+                "spot": terms.spot_running_share,
+                "precision": precision,
                 "beat": terms.beat,
             },
-        )  # fmt: skip
+        )
         left_out = _left_out(con)
     for row in found:
         months = row["training_days"] * 24 / 730 if row["training_days"] else None
         row |= cost_added.lines(row["training_usd_median"], 1 / months if months else None, terms.added)
     asked = {
-        "model": name, "task": "training", "tokens": tokens, "overhead": overhead, "goodput": goodput,
-        "assumed_mfu": mfu, "precision_of_peak": precision,
-    }  # fmt: skip
+        "model": name,
+        "task": "training",
+        "tokens": tokens,
+        "overhead": overhead,
+        "goodput": goodput,
+        "assumed_mfu": mfu,
+        "precision_of_peak": precision,
+    }
     formula = "paid rate x 10^6 x (1 + overhead) / (3600 x rate a paid chip x goodput), x tokens / 10^6"
     return _answer(asked, formula, _trim(found), terms, left_out)
 
@@ -203,16 +242,28 @@ def _bound(asked: Sum, rate_to_beat: float | None, file: Path | None) -> dict[st
     if file is None:
         raise ChipledgerError("a bound needs the published file", field="--chip", value=asked.chip)
     with duckdb.connect(str(file), read_only=True) as con:
-        found = _rows(con, _BOUND, {
-            "chip": chip.accelerator_name, "form": chip.form_factor, "model": _model(asked.model),
-            "chips": asked.chips, "task": asked.task, "batch": asked.batch, "context": asked.context,
-            "accepted": asked.accepted_tokens, "precision": asked.precision or "fp4",
-        })  # fmt: skip
+        found = _rows(
+            con,
+            _BOUND,
+            {
+                "chip": chip.accelerator_name,
+                "form": chip.form_factor,
+                "model": _model(asked.model),
+                "chips": asked.chips,
+                "task": asked.task,
+                "batch": asked.batch,
+                "context": asked.context,
+                "accepted": asked.accepted_tokens,
+                "precision": asked.precision or "fp4",
+            },
+        )
     if len(found) != 1:
         raise SettingsError(
-            "no figures of this chip in one form are published here", field="--chip", value=asked.chip,
+            "no figures of this chip in one form are published here",
+            field="--chip",
+            value=asked.chip,
             hint="Name the form too, such as H100 SXM; `chipledger chips` lists them",
-        )  # fmt: skip
+        )
     bound, binding = found[0]["rate_bound"], found[0]["binding_bound"]
     if bound is None:
         return {"bound": "no bound is known for this chip and model"}
@@ -306,10 +357,17 @@ def _trim(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows without the columns of a question that was not asked."""
     unasked = {
         name
-        for name in ("price_to_beat", "rate_to_beat", "rate_to_beat_share_of_bound", "tokens_per_day",
-                     "paid_accelerators", "usd_per_month_at_load", "usd_per_million_at_load")
+        for name in (
+            "price_to_beat",
+            "rate_to_beat",
+            "rate_to_beat_share_of_bound",
+            "tokens_per_day",
+            "paid_accelerators",
+            "usd_per_month_at_load",
+            "usd_per_million_at_load",
+        )
         if all(row.get(name) is None for row in found)
-    }  # fmt: skip
+    }
     return [{name: value for name, value in row.items() if name not in unasked} for row in found]
 
 

@@ -10,8 +10,12 @@ from warehouse.errors import SettingsError
 ADDABLE = ("egress", "storage", "support", "tax", "capital")
 """What no cost includes, and what may be added to it: a month's USD, or a share of the bill for chips."""
 NOT_INCLUDED = {
-    "egress": "egress", "storage": "storage", "support": "support", "tax": "tax", "capital": "cost of capital",
-}  # fmt: skip
+    "egress": "egress",
+    "storage": "storage",
+    "support": "support",
+    "tax": "tax",
+    "capital": "cost of capital",
+}
 AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(%?)")
 
 
@@ -71,7 +75,9 @@ def addable(added: Sequence[Added], *, has_month: bool) -> tuple[Added, ...]:
     for each in added:
         if each.share is None and each.origin == "--add" and not has_month:
             raise SettingsError(
-                "a month's amount needs --tokens-per-day to be shared out", field="--add", value=each.name,
+                "a month's amount needs --tokens-per-day to be shared out",
+                field="--add",
+                value=each.name,
                 hint="Give a share instead, such as 10%",
-            )  # fmt: skip
+            )
     return tuple(each for each in added if has_month or each.share is not None)

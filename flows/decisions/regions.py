@@ -121,6 +121,8 @@ def _check(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> None:
     for name in regions:
         if name not in known:
             raise SettingsError(
-                "no price is of this region", field="decision.regions", value=name,
+                "no price is of this region",
+                field="decision.regions",
+                value=name,
                 hint=f"Known: {', '.join(sorted(known))}",
-            )  # fmt: skip
+            )

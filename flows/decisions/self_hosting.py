@@ -54,14 +54,16 @@ def read_hosted(file: Path) -> list[Hosted]:
         if not url.startswith(("https://", "http://")):
             raise row.error("url", "not an address such as https://example.com/pricing")
         one = Hosted(
-            provider=row.text("provider"), model=row.text("model"),
+            provider=row.text("provider"),
+            model=row.text("model"),
             input_usd_per_million=_amount(row, "input_usd_per_million"),
             output_usd_per_million=_amount(row, "output_usd_per_million"),
             cached_input_usd_per_million=_amount(row, "cached_input_usd_per_million")
             if row.cells["cached_input_usd_per_million"].strip()
             else None,
-            as_of=row.day("as_of"), url=url,
-        )  # fmt: skip
+            as_of=row.day("as_of"),
+            url=url,
+        )
         key = one.provider, one.model, one.as_of
         if key in seen:
             raise row.error("as_of", "a second price of the same model, provider and day")
@@ -81,10 +83,18 @@ def _amount(row: Row, field: str) -> Decimal:
 
 
 def compare(
-    file: Path, *, hosted: Sequence[Hosted], own: str, model: str, interactivity: float | None,
-    tokens_per_day: float | None, input_per_output: float | None, cached_share: float, use: Use,
+    file: Path,
+    *,
+    hosted: Sequence[Hosted],
+    own: str,
+    model: str,
+    interactivity: float | None,
+    tokens_per_day: float | None,
+    input_per_output: float | None,
+    cached_share: float,
+    use: Use,
     regions: Sequence[str] = (),
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return for each point of one's own and each hosted price of the model the loads at which one's own is cheaper.
 
     Raises ChipledgerError for words that are not understood, and where no price in the CSV is of the model.
@@ -95,9 +105,11 @@ def compare(
     offers = [one for one in hosted if (named := models.find(one.model)) and named.model_name == known.model_name]
     if not offers:
         raise ChipledgerError(
-            "no hosted price is of that model", field="model", value=model,
+            "no hosted price is of that model",
+            field="model",
+            value=model,
             hint=f"Given are {', '.join(sorted({one.model for one in hosted}))}",
-        )  # fmt: skip
+        )
     sums = in_memory()
     with evidence.opened(file, regions) as con:
         outside = allowed.left_out(con, regions)
@@ -115,13 +127,20 @@ def compare(
     return {
         "regions": allowed.told(regions, outside),
         "inputs": {
-            "own": own, "model": known.model_name, "interactivity": interactivity, "tokens_per_day": tokens_per_day,
-            "input_per_output": input_per_output, "cached_share": cached_share, **asdict(use),
+            "own": own,
+            "model": known.model_name,
+            "interactivity": interactivity,
+            "tokens_per_day": tokens_per_day,
+            "input_per_output": input_per_output,
+            "cached_share": cached_share,
+            **asdict(use),
         },
         "formula": "k units x USD a month = tokens a month x (output + input per output x input price)",
         "not_included": [*cost_added.NOT_INCLUDED.values(), "people who run the machines"],
-        "cases": cases, "unknown": unknown, "left_out": left_out,
-    }  # fmt: skip
+        "cases": cases,
+        "unknown": unknown,
+        "left_out": left_out,
+    }
 
 
 def _ratio(row: Mapping[str, Any], asked: float | None) -> tuple[float | None, str]:
@@ -140,25 +159,33 @@ def _case(
     """Return one hosted price beside one point of one's own; amounts go as doubles into ratios, as in the marts."""
     cached = offer.cached_input_usd_per_million
     hosted = sums.value(
-        "decision.hosted_usd_per_million", float(offer.input_usd_per_million), float(offer.output_usd_per_million),
-        None if cached is None else float(cached), ratio, cached_share,
-    )  # fmt: skip
+        "decision.hosted_usd_per_million",
+        float(offer.input_usd_per_million),
+        float(offer.output_usd_per_million),
+        None if cached is None else float(cached),
+        ratio,
+        cached_share,
+    )
     spend = sums.value("decision.monthly_spend", load, hosted) if hosted else None
     own = row["usd_per_month_at_load"]
     return {
         "point": {name: row[name] for name in evidence.POINT},
-        "hosted": asdict(offer), "hosted_usd_per_million_output": hosted, "input_per_output": ratio,
+        "hosted": asdict(offer),
+        "hosted_usd_per_million_output": hosted,
+        "input_per_output": ratio,
         "own": {name: row[name] for name in evidence.SHOWN},
         **{
             f"make_{end}": _stretches(sums, row, price, rate, hosted)
             for end, price, rate in (
-                ("soonest", "low_price_usd", "high_output_rate"), ("likely", "median_price_usd", "median_output_rate"),
+                ("soonest", "low_price_usd", "high_output_rate"),
+                ("likely", "median_price_usd", "median_output_rate"),
                 ("latest", "high_price_usd", "low_output_rate"),
             )
         },
-        "hosted_usd_per_month": spend, "own_usd_per_month": own,
+        "hosted_usd_per_month": spend,
+        "own_usd_per_month": own,
         "cheaper": None if spend is None or own is None else "make" if own < spend else "buy",
-    }  # fmt: skip
+    }
 
 
 def _stretches(
@@ -182,16 +209,18 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
     silent = sum(case["point"]["input_length"] is None for case in found["cases"])
     lines = [
         f"{asked['model']}: loads in output tokens a day at which {asked['own']} is cheaper, paid in whole units.",
-        f"Formula: {found['formula']}", f"Not included: {', '.join(found['not_included'])}.",
+        f"Formula: {found['formula']}",
+        f"Not included: {', '.join(found['not_included'])}.",
         *allowed.words(found["regions"]),
         *(
             [f"Of {silent} rows the benchmark does not tell its input: whether the rate holds with this is unknown."]
-            if silent else []
+            if silent
+            else []
         ),
         *(_bedrock_lines(found["bedrock"]) if "bedrock" in found else []),
         *(f"unknown: {reason}" for reason in found["unknown"]),
         *(f"left out: {reason}" for reason in found["left_out"][:MOST_LINES]),
-    ]  # fmt: skip
+    ]
     table = [
         {
             "point": evidence.described(list(case["point"].values())),

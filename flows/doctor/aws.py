@@ -99,9 +99,10 @@ def _door(settings: Settings) -> Row:
     if places.door(chosen) == "api":
         return ok("AWS prices", "through the Price List API, with the credentials found")
     return ok(
-        "AWS prices", "through the public bulk files, without credentials",
+        "AWS prices",
+        "through the public bulk files, without credentials",
         "With credentials (pricing:GetProducts) the same prices come in fewer bytes",
-    )  # fmt: skip
+    )
 
 
 def _permissions() -> list[Row]:

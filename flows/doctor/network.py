@@ -89,9 +89,7 @@ def _asked(host: str, clock: Clock, progress: Callable[[str], None]) -> Answer:
     if not host.startswith(("http://", "https://")):
         return Answer(fault="not an address of the web")
     progress(f"asking {host}")
-    web = HttpWeb(
-        retries=Retries(attempts=1), connect_timeout_s=CONNECT_TIMEOUT_S, read_timeout_s=READ_TIMEOUT_S
-    )  # fmt: skip
+    web = HttpWeb(retries=Retries(attempts=1), connect_timeout_s=CONNECT_TIMEOUT_S, read_timeout_s=READ_TIMEOUT_S)
     try:
         answer = web.first_bytes(f"{host}/robots.txt", limit_bytes=ROBOTS_LIMIT_BYTES)
     except SourceError as error:

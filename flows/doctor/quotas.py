@@ -115,13 +115,9 @@ def _row(need: Need, quotas: Quotas | str) -> dict[str, object]:
 
 def _vcpus(instance_type: str) -> float | None:
     return next(
-        (
-            fact.value
-            for fact in machine_facts.shipped()
-            if fact.machine == instance_type and fact.fact == "vcpus"
-        ),
+        (fact.value for fact in machine_facts.shipped() if fact.machine == instance_type and fact.fact == "vcpus"),
         None,
-    )  # fmt: skip
+    )
 
 
 def read(client: Any) -> dict[str, float]:

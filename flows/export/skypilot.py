@@ -27,14 +27,38 @@ CLOUDS = {"AWS": "aws", "DigitalOcean": "do", "Verda": "verda"}
 """Providers whose names of machines are those of SkyPilot's catalogue, and its name for them."""
 
 CHIPS = {
-    "A100-40GB": "A100", "Gaudi1": "Gaudi HL-205", "Inferentia1": "Inferentia", "Trainium1": "Trainium",
-    "RTX-PRO-6000": "RTXPRO6000", "RTX-6000-Ada": "RTX6000-Ada", "RTX-4000-Ada": "RTX4000-Ada", "T4G": "T4g",
+    "A100-40GB": "A100",
+    "Gaudi1": "Gaudi HL-205",
+    "Inferentia1": "Inferentia",
+    "Trainium1": "Trainium",
+    "RTX-PRO-6000": "RTXPRO6000",
+    "RTX-6000-Ada": "RTX6000-Ada",
+    "RTX-4000-Ada": "RTX4000-Ada",
+    "T4G": "T4g",
     "Radeon-Pro-V520": "Radeon Pro V520",
-    **{name: name for name in (
-        "A100-80GB", "A10G", "A6000", "B200", "B300", "H100", "H200", "Inferentia2", "K80", "L4", "L40S", "M60",
-        "MI300X", "MI325X", "T4", "Trainium2", "V100",
-    )},
-}  # fmt: skip
+    **{
+        name: name
+        for name in (
+            "A100-80GB",
+            "A10G",
+            "A6000",
+            "B200",
+            "B300",
+            "H100",
+            "H200",
+            "Inferentia2",
+            "K80",
+            "L4",
+            "L40S",
+            "M60",
+            "MI300X",
+            "MI325X",
+            "T4",
+            "Trainium2",
+            "V100",
+        )
+    },
+}
 """SkyPilot's names of chips by ours; what has none is left out."""
 
 PRICES = """
@@ -213,7 +237,9 @@ def _info(price: Price, name: str) -> str | None:
         return None
     mib = int(price["accelerator_memory_gib"] * 1024)
     chip = {
-        "Name": name, "Manufacturer": price["accelerator_vendor"] or "", "Count": float(price["accelerator_count"]),
+        "Name": name,
+        "Manufacturer": price["accelerator_vendor"] or "",
+        "Count": float(price["accelerator_count"]),
         "MemoryInfo": {"SizeInMiB": mib},
-    }  # fmt: skip
+    }
     return as_json({"Gpus": [chip], "TotalGpuMemoryInMiB": int(mib * max(price["accelerator_count"], 1))})

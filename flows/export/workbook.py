@@ -22,9 +22,18 @@ if TYPE_CHECKING:
     from xlsxwriter.worksheet import Worksheet
 
 SHEETS = (
-    "accelerator_hour_price", "provider_price", "aws_purchase_options", "commitment_option", "price_change",
-    "spot_region_price", "list_price_move", "token_cost", "training_cost", "claim_audit", "source_health",
-)  # fmt: skip
+    "accelerator_hour_price",
+    "provider_price",
+    "aws_purchase_options",
+    "commitment_option",
+    "price_change",
+    "spot_region_price",
+    "list_price_move",
+    "token_cost",
+    "training_cost",
+    "claim_audit",
+    "source_health",
+)
 """The marts of the workbook; each is a sheet of its own name."""
 
 PARTS = {"token_cost": ("where utilisation = 0.5", "at half utilisation; the others are in an export as Parquet")}

@@ -111,9 +111,7 @@ def _send_one(
     message = letters.message(written, sender=chosen.sender, to=to, reply_to=chosen.reply_to, at=clock())
     known = {"week": written.week, "to": to, "message_id": str(message["Message-ID"])}
     try:
-        post.hand_over(
-            message, sender=chosen.sender, to=to, before=lambda: record.add("handing", **known, at=clock())
-        )  # fmt: skip
+        post.hand_over(message, sender=chosen.sender, to=to, before=lambda: record.add("handing", **known, at=clock()))
     except Refused as error:
         text = " ".join(str(error).split())[:LONGEST_ERROR]
         record.add("failed", **known, at=clock(), error=text)

@@ -13,9 +13,19 @@ REQUIRED = ("provider", "offer", "region", "option", "nodes")
 BILLED = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost", "billed_currency", "billed_hours")
 """What an export of costs said of a line: for comparison, never for a price."""
 COLUMNS = (
-    *REQUIRED, "share_of_use", "commitment_end", "label", "accelerators_per_node", "term", "payment", "plan",
-    "offering_class", "tier", "zone", *BILLED,
-)  # fmt: skip
+    *REQUIRED,
+    "share_of_use",
+    "commitment_end",
+    "label",
+    "accelerators_per_node",
+    "term",
+    "payment",
+    "plan",
+    "offering_class",
+    "tier",
+    "zone",
+    *BILLED,
+)
 PLANS = ("Compute", "EC2Instance", "SageMaker")
 PAID_WHEN_RUNNING = ("on_demand", "spot")
 """Purchase options that cost nothing while a machine is off; the others are paid whether used or not."""

@@ -79,9 +79,11 @@ def write(imported: Imported, out: Path, *, label: str, replace: bool) -> None:
     """Write a fleet file, readable by its owner only. Raises ChipledgerError where there is nothing, or a file."""
     if not imported.lines:
         raise ChipledgerError(
-            "no hours of a machine with accelerators in it", source=label, field="file",
+            "no hours of a machine with accelerators in it",
+            source=label,
+            field="file",
             hint="; ".join(f"{row['n_charges']} charges: {row['reason']}" for row in imported.left_out),
-        )  # fmt: skip
+        )
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -111,9 +113,12 @@ def _load(con: duckdb.DuckDBPyConnection, file: Path) -> None:
         absent = [FIELDS[name][0] for name, column in chosen.items() if column is None and name not in OPTIONAL]
         if absent:
             raise ChipledgerError(
-                "no export in FOCUS columns", source=file.name, field="columns", value=", ".join(absent),
+                "no export in FOCUS columns",
+                source=file.name,
+                field="columns",
+                value=", ".join(absent),
                 hint="These are missing. Export the table FOCUS 1.2 with AWS columns of AWS Data Exports",
-            )  # fmt: skip
+            )
         picked = ", ".join(
             f"nullif(trim(\"{column}\"::VARCHAR), '') as {name}" if column else f"null::VARCHAR as {name}"
             for name, column in chosen.items()
@@ -121,9 +126,12 @@ def _load(con: duckdb.DuckDBPyConnection, file: Path) -> None:
         con.execute(f"create temp table focus_row as select {picked} from {reader}")
     except duckdb.Error as error:
         raise ChipledgerError(
-            "cannot be read", source=file.name, field="file", value=str(error).splitlines()[0],
+            "cannot be read",
+            source=file.name,
+            field="file",
+            value=str(error).splitlines()[0],
             hint="Give a .csv, .csv.gz or .parquet in FOCUS columns",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:

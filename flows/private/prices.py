@@ -72,9 +72,18 @@ class Rule:
 
 RULE_COLUMNS = tuple(field.name for field in fields(Rule))
 CRITERIA = (
-    "service_provider_name", "service", "family", "accelerator_name", "form_factor", "instance_type", "region_id",
-    "purchase_option", "commitment_term_hours", "purchase_payment_model", "tier",
-)  # fmt: skip
+    "service_provider_name",
+    "service",
+    "family",
+    "accelerator_name",
+    "form_factor",
+    "instance_type",
+    "region_id",
+    "purchase_option",
+    "commitment_term_hours",
+    "purchase_payment_model",
+    "tier",
+)
 
 
 def read(file: str, body: bytes, names: Names) -> list[Rule]:
@@ -167,9 +176,12 @@ def _discount(entry: Entry, provider: str, names: Names) -> dict[str, object]:
         if chip.accelerator_name is None:
             raise entry.error("chip", "a machine, and no chip", "A contracted rate may name a machine as its offer")
     return {
-        "discount": percent / 100, "service": service, "family": family,
-        "accelerator_name": chip.accelerator_name, "form_factor": chip.form_factor,
-    }  # fmt: skip
+        "discount": percent / 100,
+        "service": service,
+        "family": family,
+        "accelerator_name": chip.accelerator_name,
+        "form_factor": chip.form_factor,
+    }
 
 
 def _rate(entry: Entry, provider: str, names: Names) -> dict[str, object]:
@@ -182,11 +194,15 @@ def _rate(entry: Entry, provider: str, names: Names) -> dict[str, object]:
     if hourly is not None and thing.instance_type is None:
         raise entry.error("usd_per_hour", "a chip is no machine", "Give usd_per_chip_hour, or name the machine")
     return {
-        "usd_per_hour": hourly, "usd_per_chip_hour": chip_hourly, "instance_type": thing.instance_type,
-        "accelerator_name": thing.accelerator_name, "form_factor": thing.form_factor,
-        "commitment_term_hours": entry.term_hours("term"), "purchase_payment_model": entry.payment("payment"),
+        "usd_per_hour": hourly,
+        "usd_per_chip_hour": chip_hourly,
+        "instance_type": thing.instance_type,
+        "accelerator_name": thing.accelerator_name,
+        "form_factor": thing.form_factor,
+        "commitment_term_hours": entry.term_hours("term"),
+        "purchase_payment_model": entry.payment("payment"),
         "tier": entry.text("tier"),
-    }  # fmt: skip
+    }
 
 
 def _families() -> set[str]:
@@ -199,6 +215,8 @@ def _refuse_twins(file: str, rules: Iterable[Rule]) -> None:
         if first.kind == second.kind and first.criteria == second.criteria and first.overlaps(second):
             raise ChipledgerError(
                 f"{first.place} and {second.place}: both are for the same on the same days",
-                source=file, field="rule", value=f"{first.rule}, {second.rule}",
+                source=file,
+                field="rule",
+                value=f"{first.rule}, {second.rule}",
                 hint="End one before the other begins, or take one out",
-            )  # fmt: skip
+            )

@@ -91,9 +91,11 @@ def in_memory(settings: Settings, now: datetime) -> duckdb.DuckDBPyConnection:
     named = private_settings.read(settings)
     if named.prices is None and named.fleet is None:
         raise ChipledgerError(
-            "no private file is named", source="chipledger.toml", field="private",
+            "no private file is named",
+            source="chipledger.toml",
+            field="private",
             hint='Write [private] with fleet = "fleet.csv"; docs/fleet.md shows one',
-        )  # fmt: skip
+        )
     documents = _documents(named, now)
     con = duckdb.connect()
     try:
@@ -174,9 +176,11 @@ def _refuse_ties(con: duckdb.DuckDBPyConnection, overlay: Overlay) -> None:
     if tie and overlay.prices:
         raise ChipledgerError(
             f"{tie[1]} and {tie[2]}: both fit one offer, and neither names all that the other does",
-            source=overlay.prices.scope, field="rule", value=", ".join(tie[0]),
+            source=overlay.prices.scope,
+            field="rule",
+            value=", ".join(tie[0]),
             hint="Write one more rule that names what both name, or end one of them",
-        )  # fmt: skip
+        )
 
 
 def _describe(con: duckdb.DuckDBPyConnection) -> None:

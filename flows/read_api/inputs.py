@@ -200,8 +200,11 @@ def chip(text: str) -> Chip:
     """Return the whole chip that a text names. Raises ChipledgerError for what is none, or a part of one."""
     found = accelerators.resolve(text)
     if found is None:
-        spoken = {one: each.accelerator_name for each in accelerators.read_table() for one in
-                  (each.accelerator_name.casefold(), *each.spellings)}  # fmt: skip
+        spoken = {
+            one: each.accelerator_name
+            for each in accelerators.read_table()
+            for one in (each.accelerator_name.casefold(), *each.spellings)
+        }
         like = get_close_matches(text.casefold(), list(spoken), n=NEAR, cutoff=0.5)
         names = ", ".join(dict.fromkeys(spoken[one] for one in like))
         hint = f"Chips whose names look like it, and may be others: {names}" if names else ""

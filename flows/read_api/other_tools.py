@@ -17,15 +17,33 @@ from warehouse.reference import claims
 from warehouse.schema.dictionary import DEPRECATED
 
 SERVING = (
-    "all_in_output_usd_low", "all_in_output_usd_median", "all_in_output_usd_high", "input_usd", "output_usd",
-    "input_weight_basis", "usd_per_month_per_unit", "tokens_per_day", "paid_accelerators", "usd_per_month_at_load",
-    "usd_per_million_at_load", "utilisation", "running_share",
-)  # fmt: skip
+    "all_in_output_usd_low",
+    "all_in_output_usd_median",
+    "all_in_output_usd_high",
+    "input_usd",
+    "output_usd",
+    "input_weight_basis",
+    "usd_per_month_per_unit",
+    "tokens_per_day",
+    "paid_accelerators",
+    "usd_per_month_at_load",
+    "usd_per_million_at_load",
+    "utilisation",
+    "running_share",
+)
 TRAINING = (
-    "usd_per_million_tokens_low", "usd_per_million_tokens_median", "usd_per_million_tokens_high", "training_usd_low",
-    "training_usd_median", "training_usd_high", "training_days", "working_share", "running_share", "goodput_share",
+    "usd_per_million_tokens_low",
+    "usd_per_million_tokens_median",
+    "usd_per_million_tokens_high",
+    "training_usd_low",
+    "training_usd_median",
+    "training_usd_high",
+    "training_days",
+    "working_share",
+    "running_share",
+    "goodput_share",
     "overhead_share",
-)  # fmt: skip
+)
 TABLES = (
     "select schema_name || '.' || name as name, row, parameters from ("
     "select schema_name, table_name as name, comment as row, null as parameters from duckdb_tables() "
@@ -39,14 +57,51 @@ TABLES = (
 """The tables, views and table macros, the last with their parameters."""
 
 POINT = (
-    "accelerator_name", "form_factor", "unit_accelerators", "capacity_class", "fabric", "tier", "commitment_class",
-    "service_provider_name", "host_provider_name", "region_id", "instance_type", "low_price_usd", "median_price_usd",
-    "high_price_usd", "price_range_basis", "price_basis", "paid_rate_usd", "task", "scenario", "benchmark", "precision",
-    "input_length", "output_length", "decoding", "interactivity", "interactivity_statistic", "ttft_ms",
-    "median_output_rate", "median_rate", "rate_bound_per_accelerator", "binding_bound", "share_of_bound", "reach",
-    "evidence_grade", "n_runs", "measured_by", "measured_on", "source_url", "throughput_id", "offer_id",
-    "price_source", "valid_from", "last_observed_at", "is_current",
-)  # fmt: skip
+    "accelerator_name",
+    "form_factor",
+    "unit_accelerators",
+    "capacity_class",
+    "fabric",
+    "tier",
+    "commitment_class",
+    "service_provider_name",
+    "host_provider_name",
+    "region_id",
+    "instance_type",
+    "low_price_usd",
+    "median_price_usd",
+    "high_price_usd",
+    "price_range_basis",
+    "price_basis",
+    "paid_rate_usd",
+    "task",
+    "scenario",
+    "benchmark",
+    "precision",
+    "input_length",
+    "output_length",
+    "decoding",
+    "interactivity",
+    "interactivity_statistic",
+    "ttft_ms",
+    "median_output_rate",
+    "median_rate",
+    "rate_bound_per_accelerator",
+    "binding_bound",
+    "share_of_bound",
+    "reach",
+    "evidence_grade",
+    "n_runs",
+    "measured_by",
+    "measured_on",
+    "source_url",
+    "throughput_id",
+    "offer_id",
+    "price_source",
+    "valid_from",
+    "last_observed_at",
+    "is_current",
+)
 """What a cost rests on: the price, the measured run and its bound."""
 
 
@@ -60,15 +115,24 @@ def cost_per_token(book: Book, asked: CostPerToken) -> Row:
     )
     if asked.tokens is not None:
         found = asking.training(
-            book.path, model=asked.model, tokens=asked.tokens, overhead=0.0, goodput=1.0, mfu=asked.mfu,
-            precision="bf16", terms=terms,
-        )  # fmt: skip
+            book.path,
+            model=asked.model,
+            tokens=asked.tokens,
+            overhead=0.0,
+            goodput=1.0,
+            mfu=asked.mfu,
+            precision="bf16",
+            terms=terms,
+        )
         table = "mart.training_run_cost"
     else:
         found = asking.serving(
-            book.path, model=asked.model, interactivity=asked.interactivity, tokens_per_day=asked.tokens_per_day,
+            book.path,
+            model=asked.model,
+            interactivity=asked.interactivity,
+            tokens_per_day=asked.tokens_per_day,
             terms=terms,
-        )  # fmt: skip
+        )
         table = "mart.serving_cost"
     rows = [
         row | {"document_sha256": row["price_document_sha256"]}
@@ -87,10 +151,18 @@ def cost_per_token(book: Book, asked: CostPerToken) -> Row:
         of_option = [_costed(row, figures) for row in best if row["purchase_option"] == option]
         shown, told = cut(of_option, asked.limit)
         n_current = sum(row["is_current"] for row in of_option)
-        lists.append({"purchase_option": option, "n_costs": len(of_option), "n_current": n_current, "costs": shown,
-                      "truncated": told})  # fmt: skip
-    unknown = [{"what": row["left_out_kind"], "n": row["n_left_out"], "reason": row["reason"]} for row in
-               found["left_out"]]  # fmt: skip
+        lists.append(
+            {
+                "purchase_option": option,
+                "n_costs": len(of_option),
+                "n_current": n_current,
+                "costs": shown,
+                "truncated": told,
+            }
+        )
+    unknown = [
+        {"what": row["left_out_kind"], "n": row["n_left_out"], "reason": row["reason"]} for row in found["left_out"]
+    ]
     if costless:
         unknown.insert(0, {"what": "costs", "n": costless, "reason": "no rate or no price to compute a cost from"})
     if not best:
@@ -115,31 +187,40 @@ def audit_claims(book: Book, asked: AuditClaims) -> Row:
     """Return whether published numbers hold, on their date and today, with the arithmetic."""
     if asked.claims is not None and asked.article is not None:
         raise wrong("article chooses among the shipped claims, beside which none are given", "article", asked.article)
-    told = claims.read_table(_Given(asked.claims)) if asked.claims else auditing.told(
-        None, asked.article
-    )  # fmt: skip
+    told = claims.read_table(_Given(asked.claims)) if asked.claims else auditing.told(None, asked.article)
     judged = audit(book.con, told)[0]
     shown, cut_off = cut([{"one": one} for one in judged], asked.limit)
     return {
         "asked": {"article": asked.article, "n_claims": len(judged), "given": asked.claims is not None},
-        "counted": {"on_its_date": Counter(one.standing for one in judged),
-                    "today": Counter(one.standing_today for one in judged)},
+        "counted": {
+            "on_its_date": Counter(one.standing for one in judged),
+            "today": Counter(one.standing_today for one in judged),
+        },
         "claims": [_judged(each["one"]) for each in shown],
         "truncated": cut_off,
         "notes": ["recomputed_value is in the claim's own unit", "unverifiable: arithmetic says why nothing decides"],
-    }  # fmt: skip
+    }
 
 
 def _judged(one: Judged) -> Row:
     claim, finding = one.claim, one.finding
     return auditing.as_object(one) | {
-        "subject": claim.subject_text, "metric": claim.metric, "claimed": claim.figure, "unit": claim.unit,
-        "article": claim.article or None, "as_of": claim.as_of, "source_url": claim.source_url,
-        "standing": one.standing, "standing_today": one.standing_today, "decided_by": finding.basis,
-        "readings": finding.readings, "bounds": finding.bounds, "rests_on": finding.rests_on,
+        "subject": claim.subject_text,
+        "metric": claim.metric,
+        "claimed": claim.figure,
+        "unit": claim.unit,
+        "article": claim.article or None,
+        "as_of": claim.as_of,
+        "source_url": claim.source_url,
+        "standing": one.standing,
+        "standing_today": one.standing_today,
+        "decided_by": finding.basis,
+        "readings": finding.readings,
+        "bounds": finding.bounds,
+        "rests_on": finding.rests_on,
         "documents": finding.documents,
         "evidence_until": finding.evidence_until,
-    }  # fmt: skip
+    }
 
 
 @dataclass(frozen=True)
@@ -162,8 +243,9 @@ def sources(book: Book, asked: Sources) -> Row:
     """Return the health and freshness of each source, or of each scope of one."""
     listed = book.rows("from core.source order by service_provider_name, source")
     if asked.source is not None and asked.source not in {row["source"] for row in listed}:
-        raise wrong("the file has no such source", "source", asked.source, near(asked.source, (
-            row["source"] for row in listed)))  # fmt: skip
+        raise wrong(
+            "the file has no such source", "source", asked.source, near(asked.source, (row["source"] for row in listed))
+        )
     scopes = book.rows("from int.source_health order by source, scope")
     most = {row["source"]: row["max_age_hours"] for row in listed}
     for row in scopes:
@@ -202,11 +284,14 @@ def _source(row: Row, scopes: list[Row]) -> Row:
         "last_good_at": newest["last_good_at"] if newest else None,
         "newest_age_hours": newest["age_hours"] if newest else None,
         "n_refused": sum(one["n_refused"] for one in scopes),
-        "failing": [{"scope": one["scope"], "status": one["status"], "error": one["error"]}
-                    for one in scopes if one["status"] != "ok"][:10],
+        "failing": [
+            {"scope": one["scope"], "status": one["status"], "error": one["error"]}
+            for one in scopes
+            if one["status"] != "ok"
+        ][:10],
         "n_failing": sum(one["status"] != "ok" for one in scopes),
         "unknown": unknown,
-    }  # fmt: skip
+    }
 
 
 def _hours(book: Book, moment: Any) -> float | None:
@@ -239,7 +324,7 @@ def schema(book: Book, asked: Schema) -> Row:
             "where table_schema || '.' || table_name = $table",
             {"table": asked.table},
         ),
-    }  # fmt: skip
+    }
 
 
 def query(book: Book, asked: Query, asker: Asker) -> Row:

@@ -8,18 +8,45 @@ from flows.read_api.inputs import Cheapest, LatestPrice, PriceHistory, Which, ar
 from flows.read_api.published_file import Book, Row, cut
 
 OFFER = (
-    "offer_id", "service_provider_name", "host_provider_name", "region_id", "availability_zone_id", "instance_type",
-    "accelerator_name", "form_factor", "accelerator_count", "accelerator_memory_gib", "capacity_unit", "capacity_class",
-    "minimum_quantity", "fabric", "purchase_option", "commitment_discount_type", "commitment_term_hours",
-    "purchase_payment_model", "offering_class", "tier", "restriction", "statistic", "conditions", "unit_price_type",
-    "contract_id", "pricing_currency", "pricing_unit",
-)  # fmt: skip
+    "offer_id",
+    "service_provider_name",
+    "host_provider_name",
+    "region_id",
+    "availability_zone_id",
+    "instance_type",
+    "accelerator_name",
+    "form_factor",
+    "accelerator_count",
+    "accelerator_memory_gib",
+    "capacity_unit",
+    "capacity_class",
+    "minimum_quantity",
+    "fabric",
+    "purchase_option",
+    "commitment_discount_type",
+    "commitment_term_hours",
+    "purchase_payment_model",
+    "offering_class",
+    "tier",
+    "restriction",
+    "statistic",
+    "conditions",
+    "unit_price_type",
+    "contract_id",
+    "pricing_currency",
+    "pricing_unit",
+)
 """What an offer is, of core.offer and core.offer_unit."""
 
 AMOUNTS = (
-    "unit_price", "upfront_price", "effective_hourly_price", "price_per_accelerator_hour",
-    "price_per_accelerator_hour_usd", "usd_per_currency_unit", "fx_rate_date",
-)  # fmt: skip
+    "unit_price",
+    "upfront_price",
+    "effective_hourly_price",
+    "price_per_accelerator_hour",
+    "price_per_accelerator_hour_usd",
+    "usd_per_currency_unit",
+    "fx_rate_date",
+)
 TOLD = ("source", "valid_from", "last_changed_at", "last_observed_at", "is_current", "document_sha256")
 
 IS_OF = (
@@ -54,11 +81,34 @@ group by offer_id
 """
 
 MARKET = (
-    "service_provider_name", "host_provider_name", "tier", "fabric", "region_id", "instance_type", "cheapest_price_usd",
-    "median_price_usd", "dearest_price_usd", "statistic", "price_per_accelerator_hour", "pricing_currency",
-    "fx_rate_date", "n_offers", "n_current", "n_machines", "n_accelerators", "stock_status", "source", "valid_from",
-    "last_observed_at", "is_current", "is_ranked", "price_rank", "age_days", "document_sha256", "offer_id",
-)  # fmt: skip
+    "service_provider_name",
+    "host_provider_name",
+    "tier",
+    "fabric",
+    "region_id",
+    "instance_type",
+    "cheapest_price_usd",
+    "median_price_usd",
+    "dearest_price_usd",
+    "statistic",
+    "price_per_accelerator_hour",
+    "pricing_currency",
+    "fx_rate_date",
+    "n_offers",
+    "n_current",
+    "n_machines",
+    "n_accelerators",
+    "stock_status",
+    "source",
+    "valid_from",
+    "last_observed_at",
+    "is_current",
+    "is_ranked",
+    "price_rank",
+    "age_days",
+    "document_sha256",
+    "offer_id",
+)
 TERMS = ("accelerator_name", "form_factor", "purchase_option", "commitment_class", "capacity_class")
 
 
@@ -72,10 +122,16 @@ def latest_price(book: Book, asked: LatestPrice) -> Row:
     for row in found:
         _explain(row)
     # Within one option: what anybody can have now at a stated price first; `cheapest` ranks by price.
-    found.sort(key=lambda row: (
-        not row["is_current"], row["restriction"] is not None, row["statistic"] != "price",
-        row["service_provider_name"], row["region_id"] or "", row["offer_id"],
-    ))  # fmt: skip
+    found.sort(
+        key=lambda row: (
+            not row["is_current"],
+            row["restriction"] is not None,
+            row["statistic"] != "price",
+            row["service_provider_name"],
+            row["region_id"] or "",
+            row["offer_id"],
+        )
+    )
     lists = [
         _listed({"purchase_option": option, "unit_price_type": kind}, rows, asked.limit)
         for (option, kind), rows in sorted(_by(found, "purchase_option", "unit_price_type").items())
@@ -106,8 +162,18 @@ def price_history(book: Book, asked: PriceHistory) -> Row:
     if asked.offer_id is not None and not offers:
         raise wrong("the file has no such offer", "offer_id", asked.offer_id)
     shown, told = cut(offers, asked.limit)
-    names = ("offer_id", "valid_from", "valid_to", "last_observed_at", "unit_price", "upfront_price",
-             "effective_hourly_price", "source", "last_source", "document_sha256")  # fmt: skip
+    names = (
+        "offer_id",
+        "valid_from",
+        "valid_to",
+        "last_observed_at",
+        "unit_price",
+        "upfront_price",
+        "effective_hourly_price",
+        "source",
+        "last_source",
+        "document_sha256",
+    )
     until = datetime.combine(asked.until, time()) + timedelta(days=1) if asked.until else None
     prices = book.rows(
         f"select {', '.join(names)}, valid_to is null and unit_price is not null as is_current "
@@ -137,9 +203,11 @@ def cheapest(book: Book, asked: Cheapest) -> Row:
     """Return who asks least for a chip: a list for each purchase option, commitment and size of purchase."""
     named = chip(asked.chip)
     which = _nothing() | {
-        "chip": named.accelerator_name, "form": named.form_factor, "purchase_option": asked.purchase_option,
+        "chip": named.accelerator_name,
+        "form": named.form_factor,
+        "purchase_option": asked.purchase_option,
         "provider": book.known("provider", asked.provider, "service_provider_name"),
-    }  # fmt: skip
+    }
     found = book.rows(
         f"select {', '.join((*TERMS, *MARKET))}, is_floor from int.provider_price where {IS_OF} "
         "and ($commitment::VARCHAR is null or commitment_class = $commitment) "
@@ -164,14 +232,16 @@ def cheapest(book: Book, asked: Cheapest) -> Row:
         }
         # What is beyond the limit of age matters where nothing is within it.
         shown = {name: cut(part, 0 if name == "not_ranked" and ranked else asked.limit) for name, part in parts.items()}
-        lists.append({
-            **dict(zip(TERMS, terms, strict=True)),
-            "cheapest_price_usd": ranked[0]["cheapest_price_usd"] if ranked else None,
-            "unknown": {} if ranked else {"cheapest_price_usd": _why_none(parts)},
-            **{f"n_{name}": len(part) for name, part in parts.items()},
-            **{name: part for name, (part, _) in shown.items()},
-            "truncated": {name: told for name, (_, told) in shown.items() if told} or None,
-        })  # fmt: skip
+        lists.append(
+            {
+                **dict(zip(TERMS, terms, strict=True)),
+                "cheapest_price_usd": ranked[0]["cheapest_price_usd"] if ranked else None,
+                "unknown": {} if ranked else {"cheapest_price_usd": _why_none(parts)},
+                **{f"n_{name}": len(part) for name, part in parts.items()},
+                **{name: part for name, (part, _) in shown.items()},
+                "truncated": {name: told for name, (_, told) in shown.items() if told} or None,
+            }
+        )
     _doubt(book, [row for each in lists for name in ("ranked", "not_ranked") for row in each[name]])
     return {
         "asked": arguments(asked) | _read_as(which),
@@ -220,9 +290,12 @@ def _by(found: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
 def _listed(head: Row, found: Sequence[Row], limit: int) -> Row:
     shown, told = cut(found, limit)
     return {
-        **head, "n_prices": len(found), "n_current": sum(row["is_current"] for row in found), "prices": shown,
+        **head,
+        "n_prices": len(found),
+        "n_current": sum(row["is_current"] for row in found),
+        "prices": shown,
         "truncated": told,
-    }  # fmt: skip
+    }
 
 
 def _points(found: Sequence[Row], most: int) -> Row:

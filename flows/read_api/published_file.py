@@ -78,10 +78,8 @@ class Book:
         for row in found:
             most = ages.get(row[source])
             row["is_current"] = bool(
-                row["is_current"]
-                and most is not None
-                and self.now - row["last_observed_at"] <= timedelta(hours=most)
-            )  # fmt: skip
+                row["is_current"] and most is not None and self.now - row["last_observed_at"] <= timedelta(hours=most)
+            )
             row.pop("age_days", None)
             row["document"] = documents.get(row.pop("document_sha256"))
             if row["document"] is None:
@@ -107,14 +105,20 @@ def opened(path: Path, now: datetime) -> Iterator[Book]:
             yield Book(con, path, now)
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         raise ChipledgerError(
-            "the file was published by another version", source=str(path), field="file",
-            value=str(error).splitlines()[0], hint="`chipledger build` publishes it anew",
-        ) from error  # fmt: skip
+            "the file was published by another version",
+            source=str(path),
+            field="file",
+            value=str(error).splitlines()[0],
+            hint="`chipledger build` publishes it anew",
+        ) from error
     except duckdb.IOException as error:
         raise ChipledgerError(
-            "the published file cannot be read", source=str(path), field="file", value=str(error).splitlines()[0],
+            "the published file cannot be read",
+            source=str(path),
+            field="file",
+            value=str(error).splitlines()[0],
             hint="`chipledger doctor` says more",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def of_one_file(published: Callable[[], Path], answer: Callable[[Path], Row]) -> Row:

@@ -56,8 +56,11 @@ class Asker:
         if reply is None:
             raise ChipledgerError(
                 f"stopped: it took more than {seconds:g} s or more memory than a question may have",
-                source=str(file), field="sql", value=sql, hint="Ask for less, or for fewer rows at once",
-            )  # fmt: skip
+                source=str(file),
+                field="sql",
+                value=sql,
+                hint="Ask for less, or for fewer rows at once",
+            )
         if "error" in reply:
             raise ChipledgerError(reply["error"], source=str(file), field="sql", value=sql, hint=reply["hint"])
         return reply

@@ -59,42 +59,58 @@ class Api:
         self._lock = threading.Lock()
         self.tools: Mapping[str, Tool] = {
             "latest_price": Tool(
-                inputs.LatestPrice, price_tools.latest_price, "Latest prices",
+                inputs.LatestPrice,
+                price_tools.latest_price,
+                "Latest prices",
                 "The last known price of each offer of a chip or machine, by purchase option: amount, per chip-hour, "
                 "source, document, when it was last confirmed and whether it is current.",
             ),
             "price_history": Tool(
-                inputs.PriceHistory, price_tools.price_history, "Price history",
+                inputs.PriceHistory,
+                price_tools.price_history,
+                "Price history",
                 "How the price of each offer of a chip or machine changed over time under one purchase option.",
             ),
             "cheapest": Tool(
-                inputs.Cheapest, price_tools.cheapest, "Cheapest providers of a chip",
+                inputs.Cheapest,
+                price_tools.cheapest,
+                "Cheapest providers of a chip",
                 "Who asks least for a chip per chip-hour in US dollars: a list for each purchase option, commitment "
                 "and size of purchase; what is not current stands apart.",
             ),
             "cost_per_token": Tool(
-                inputs.CostPerToken, other_tools.cost_per_token, "Cost per token",
+                inputs.CostPerToken,
+                other_tools.cost_per_token,
+                "Cost per token",
                 "What a million tokens of a model costs, or a training, by measured runs and known prices, for each "
                 "purchase option; with what is not included and what was left out.",
             ),
             "audit_claims": Tool(
-                inputs.AuditClaims, other_tools.audit_claims, "Audit of claims",
+                inputs.AuditClaims,
+                other_tools.audit_claims,
+                "Audit of claims",
                 "Whether published numbers hold, on their date and today, with the arithmetic: the shipped claims, or "
                 "claims given.",
             ),
             "sources": Tool(
-                inputs.Sources, other_tools.sources, "Sources",
+                inputs.Sources,
+                other_tools.sources,
+                "Sources",
                 "Health and freshness of each source: when it was last asked, what came of it, what fails.",
             ),
             "schema": Tool(
-                inputs.Schema, other_tools.schema, "Tables and columns",
+                inputs.Schema,
+                other_tools.schema,
+                "Tables and columns",
                 "The tables, views and macros of the file; of one of them each column with meaning and unit.",
             ),
             "query": Tool(
-                inputs.Query, lambda book, asked: other_tools.query(book, asked, self._asker), "SQL",
+                inputs.Query,
+                lambda book, asked: other_tools.query(book, asked, self._asker),
+                "SQL",
                 "One SELECT in DuckDB's SQL over the published file, read-only, within limits of rows, bytes and time.",
             ),
-        }  # fmt: skip
+        }
 
     def listed(self) -> list[types.Tool]:
         """Return the tools as clients list them."""
@@ -103,11 +119,14 @@ class Api:
         )
         return [
             types.Tool(
-                name=name, title=tool.title, description=tool.description, annotations=reads,
+                name=name,
+                title=tool.title,
+                description=tool.description,
+                annotations=reads,
                 input_schema=tool.takes.model_json_schema(),
             )
             for name, tool in self.tools.items()
-        ]  # fmt: skip
+        ]
 
     def call(self, name: str, given: Mapping[str, object]) -> types.CallToolResult:
         """Return the answer of a tool, or the error that says why there is none."""
@@ -125,9 +144,12 @@ class Api:
         tool = self.tools.get(name)
         if tool is None:
             raise ChipledgerError(
-                "no such tool", source="tools", field="name", value=name,
+                "no such tool",
+                source="tools",
+                field="name",
+                value=name,
                 hint=near(name, self.tools) or f"There are: {', '.join(self.tools)}",
-            )  # fmt: skip
+            )
         asked = inputs.checked(tool.takes, given)
 
         def answer(path: Path) -> Row:
@@ -140,17 +162,21 @@ class Api:
         size = len(output.as_json(found))
         if size > MOST_CHARACTERS:
             raise ChipledgerError(
-                f"the answer would have {size} characters", source="limits", field="limit", value=MOST_CHARACTERS,
+                f"the answer would have {size} characters",
+                source="limits",
+                field="limit",
+                value=MOST_CHARACTERS,
                 hint="Ask for less, or give a smaller limit",
-            )  # fmt: skip
+            )
         return found
 
 
 def _result(found: Mapping[str, Any], *, is_error: bool) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=output.as_json(found))],
-        structured_content=dict(found), is_error=is_error,
-    )  # fmt: skip
+        structured_content=dict(found),
+        is_error=is_error,
+    )
 
 
 def server(api: Api, version: str) -> "Server[Any]":
@@ -165,9 +191,13 @@ def server(api: Api, version: str) -> "Server[Any]":
         return await anyio.to_thread.run_sync(api.call, params.name, params.arguments or {})
 
     return Server(
-        "chipledger", title="chipledger", version=version, instructions=INSTRUCTIONS, on_list_tools=list_tools,
+        "chipledger",
+        title="chipledger",
+        version=version,
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
         on_call_tool=call_tool,
-    )  # fmt: skip
+    )
 
 
 def serve(api: Api, *, version: str, address: tuple[str, int] | None) -> None:

@@ -133,9 +133,14 @@ def _caller(folder: Path, environ: Mapping[str, str]) -> Call:
         try:
             return subprocess.run(  # noqa: S603 (our own interpreter, and words of ours)
                 [sys.executable, "-m", "prefect", *arguments],
-                cwd=folder, env=dict(environ), capture_output=True, text=True, check=False,
-                stdin=subprocess.DEVNULL, timeout=CALL_TIMEOUT_S,
-            )  # fmt: skip
+                cwd=folder,
+                env=dict(environ),
+                capture_output=True,
+                text=True,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                timeout=CALL_TIMEOUT_S,
+            )
         except subprocess.TimeoutExpired as error:
             raise ChipledgerError("Prefect did not answer in time", source="prefect", hint=str(error)) from error
 

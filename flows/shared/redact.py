@@ -13,16 +13,34 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 HIDDEN = "(hidden)"
 VALUES = (
-    "CHIPLEDGER_MAIL_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "DIGITALOCEAN_TOKEN", "JL_API_KEY",
-    "SHADEFORM_API_KEY", "VAST_API_KEY", "SEEWEB_API_TOKEN", "PREFECT_API_KEY", "PREFECT_API_AUTH_STRING",
-    "PREFECT_SERVER_API_AUTH_STRING", "GH_TOKEN", "GITHUB_TOKEN",
-)  # fmt: skip
+    "CHIPLEDGER_MAIL_PASSWORD",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "DIGITALOCEAN_TOKEN",
+    "JL_API_KEY",
+    "SHADEFORM_API_KEY",
+    "VAST_API_KEY",
+    "SEEWEB_API_TOKEN",
+    "PREFECT_API_KEY",
+    "PREFECT_API_AUTH_STRING",
+    "PREFECT_SERVER_API_AUTH_STRING",
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+)
 """Variables that are secrets."""
 ADDRESSES = (
-    "CHIPLEDGER_HEARTBEAT_URL", "CHIPLEDGER_ALERT_URLS", "PREFECT_API_URL", "PREFECT_API_DATABASE_CONNECTION_URL",
-    "PREFECT_SERVER_DATABASE_CONNECTION_URL", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy",
+    "CHIPLEDGER_HEARTBEAT_URL",
+    "CHIPLEDGER_ALERT_URLS",
+    "PREFECT_API_URL",
+    "PREFECT_API_DATABASE_CONNECTION_URL",
+    "PREFECT_SERVER_DATABASE_CONNECTION_URL",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
     "all_proxy",
-)  # fmt: skip
+)
 """Variables with addresses that may hold one: as password, in the query, or as a part of the path."""
 SHORTEST = 6
 """Shorter values are words, and would be found in texts that have nothing to do with them."""

@@ -81,9 +81,12 @@ def csv_text(con: "duckdb.DuckDBPyConnection", sql: str, *, most: int) -> str:
 def too_many(most: int) -> ChipledgerError:
     """Return the error of an answer that is held in memory and too long for that."""
     return ChipledgerError(
-        f"the answer has more than {most} rows", source="limits", field="rows", value=most,
+        f"the answer has more than {most} rows",
+        source="limits",
+        field="rows",
+        value=most,
         hint="Ask for less, or write it to a file with --output",
-    )  # fmt: skip
+    )
 
 
 def save_csv(con: "duckdb.DuckDBPyConnection", sql: str, path: Path) -> int:

@@ -53,11 +53,12 @@ def draw(index: pl.DataFrame, *, chip: str, purchase_option: str, since: datetim
     begun = wording.day(datetime.combine(whole[-1][0][0], datetime.min.time())) if whole else ""
     n = wording.count(len({provider for provider, _ in chains if provider}), "provider")
     return canvas.drawn(
-        canvas.lines(points, x, y, steps=True), *canvas.labels(labels[:MOST_LABELS], shape),
+        canvas.lines(points, x, y, steps=True),
+        *canvas.labels(labels[:MOST_LABELS], shape),
         finding=f"{chip} {option}, like for like: {told}{f' since {begun}' if begun else ''}, {n}.",
         scope="Drift index of offers that were there on both days, each provider with equal weight; grey where nothing "
         "moved. A line that stops is a chain that broke.",
-    )  # fmt: skip
+    )
 
 
 def _based(group: pl.DataFrame) -> list[tuple[date, float]]:
@@ -68,10 +69,8 @@ def _based(group: pl.DataFrame) -> list[tuple[date, float]]:
 def _corners(rows: Sequence[tuple[date, float]]) -> list[tuple[date, float]]:
     """Return the days on which a chain begins, moves and ends."""
     return [
-        row
-        for place, row in enumerate(rows)
-        if place in (0, len(rows) - 1) or abs(row[1] - rows[place - 1][1]) > 1e-6
-    ]  # fmt: skip
+        row for place, row in enumerate(rows) if place in (0, len(rows) - 1) or abs(row[1] - rows[place - 1][1]) > 1e-6
+    ]
 
 
 def _days(day: date) -> float:

@@ -105,9 +105,11 @@ def _since(spans: Spans | None) -> str:
         return ""
     when = "in a year" if (end - begin).days >= 365 else f"since {front_words.MONTHS[begin.month - 1]} {begin.year}"
     change = last / price - 1
-    return f"is unchanged {when}" if abs(change) < 0.005 else (
-        f"{'fell' if change < 0 else 'rose'} {front_words.percent(change)} {when}"
-    )  # fmt: skip
+    return (
+        f"is unchanged {when}"
+        if abs(change) < 0.005
+        else (f"{'fell' if change < 0 else 'rose'} {front_words.percent(change)} {when}")
+    )
 
 
 def scope(lines: Mapping[str, Spans], until: datetime) -> str:
@@ -180,9 +182,11 @@ def _event(spans: Spans | None, x, y, size: Size) -> list[str]:  # type: ignore[
     sign = "\N{MINUS SIGN}" if after[2] < before[2] else "+"
     words = f"{sign}{front_words.percent(after[2] / before[2] - 1)} by {front_words.date(after[0])}"
     left = at > size.left + (size.end - size.left) * 0.55
-    place = f'x="{at - 8}" y="{(height + y(before[2])) / 2 + 4:.1f}" class="event end"' if left else (
-        f'x="{at + 8}" y="{(height + y(before[2])) / 2 + 4:.1f}" class="event"'
-    )  # fmt: skip
+    place = (
+        f'x="{at - 8}" y="{(height + y(before[2])) / 2 + 4:.1f}" class="event end"'
+        if left
+        else (f'x="{at + 8}" y="{(height + y(before[2])) / 2 + 4:.1f}" class="event"')
+    )
     return [f'<circle cx="{at}" cy="{height}" r="3.5"/>', f"<text {place}>{escape(words)}</text>"]
 
 

@@ -44,9 +44,10 @@ def draw(points: pl.DataFrame, *, purchase_option: str) -> Drawing:
     shape = style.scale(known["cost_usd"], log_from=6)
     room = (last - first) * 0.06
     x = alt.X(
-        "x:Q", scale=alt.Scale(domain=[first - room, last + room], nice=False, zero=False),
+        "x:Q",
+        scale=alt.Scale(domain=[first - room, last + room], nice=False, zero=False),
         axis=alt.Axis(values=speeds, title=None, grid=False, format="d"),
-    )  # fmt: skip
+    )
     y = style.value_axis(shape, "USD per million output tokens", form=".2~g")
     canvas = style.Canvas()
     layers = _unreached(canvas, fastest, last, room, x) if fastest < last else []
@@ -98,11 +99,7 @@ def _point(row: Row, ink: str) -> Row:
 
 
 def _lines(best: pl.DataFrame) -> list[Row]:
-    return [
-        row
-        for chip, rows in _by_chip(best).items()
-        for row in _line(pl.DataFrame(rows), chip, QUIET, 1.2)
-    ]  # fmt: skip
+    return [row for chip, rows in _by_chip(best).items() for row in _line(pl.DataFrame(rows), chip, QUIET, 1.2)]
 
 
 def _line(rows: pl.DataFrame, name: str, ink: str, width: float) -> list[Row]:

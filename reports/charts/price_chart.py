@@ -68,12 +68,15 @@ def events(prices: pl.DataFrame, *, least: float = 0.05) -> list[Event]:
     moved = prices.filter(pl.col("list_change_ratio").abs() >= least)
     found = [
         Event(
-            provider=row["service_provider_name"], tier=row["tier"], at=row["begins_at"],
-            before=row["price_usd"] / (1 + row["list_change_ratio"]), after=row["price_usd"],
+            provider=row["service_provider_name"],
+            tier=row["tier"],
+            at=row["begins_at"],
+            before=row["price_usd"] / (1 + row["list_change_ratio"]),
+            after=row["price_usd"],
             ratio=row["list_change_ratio"],
         )
         for row in moved.iter_rows(named=True)
-    ]  # fmt: skip
+    ]
     return sorted(found, key=lambda event: (-abs(event.ratio), event.at, event.provider))
 
 
@@ -102,9 +105,15 @@ def cheapest(lines: Sequence[Line]) -> list[tuple[datetime, datetime, float, str
 
 
 def draw(
-    prices: pl.DataFrame, *, chip: str, purchase_option: str, since: datetime, until: datetime,
-    moved: Sequence[Event] = (), week: tuple[datetime, datetime] | None = None,
-) -> Drawing | None:  # fmt: skip
+    prices: pl.DataFrame,
+    *,
+    chip: str,
+    purchase_option: str,
+    since: datetime,
+    until: datetime,
+    moved: Sequence[Event] = (),
+    week: tuple[datetime, datetime] | None = None,
+) -> Drawing | None:
     """Return the chart of a frame that is of one chip and purchase option; None where no price is known.
 
     `moved` is the news, which the finding tells and words beside the lines repeat; `week` is shaded.
@@ -220,9 +229,14 @@ def _marks(prices: pl.DataFrame, moved: Sequence[Event], since: datetime, until:
 
 
 def _events(
-    canvas: style.Canvas, shown: Sequence[Event], moved: Sequence[Event], since: datetime, until: datetime, x: alt.X,
+    canvas: style.Canvas,
+    shown: Sequence[Event],
+    moved: Sequence[Event],
+    since: datetime,
+    until: datetime,
+    x: alt.X,
     y: alt.Y,
-) -> list[alt.Chart]:  # fmt: skip
+) -> list[alt.Chart]:
     """Return the marks of events, each a point where the new price begins; those of the news have their words beside
     the plot, the others above the point.
     """
@@ -232,11 +246,14 @@ def _events(
         text = f"{_name(event.provider, event.tier)} {wording.arrow(event.ratio)} {abs(event.ratio):.0%}"
         rows.append(
             {
-                "x": style.days(event.at), "y": round(event.after, 5), "top": round(event.before, 5),
-                "ink": FALL if event.ratio < 0 else RISE, "text": "" if event in moved else text.replace("%", " %"),
+                "x": style.days(event.at),
+                "y": round(event.after, 5),
+                "top": round(event.before, 5),
+                "ink": FALL if event.ratio < 0 else RISE,
+                "text": "" if event in moved else text.replace("%", " %"),
                 "side": "left" if event.at > late else "centre",
             }
-        )  # fmt: skip
+        )
     told = [row for row in rows if row["text"]]
     base = canvas.layer(rows).encode(x=x, y=y, color=alt.Color("ink:N", scale=None, legend=None))
     return [
@@ -247,9 +264,11 @@ def _events(
 
 
 def _labels(
-    known: Sequence[Line], least: Sequence[tuple[datetime, datetime, float, str]], moved: Sequence[Event],
+    known: Sequence[Line],
+    least: Sequence[tuple[datetime, datetime, float, str]],
+    moved: Sequence[Event],
     until: datetime,
-) -> tuple[list[Label], int]:  # fmt: skip
+) -> tuple[list[Label], int]:
     """Return the words beside the lines, and how many grey ones have none."""
 
     def is_recent(end: datetime) -> bool:

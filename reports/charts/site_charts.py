@@ -32,9 +32,12 @@ def standing(con: duckdb.DuckDBPyConnection, stand: pl.DataFrame, *, built_at: d
         shown = prices.filter(pl.col("accelerator_name") == name, of_form)
         with style.quick():
             drawing = price_chart.draw(
-                shown, chip=" ".join(part for part in (name, form) if part), purchase_option=ON_DEMAND,
-                since=built_at - chart_facts.YEAR, until=built_at,
-            )  # fmt: skip
+                shown,
+                chip=" ".join(part for part in (name, form) if part),
+                purchase_option=ON_DEMAND,
+                since=built_at - chart_facts.YEAR,
+                until=built_at,
+            )
         made += [style.figure(drawing)] if drawing else []
         if len(made) == MOST_CHIPS:
             break
@@ -64,9 +67,12 @@ def drifts(con: duckdb.DuckDBPyConnection, chips: Iterable[str], *, built_at: da
     for chip in wanted:
         with style.quick():
             drawing = drift_chart.draw(
-                index.filter(pl.col("accelerator_name") == chip), chip=chip, purchase_option=ON_DEMAND,
-                since=built_at - chart_facts.YEAR, until=built_at,
-            )  # fmt: skip
+                index.filter(pl.col("accelerator_name") == chip),
+                chip=chip,
+                purchase_option=ON_DEMAND,
+                since=built_at - chart_facts.YEAR,
+                until=built_at,
+            )
         made += [style.figure(drawing)] if drawing else []
     return _grid(made)
 

@@ -134,9 +134,13 @@ def time_axis(since: datetime, until: datetime, **others: Any) -> alt.X:
         if month % every == 0 and since <= day <= until:
             ticks.append(days(day))
     axis = alt.Axis(
-        values=ticks, title=None, grid=False, labelExpr="utcFormat(datum.value * 864e5, '%b %Y')", labelFlush=False,
+        values=ticks,
+        title=None,
+        grid=False,
+        labelExpr="utcFormat(datum.value * 864e5, '%b %Y')",
+        labelFlush=False,
         labelOverlap=True,
-    )  # fmt: skip
+    )
     return alt.X("x:Q", axis=axis, scale=alt.Scale(domain=[days(since), days(until)], nice=False, zero=False), **others)
 
 
@@ -144,10 +148,17 @@ def value_axis(shape: Scale, title: str, field: str = "y", form: str = "") -> al
     """Return the vertical scale, its title flat above it instead of on its side."""
     words = f"{title}, logarithmic" if shape.is_log else title
     axis = alt.Axis(
-        values=list(shape.ticks), title=words, titleAngle=0, titleAlign="left", titleAnchor="end", titleX=-28,
-        titleY=-12, ticks=False, domain=False,
+        values=list(shape.ticks),
+        title=words,
+        titleAngle=0,
+        titleAlign="left",
+        titleAnchor="end",
+        titleX=-28,
+        titleY=-12,
+        ticks=False,
+        domain=False,
         format=form or alt.Undefined,
-    )  # fmt: skip
+    )
     kind: Literal["log", "linear"] = "log" if shape.is_log else "linear"
     return alt.Y(
         f"{field}:Q",
@@ -174,11 +185,15 @@ class Canvas:
             self.layer(rows)
             .mark_line(interpolate="step-after" if steps else "linear", strokeCap="round", strokeJoin="round")
             .encode(
-                x=x, y=y, detail="piece:N", order="x:Q", stroke=alt.Stroke("ink:N", scale=None, legend=None),
+                x=x,
+                y=y,
+                detail="piece:N",
+                order="x:Q",
+                stroke=alt.Stroke("ink:N", scale=None, legend=None),
                 strokeWidth=alt.StrokeWidth("width:Q", scale=None, legend=None),
                 strokeOpacity=alt.StrokeOpacity("shade:Q", scale=None, legend=None),
             )
-        )  # fmt: skip
+        )
         return cast("alt.Chart", made)
 
     def labels(self, placed: Sequence[Label], shape: Scale) -> list[alt.Chart]:
@@ -237,11 +252,18 @@ class Canvas:
             .configure(font=FONT)
             .configure_view(stroke=None)
             .configure_axis(
-                labelColor=QUIET, titleColor=QUIET, tickColor=LINE, domainColor=LINE, gridColor=LINE, labelFontSize=12,
-                titleFontSize=12, titleFontWeight="normal", tickSize=4,
+                labelColor=QUIET,
+                titleColor=QUIET,
+                tickColor=LINE,
+                domainColor=LINE,
+                gridColor=LINE,
+                labelFontSize=12,
+                titleFontSize=12,
+                titleFontWeight="normal",
+                tickSize=4,
             )
             .configure_text(fontSize=12)
-        )  # fmt: skip
+        )
         return Drawing(chart=chart, rows=self.rows, finding=finding, scope=scope)
 
 
@@ -292,10 +314,16 @@ def png(made: Drawing, *, scale: float = 2) -> bytes:
     chart = made.chart.properties(
         background=PAPER,
         title=alt.TitleParams(
-            _wrapped(made.finding), anchor="start", frame="group", fontSize=13, color=INK, offset=8, dx=-LEFT + 6,
+            _wrapped(made.finding),
+            anchor="start",
+            frame="group",
+            fontSize=13,
+            color=INK,
+            offset=8,
+            dx=-LEFT + 6,
             lineHeight=16,
         ),
-    )  # fmt: skip
+    )
     tall = TOP + 16 * len(_wrapped(made.finding)) + 20
     chart = chart.properties(padding={"left": LEFT, "right": RIGHT, "top": tall, "bottom": BOTTOM})
     return bytes(vl_convert.vegalite_to_png(_spec(made, chart), scale=scale, allowed_base_urls=[]))

@@ -22,9 +22,15 @@ from reports.tables.sheet import Form, Sheet, sheet, small, to_html
 PLACE = "claims.html"
 SEPARATOR = "; "
 ORDER = (
-    "physically_impossible", "inconsistent", "stale", "arithmetic holds, input does not", "true then",
-    "arithmetic holds, input is unverified", "consistent", "unverifiable",
-)  # fmt: skip
+    "physically_impossible",
+    "inconsistent",
+    "stale",
+    "arithmetic holds, input does not",
+    "true then",
+    "arithmetic holds, input is unverified",
+    "consistent",
+    "unverifiable",
+)
 """How a claim may stand, what failed first."""
 MEANINGS = {
     "physically_impossible": "every way to read the number breaks a bound of physics by more than its hedge",
@@ -37,12 +43,20 @@ MEANINGS = {
     "unverifiable": "nothing here decides; the arithmetic says what is missing",
 }
 HEADS = {
-    "claim": "Claim", "article": "Text", "metric": "Metric", "then": "On its date", "today": "Today", "why": "Why",
-}  # fmt: skip
+    "claim": "Claim",
+    "article": "Text",
+    "metric": "Metric",
+    "then": "On its date",
+    "today": "Today",
+    "why": "Why",
+}
 PICKS = ("article", "metric", "then", "today")
 PAIR_HEADS = {
-    "quantity": "Quantity", "one": "One text", "other": "Another", "evidence": "The evidence",
-}  # fmt: skip
+    "quantity": "Quantity",
+    "one": "One text",
+    "other": "Another",
+    "evidence": "The evidence",
+}
 REPORT = (
     "<p>A wrong verdict costs its reader as much as a wrong price. Open an issue with the id of the claim, what stands "
     "under “Why”, and a public address that says otherwise. A wrong figure of a chip is corrected in the table of "
@@ -63,10 +77,13 @@ def render(file: Path) -> str:
         section("counts", "Counts", [to_html(counts(rows))] if rows else ["<p>No claim was audited.</p>"]),
         section("plans", "Plans and spot, redone", [savings]),
         section("claims", "Every claim", [to_html(every(rows))] if rows else ["<p>None.</p>"]),
-        section("contradictions", "Where two texts disagree",
-                [to_html(disagreements(pairs))] if pairs else ["<p>Nowhere.</p>"]),
+        section(
+            "contradictions",
+            "Where two texts disagree",
+            [to_html(disagreements(pairs))] if pairs else ["<p>Nowhere.</p>"],
+        ),
         section("wrong", "When a verdict is wrong", [REPORT]),
-    ]  # fmt: skip
+    ]
     return frame(
         title="What is written, and what holds",
         headline=headline(rows),
@@ -74,12 +91,17 @@ def render(file: Path) -> str:
         built_at=built_at,
         version=version,
         kind="What is written, and what holds",
-        nav=(("counts", "Counts"), ("plans", "Plans and spot"), ("claims", "Every claim"),
-             ("contradictions", "Disagreements"), ("wrong", "A wrong verdict")),
+        nav=(
+            ("counts", "Counts"),
+            ("plans", "Plans and spot"),
+            ("claims", "Every claim"),
+            ("contradictions", "Disagreements"),
+            ("wrong", "A wrong verdict"),
+        ),
         header="<p>Published numbers held against physics, their own arithmetic, the price history and measurements. "
         "Numbers are judged, not those who wrote them.</p>",
         main="\n".join(parts),
-    )  # fmt: skip
+    )
 
 
 def headline(rows: Sequence[Row]) -> str:
@@ -100,11 +122,13 @@ def counts(rows: Sequence[Row]) -> Sheet:
     names = [name for name in ORDER if then[name] or today[name]]
     cells = [
         {
-            "verdict": _words(name) + small(MEANINGS[name]), "then": f"{then[name]:,}", "today": f"{today[name]:,}",
+            "verdict": _words(name) + small(MEANINGS[name]),
+            "then": f"{then[name]:,}",
+            "today": f"{today[name]:,}",
             **{f"k{place}": f"{by_kind[name, kind]:,}" for place, kind in enumerate(kinds)},
         }
         for name in names
-    ]  # fmt: skip
+    ]
     columns = {f"k{place}": escape(kind) for place, kind in enumerate(kinds)}
     heads = {"verdict": "Verdict", "then": "On its<br>date", "today": "Today", **columns}
     return sheet(
@@ -156,11 +180,12 @@ def disagreements(pairs: Sequence[Row]) -> Sheet:
             "one": _link(row["claim_id"], f"{row['claimed']} {row['unit']}") + small(_words(row["standing"])),
             "other": _link(row["other_claim_id"], f"{row['other_claimed']} {row['unit']}")
             + small(_words(row["other_standing"])),
-            "evidence": "nothing decides" if row["recomputed_value"] is None
+            "evidence": "nothing decides"
+            if row["recomputed_value"] is None
             else f"{wording.significant(row['recomputed_value'], 4)} {row['unit']}",
         }
         for row in pairs
-    ]  # fmt: skip
+    ]
     return sheet(
         pl.DataFrame(cells, schema=dict.fromkeys(PAIR_HEADS, pl.String)),
         Form(heads=PAIR_HEADS, stub="quantity", marked=("quantity", "one", "other")),
@@ -196,15 +221,18 @@ def _told(row: Row) -> str:
 def _why(row: Row, ids: set[str]) -> str:
     """Return the arithmetic behind a disclosure that needs no script."""
     parts = [f"<p>{escape(row['arithmetic'])}</p>"]
-    parts += [_list(name, [escape(one) for one in _split(row[column])])
-              for name, column in (("Readings", "readings"), ("Bounds", "bounds"))]  # fmt: skip
+    parts += [
+        _list(name, [escape(one) for one in _split(row[column])])
+        for name, column in (("Readings", "readings"), ("Bounds", "bounds"))
+    ]
     rests = [_link(one, one) if one in ids else escape(one) for one in _split(row["rests_on"])]
     parts.append(_list("Rests on", rests))
     documents = [
         f'<a href="{escape(one)}" rel="noreferrer">{escape(one)}</a>'
-        if one.startswith(("https://", "http://")) else escape(one)
+        if one.startswith(("https://", "http://"))
+        else escape(one)
         for one in _split(row["evidence_documents"])
-    ]  # fmt: skip
+    ]
     until = f", known until {row['evidence_until']}" if row["evidence_until"] else ""
     parts.append(_list(f"Evidence{escape(until)}", documents))
     return f'<details class="long"><summary>Arithmetic</summary>{"".join(parts)}</details>'

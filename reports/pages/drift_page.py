@@ -22,9 +22,15 @@ from reports.tables.sheet import Sheet
 PLACE = "drift.html"
 WINDOWS = (7, 30, 90, 365)
 HEADS = {
-    "series": "Provider", "d7": "7 days", "d30": "30 days", "d90": "90 days", "d365": "365 days",
-    "spark": "90 days", "mix": "mix effect<br>90 days", "n": "offers<br>compared",
-}  # fmt: skip
+    "series": "Provider",
+    "d7": "7 days",
+    "d30": "30 days",
+    "d90": "90 days",
+    "d365": "365 days",
+    "spark": "90 days",
+    "mix": "mix effect<br>90 days",
+    "n": "offers<br>compared",
+}
 MOST_ROWS = 400
 
 Series = tuple[str, str, str, str]
@@ -95,9 +101,10 @@ def _option(told: Told, option: str, built_at: datetime) -> str:
 def headline(told: Told) -> str:
     """Return how many chips rose and fell in 90 days on demand, and how many did not move."""
     rows = [
-        windows[90] for (level, _, option, _), windows in told.items()
+        windows[90]
+        for (level, _, option, _), windows in told.items()
         if level == "chip" and option == "on_demand" and 90 in windows and windows[90]["drift"] is not None
-    ]  # fmt: skip
+    ]
     up = sum(row["drift"] > 0.0005 for row in rows)
     down = sum(row["drift"] < -0.0005 for row in rows)
     if not rows:
@@ -116,9 +123,11 @@ def table(told: Told, option: str, built_at: datetime, *, of_providers: bool) ->
     name = f"drift-{'providers' if of_providers else 'chips'}-{option}".replace("_", "-")
     frame_of = pl.DataFrame(lines, schema=columns, orient="row")
     gt = GT(
-        frame_of if of_providers else frame_of.drop("chip"), id=name, rowname_col="series",
+        frame_of if of_providers else frame_of.drop("chip"),
+        id=name,
+        rowname_col="series",
         groupname_col="chip" if of_providers else None,
-    )  # fmt: skip
+    )
     words = wording.OPTIONS[option]
     by = "by provider" if of_providers else "by chip"
     gt = (

@@ -18,8 +18,12 @@ from reports.tables.sheet import Sheet, small
 
 PLACE = "evidence.html"
 HEADS = {
-    "price": "Price", "stated": "As stated", "seen": "Seen", "evidence": "Evidence", "document": "Document (SHA-256)",
-}  # fmt: skip
+    "price": "Price",
+    "stated": "As stated",
+    "seen": "Seen",
+    "evidence": "Evidence",
+    "document": "Document (SHA-256)",
+}
 KINDS = {"provider_bytes": "the provider's own bytes", "transcribed": "transcribed"}
 
 
@@ -67,9 +71,11 @@ def table(rows: Sequence[Row]) -> Sheet:
 def _line(row: Row) -> dict[str, str]:
     where = ", ".join(str(row[name]) for name in ("instance_type", "region_id", "zone_name", "tier") if row[name])
     option = wording.option(
-        row["purchase_option"] or "", term_hours=row["commitment_term_hours"], payment=row["purchase_payment_model"],
+        row["purchase_option"] or "",
+        term_hours=row["commitment_term_hours"],
+        payment=row["purchase_payment_model"],
         offering_class=row["offering_class"],
-    )  # fmt: skip
+    )
     plan = f" ({row['commitment_discount_type']})" if row["commitment_discount_type"] else ""
     name = " ".join(str(part) for part in (row["accelerator_name"], row["service_provider_name"]) if part)
     amounts = [f"{row['unit_price']:f}" if row["unit_price"] is not None else wording.UNKNOWN]

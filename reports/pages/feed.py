@@ -92,9 +92,13 @@ def latest(changes: list[Row], prices: list[Row], scopes: list[Row], *, built_at
         for row in scopes
     ]
     whole = {
-        "schema_version": 1, "built_at": built_at, "version": version, "sources": sources, "prices": prices,
+        "schema_version": 1,
+        "built_at": built_at,
+        "version": version,
+        "sources": sources,
+        "prices": prices,
         "changes": [{name: value for name, value in row.items() if name != "offer_id"} for row in changes],
-    }  # fmt: skip
+    }
     return simplejson.dumps(_plain(whole), use_decimal=True, ignore_nan=True, ensure_ascii=False, indent=1) + "\n"
 
 

@@ -128,12 +128,23 @@ def alone(*, title: str, main: str) -> str:
 
     `title` is a text and is escaped here; `main` is HTML, escaped by whoever makes it.
     """
-    return "\n".join((
-        "<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{STRICTEST}">',
-        f"<title>{escape(title)} \N{MIDDLE DOT} chipledger</title>", f"<style>\n{style()}</style>", "</head>", "<body>",
-        f"<main>\n{main}\n</main>", "</body>", "</html>", "",
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{STRICTEST}">',
+            f"<title>{escape(title)} \N{MIDDLE DOT} chipledger</title>",
+            f"<style>\n{style()}</style>",
+            "</head>",
+            "<body>",
+            f"<main>\n{main}\n</main>",
+            "</body>",
+            "</html>",
+            "",
+        )
+    )
 
 
 def section(anchor: str, title: str, parts: Iterable[str]) -> str:

@@ -22,11 +22,18 @@ PLACE = "index.html"
 TOKENS = {"token_on_demand": "on_demand", "token_1y": "one_year", "token_spot": "spot"}
 OPTIONS = ("aws_on_demand", "aws_1y", "aws_3y", "aws_spot", "elsewhere")
 HEADS = {
-    "chip": "Chip", "aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-year",
-    "aws_spot": "spot, by zone", "elsewhere": "cheapest seen", "change": "change",
-    "token_on_demand": "on demand", "token_1y": "1-year", "token_spot": "spot",
+    "chip": "Chip",
+    "aws_on_demand": "on demand",
+    "aws_1y": "best 1-year",
+    "aws_3y": "best 3-year",
+    "aws_spot": "spot, by zone",
+    "elsewhere": "cheapest seen",
+    "change": "change",
+    "token_on_demand": "on demand",
+    "token_1y": "1-year",
+    "token_spot": "spot",
     "age": "age,<br>days",
-}  # fmt: skip
+}
 
 
 def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] = ()) -> str:
@@ -102,9 +109,11 @@ def _title(front: Front, shown: Sequence[str]) -> str:
 
 def _scope(front: Front) -> str:
     regions = {
-        cell["region_id"] for cells in front.cells.values() for name, cell in cells.items()
+        cell["region_id"]
+        for cells in front.cells.values()
+        for name, cell in cells.items()
         if name == "aws_on_demand" and cell["region_id"]
-    }  # fmt: skip
+    }
     away = sorted(regions - {"us-east-1"})
     where = f"us-east-1 at AWS (else {', '.join(away)})" if away else "us-east-1 at AWS"
     return (
@@ -192,10 +201,14 @@ def _change(drift: Row | None, built_at: datetime) -> str:
 
 
 WHY = (
-    ("unknown: no run of the model", "no run"), ("unknown: no run is as fast", "too slow"),
-    ("unknown: at most", "at most"), ("unknown: the last price", "old price"), ("unknown: no price", "no price"),
-    ("unknown: no offer", "not this size"), ("unknown: the run", "weak run"),
-)  # fmt: skip
+    ("unknown: no run of the model", "no run"),
+    ("unknown: no run is as fast", "too slow"),
+    ("unknown: at most", "at most"),
+    ("unknown: the last price", "old price"),
+    ("unknown: no price", "no price"),
+    ("unknown: no offer", "not this size"),
+    ("unknown: the run", "weak run"),
+)
 """Why there is no cost per token, in few words; the cell's title has the whole reason."""
 
 

@@ -86,7 +86,7 @@ def render(file: Path) -> str:
             ("macros", "Tables with parameters"),
         ),
         main="\n".join((_prices(), *(part for _, part in parts), _macros(tables))),
-    )  # fmt: skip
+    )
 
 
 def render_tables(file: Path, *, of_checks: bool = False) -> str:

@@ -23,9 +23,13 @@ from reports.tables import (
 from reports.tables.sheet import Sheet, small, to_html
 
 PARTS = (
-    ("basis", "What it rests on"), ("changes", "What changed"), ("prices", "Where things stand"),
-    ("gaps", "What we do not know"), ("sources", "Sources"), ("method", "How it is computed"),
-)  # fmt: skip
+    ("basis", "What it rests on"),
+    ("changes", "What changed"),
+    ("prices", "Where things stand"),
+    ("gaps", "What we do not know"),
+    ("sources", "Sources"),
+    ("method", "How it is computed"),
+)
 """The parts of the page in their order: anchor, words."""
 
 LINK = re.compile(r'href="(?=[a-z_]+\.html)')
@@ -37,8 +41,13 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
     headline = news.headline(found)
     day = wording.day(found.built_at)
     made: tuple[Callable[[Facts], str], ...] = (
-        partial(basis, sources="#sources"), _changes, _prices, _gaps, _sources, _method,
-    )  # fmt: skip
+        partial(basis, sources="#sources"),
+        _changes,
+        _prices,
+        _gaps,
+        _sources,
+        _method,
+    )
     main = "\n".join(guard.part(words, partial(make, found)) for (_, words), make in zip(PARTS, made, strict=True))
     return [
         frame(

@@ -194,7 +194,7 @@ def write(
             ("sources.html#checked", "What was checked"),
             *((told.path, f"Week {told.name}") for told in archive_page.weeks(folder)[:1]),
             *((each.path, each.title) for each in shown if each.name == "claims"),
-        ]  # fmt: skip
+        ]
 
         def of_front() -> tuple[str, str]:
             front = front_facts.read(file, chips or front_facts.CHIPS)
@@ -205,9 +205,10 @@ def write(
 
         ends = (evidence_page.PLACE, front_page.PLACE)
         made = guard.page(
-            "The front page", of_front,
+            "The front page",
+            of_front,
             lambda error: (_instead("Evidence", ends[0], error), _instead("The front page", ends[1], error)),
-        )  # fmt: skip
+        )
         for place, text in zip(ends, made, strict=True):
             put(folder / place, text)
         return folder / front_page.PLACE
@@ -220,6 +221,10 @@ def _whole(each: Page, file: Path, draw: bool) -> str:
 
 def _instead(title: str, place: str, error: Exception) -> str:
     return frame(
-        title=title, headline=f"{title}: this page could not be made", place=place, built_at=None, version="",
+        title=title,
+        headline=f"{title}: this page could not be made",
+        place=place,
+        built_at=None,
+        version="",
         main=guard.sorry(title, error),
-    )  # fmt: skip
+    )

@@ -96,7 +96,10 @@ def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Sheet:
     return sheet(
         frame,
         Form(
-            heads=HEADS, stub="source", group="group", marked=("source",),
+            heads=HEADS,
+            stub="source",
+            group="group",
+            marked=("source",),
             right=("scopes", "rows", "refused", "failed", "disagreements"),
         ),
         id="summary",
@@ -107,14 +110,20 @@ def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Sheet:
             "A live source is current for so many hours after its last good look as it says; an archive or import "
             "never is. Disagreements: offers for which another source says something else about the same moment."
         ),
-    )  # fmt: skip
+    )
 
 
 HEADS = {
-    "source": "Source", "scopes": "Scopes fresh", "newest": "Newest<br>price", "good": "Last good<br>look",
-    "limit": "Current for,<br>hours", "rows": "Prices", "refused": "Refused", "failed": "Failed<br>looks",
+    "source": "Source",
+    "scopes": "Scopes fresh",
+    "newest": "Newest<br>price",
+    "good": "Last good<br>look",
+    "limit": "Current for,<br>hours",
+    "rows": "Prices",
+    "refused": "Refused",
+    "failed": "Failed<br>looks",
     "disagreements": "Disagree-<br>ments",
-}  # fmt: skip
+}
 
 
 def _cells(row: Row, scopes: Sequence[Row]) -> dict[str, str]:

@@ -38,14 +38,20 @@ def changes(frame: pl.DataFrame, sparks: Mapping[int, str], *, id: str, title: s
     )
     form = Form(
         heads={
-            "offer": "Offer", "change": "Change,<br>kind", "before": "Before<br>USD/h", "after": "After<br>USD/h",
-            "region": "Region", "option": "Option", "window": "Happened<br>within",
+            "offer": "Offer",
+            "change": "Change,<br>kind",
+            "before": "Before<br>USD/h",
+            "after": "After<br>USD/h",
+            "region": "Region",
+            "option": "Option",
+            "window": "Happened<br>within",
             **({"spark": "Last 90<br>days"} if any(row["offer_id"] in sparks for row in rows) else {}),
             "document": "Document,<br>source",
         },
-        stub="offer", right=("change", "before", "after"),
+        stub="offer",
+        right=("change", "before", "after"),
         marked=("offer", "change", "before", "after", "spark", "document"),
-    )  # fmt: skip
+    )
     left = total - len(rows)
     note = (
         "Prices are of one machine or chip bundle, as sold. Happened within: the old price was last seen on the first "

@@ -30,9 +30,17 @@ REASONS = (
 
 
 POINT = (
-    "model_name", "task", "scenario", "benchmark", "precision", "input_length", "output_length", "decoding",
-    "interactivity", "interactivity_statistic",
-)  # fmt: skip
+    "model_name",
+    "task",
+    "scenario",
+    "benchmark",
+    "precision",
+    "input_length",
+    "output_length",
+    "decoding",
+    "interactivity",
+    "interactivity_statistic",
+)
 """The columns that make an operating point; a run has all but the last two, which are of the speed asked of it."""
 
 
@@ -189,11 +197,21 @@ def of_model(name: str, every: Sequence[Row], task: str, words: str) -> Sheet:
         frame,
         Form(
             heads={
-                "chip": "Chip", "option": "Bought", "low": "Low", "median": "Median", "high": "High",
-                "bound": "Of bound", "grade": "Grade,<br>measured", "price": "USD per<br>chip-hour", "sold": "Sold by",
+                "chip": "Chip",
+                "option": "Bought",
+                "low": "Low",
+                "median": "Median",
+                "high": "High",
+                "bound": "Of bound",
+                "grade": "Grade,<br>measured",
+                "price": "USD per<br>chip-hour",
+                "sold": "Sold by",
             },
-            stub="chip", group="point", right=("low", "median", "high", "bound", "price"),
-            marked=("median", "grade", "price", "sold"), picks=("option",),
+            stub="chip",
+            group="point",
+            right=("low", "median", "high", "bound", "price"),
+            marked=("median", "grade", "price", "sold"),
+            picks=("option",),
         ),
         id=f"t-{_anchor(name)}-{task}",
         title=f"{name}, {words}: {_finding(rows)}",
@@ -204,7 +222,7 @@ def of_model(name: str, every: Sequence[Row], task: str, words: str) -> Sheet:
         note=_dashes(frame, low="no cheaper price or faster run than the median is known", bound="no bound is known")
         + "Spot as if never interrupted, commitments as if used in every hour."
         + (f" {wording.count(len(every) - len(rows), 'more row')} left out." if len(every) > len(rows) else ""),
-    )  # fmt: skip
+    )
 
 
 def training(rows: Sequence[Row]) -> Sheet:
@@ -227,17 +245,27 @@ def training(rows: Sequence[Row]) -> Sheet:
         frame,
         Form(
             heads={
-                "chip": "Chip", "count": "Chips", "option": "Bought", "low": "Low", "median": "Median", "high": "High",
-                "bound": "Of bound", "grade": "Grade,<br>measured", "price": "USD per<br>chip-hour",
+                "chip": "Chip",
+                "count": "Chips",
+                "option": "Bought",
+                "low": "Low",
+                "median": "Median",
+                "high": "High",
+                "bound": "Of bound",
+                "grade": "Grade,<br>measured",
+                "price": "USD per<br>chip-hour",
             },
-            stub="chip", group="point", right=("count", "low", "median", "high", "bound", "price"),
-            marked=("median", "grade", "price"), picks=("option",),
+            stub="chip",
+            group="point",
+            right=("count", "low", "median", "high", "bound", "price"),
+            marked=("median", "grade", "price"),
+            picks=("option",),
         ),
         id="t-training",
         title=f"Training at {wording.count(frame['point'].n_unique(), 'operating point')}",
         subtitle="USD to train on a million tokens; the newest round of each benchmark, cheapest seen of each chip.",
         note=_dashes(frame, bound="no bound is known for this way to train"),
-    )  # fmt: skip
+    )
 
 
 def excluded(rows: Sequence[Row]) -> Sheet:

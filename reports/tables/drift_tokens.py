@@ -17,12 +17,17 @@ from reports.tables.sheet import Sheet, to_html
 ANCHOR = "drift-tokens"
 WINDOWS = (7, 30, 90, 365)
 EFFECTS = {
-    "price_effect": "prices", "new_provider_effect": "newly seen<br>providers", "evidence_effect": "software",
+    "price_effect": "prices",
+    "new_provider_effect": "newly seen<br>providers",
+    "evidence_effect": "software",
     "new_chip_effect": "new chips",
-}  # fmt: skip
+}
 HEADS = {
-    "chip": "Chip", **{f"d{days}": f"{days} days" for days in WINDOWS}, "usd": "USD now", **EFFECTS,
-}  # fmt: skip
+    "chip": "Chip",
+    **{f"d{days}": f"{days} days" for days in WINDOWS},
+    "usd": "USD now",
+    **EFFECTS,
+}
 
 Key = tuple[str, str, str]
 """Purchase option, commitment class, chip."""
@@ -71,13 +76,15 @@ def table(name: str, point: Row, told: Mapping[Key, Mapping[int, Row]]) -> Sheet
     for (option, term, chip), windows in told.items():
         quarter = windows.get(90, {})
         words = {"one_year": ", 1 year", "three_years": ", 3 years"}.get(term, "")
-        lines.append({
-            "option": f"{wording.OPTIONS.get(option, option)}{words}",
-            "chip": escape(chip),
-            **{f"d{days}": _cell(windows.get(days)) for days in WINDOWS},
-            "usd": wording.significant(next(iter(windows.values()))["usd_after"]),
-            **{effect: _share(quarter.get(effect)) for effect in EFFECTS},
-        })  # fmt: skip
+        lines.append(
+            {
+                "option": f"{wording.OPTIONS.get(option, option)}{words}",
+                "chip": escape(chip),
+                **{f"d{days}": _cell(windows.get(days)) for days in WINDOWS},
+                "usd": wording.significant(next(iter(windows.values()))["usd_after"]),
+                **{effect: _share(quarter.get(effect)) for effect in EFFECTS},
+            }
+        )
     columns = {"option": pl.String, **dict.fromkeys(HEADS, pl.String)}
     speed = f", {point['interactivity']:.0f} tok/s per user" if point["interactivity"] else ""
     at = " ".join(str(point[part]) for part in ("model_name", "precision", "scenario") if point[part])

@@ -49,10 +49,15 @@ def unknowns(unknown: pl.DataFrame) -> Sheet:
     )
     form = Form(
         heads={
-            "named": "Named", "provider": "Provider", "offers": "Offers", "first": "First seen", "last": "Last seen",
+            "named": "Named",
+            "provider": "Provider",
+            "offers": "Offers",
+            "first": "First seen",
+            "last": "Last seen",
         },
-        stub="named", right=("offers",),
-    )  # fmt: skip
+        stub="named",
+        right=("offers",),
+    )
     left = unknown.height - len(shown)
     more = f" {wording.count(left, 'more name')} left out: <code>select * from int.unknown_accelerator</code>."
     words = ("name or instance type with an unknown accelerator", "names or instance types with an unknown accelerator")
@@ -80,8 +85,11 @@ def gaps(found: pl.DataFrame) -> Sheet:
     )
     form = Form(
         heads={"provider": "Provider", "what": "Chips or currency", "offers": "Offers", "last": "Last seen"},
-        stub="provider", group="why", right=("offers",), marked=("what",),
-    )  # fmt: skip
+        stub="provider",
+        group="why",
+        right=("offers",),
+        marked=("what",),
+    )
     left = sum(found["n_offers"]) - sum(row["n_offers"] for row in shown)
     more = f"{wording.count(left, 'more offer')} of other chips left out: "
     return sheet(

@@ -21,26 +21,33 @@ def folded(prices: pl.DataFrame) -> str:
     dates = " to ".join(dict.fromkeys((days[0], days[-1])))
     words = f"{wording.count(prices.height, 'price')} older than {limit}, not ranked: last confirmed {dates}"
     places = wording.places_of(row["cheapest_price_usd"] for row in shown)
-    frame = pl.DataFrame({
-        "provider": [escape(row["service_provider_name"]) + small(row["tier"]) for row in shown],
-        "chip": [" ".join(filter(None, (row["accelerator_name"], row["form_factor"]))) for row in shown],
-        "option": [
-            wording.option(row["purchase_option"]) + small(TERMS.get(row["commitment_class"]))
-            for row in shown
-        ],
-        "price": [wording.amount(row["cheapest_price_usd"], places) for row in shown],
-        "confirmed": [wording.day(row["last_observed_at"]) for row in shown],
-        "age": [f"{wording.days(row['age_days'])} days" for row in shown],
-        "document": [document_link(row["document_sha256"]) + small(row["source"]) for row in shown],
-    })  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "provider": [escape(row["service_provider_name"]) + small(row["tier"]) for row in shown],
+            "chip": [" ".join(filter(None, (row["accelerator_name"], row["form_factor"]))) for row in shown],
+            "option": [
+                wording.option(row["purchase_option"]) + small(TERMS.get(row["commitment_class"])) for row in shown
+            ],
+            "price": [wording.amount(row["cheapest_price_usd"], places) for row in shown],
+            "confirmed": [wording.day(row["last_observed_at"]) for row in shown],
+            "age": [f"{wording.days(row['age_days'])} days" for row in shown],
+            "document": [document_link(row["document_sha256"]) + small(row["source"]) for row in shown],
+        }
+    )
     form = Form(
         heads={
-            "provider": "Provider,<br>tier", "chip": "Chip", "option": "Purchase option",
-            "price": "Last price<br>USD per<br>chip-hour", "confirmed": "Last<br>confirmed", "age": "Age",
+            "provider": "Provider,<br>tier",
+            "chip": "Chip",
+            "option": "Purchase option",
+            "price": "Last price<br>USD per<br>chip-hour",
+            "confirmed": "Last<br>confirmed",
+            "age": "Age",
             "document": "Document,<br>source",
         },
-        stub="provider", right=("price",), marked=("provider", "option", "document"),
-    )  # fmt: skip
+        stub="provider",
+        right=("price",),
+        marked=("provider", "option", "document"),
+    )
     left = prices.height - len(shown)
     table = sheet(
         frame,

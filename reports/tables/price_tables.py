@@ -55,11 +55,18 @@ def by_chip(prices: pl.DataFrame, rate: Rate | None = None) -> Sheet:
     )
     form = Form(
         heads={
-            "chip": "Chip", **_price_heads("chip-hour"), "instance_type": "Instance type", "region": "Region",
-            "n_regions": "Regions<br>priced", "confirmed": "Last<br>confirmed", "document": "Document",
+            "chip": "Chip",
+            **_price_heads("chip-hour"),
+            "instance_type": "Instance type",
+            "region": "Region",
+            "n_regions": "Regions<br>priced",
+            "confirmed": "Last<br>confirmed",
+            "document": "Document",
         },
-        stub="chip", right=(*CELLS, "n_regions"), marked=(*CELLS, "confirmed", "document"),
-    )  # fmt: skip
+        stub="chip",
+        right=(*CELLS, "n_regions"),
+        marked=(*CELLS, "confirmed", "document"),
+    )
     return sheet(
         frame,
         form,
@@ -82,11 +89,17 @@ def by_region(prices: pl.DataFrame, rate: Rate | None = None) -> Sheet:
     )
     form = Form(
         heads={
-            "region": "Region", **_price_heads("chip-hour"), "instance_type": "Instance type",
-            "confirmed": "Last<br>confirmed", "document": "Document",
+            "region": "Region",
+            **_price_heads("chip-hour"),
+            "instance_type": "Instance type",
+            "confirmed": "Last<br>confirmed",
+            "document": "Document",
         },
-        stub="region", group="chip", right=CELLS, marked=(*CELLS, "confirmed", "document"),
-    )  # fmt: skip
+        stub="region",
+        group="chip",
+        right=CELLS,
+        marked=(*CELLS, "confirmed", "document"),
+    )
     return sheet(
         frame,
         form,
@@ -112,11 +125,17 @@ def neuron(prices: pl.DataFrame, rate: Rate | None = None) -> Sheet | None:
     )
     form = Form(
         heads={
-            "chip": "Chip", **_price_heads("core-hour"), "instance_type": "Instance type", "region": "Region",
-            "confirmed": "Last<br>confirmed", "document": "Document",
+            "chip": "Chip",
+            **_price_heads("core-hour"),
+            "instance_type": "Instance type",
+            "region": "Region",
+            "confirmed": "Last<br>confirmed",
+            "document": "Document",
         },
-        stub="chip", right=CELLS, marked=(*CELLS, "confirmed", "document"),
-    )  # fmt: skip
+        stub="chip",
+        right=CELLS,
+        marked=(*CELLS, "confirmed", "document"),
+    )
     return sheet(
         frame,
         form,

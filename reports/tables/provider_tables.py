@@ -91,17 +91,22 @@ def by_provider(
     )
     form = Form(
         heads={
-            "provider": "Provider,<br>tier", "price": "Cheapest seen<br>USD per<br>chip-hour",
+            "provider": "Provider,<br>tier",
+            "price": "Cheapest seen<br>USD per<br>chip-hour",
             "distance": "Against<br>AWS",
             **({} if option in WITHOUT_TERMS else {"terms": "Commitment"}),
-            "median": "Median<br>USD per<br>chip-hour", "offers": "Offers,<br>stock", "machine": "Machine,<br>region",
+            "median": "Median<br>USD per<br>chip-hour",
+            "offers": "Offers,<br>stock",
+            "machine": "Machine,<br>region",
             "confirmed": "Last confirmed,<br>age",
             **({"spark": "Last 90<br>days"} if any(row["offer_id"] in sparks for row in rows) else {}),
             "document": "Document,<br>source",
         },
-        stub="provider", group="chip", right=("price", "distance", "median", "offers"),
+        stub="provider",
+        group="chip",
+        right=("price", "distance", "median", "offers"),
         marked=("provider", "price", "distance", "median", "offers", "machine", "confirmed", "spark", "document"),
-    )  # fmt: skip
+    )
     words = wording.option(option)
     return sheet(
         frame,

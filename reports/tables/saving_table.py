@@ -59,13 +59,15 @@ def table(cells: Mapping[str, Mapping[str, Row]], claims: Sequence[Row], built_a
     shown = [way for way in WAYS if any(way in of_chip for of_chip in cells.values())]
     rows = [
         {
-            name: WAYS[way] if name == "way"
+            name: WAYS[way]
+            if name == "way"
             else _said(said.get((name.removesuffix(" said"), "spot" if way in SPOT else way)))
-            if name.endswith(" said") else _cell(cells[name].get(way))
+            if name.endswith(" said")
+            else _cell(cells[name].get(way))
             for name in heads
         }
         for way in shown
-    ]  # fmt: skip
+    ]
     priced = [row for of_chip in cells.values() for row in of_chip.values() if row["last_observed_at"]]
     days = [row["last_observed_at"] for row in priced]
     seen = f"seen {front_words.date(min(days))} to {front_words.date(max(days))}" if days else "none seen"

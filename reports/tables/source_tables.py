@@ -48,12 +48,21 @@ def health(scopes: pl.DataFrame, *, troubled: bool = False, most: int = MOST_SCO
     )
     form = Form(
         heads={
-            "scope": "Scope", "state": "State", "newest": "Newest<br>price", "good": "Last good<br>look",
-            "age": "Price age,<br>days", "rows": "Prices", "refused": "Refused,<br>30 days",
-            "disagreements": "Disagree-<br>ments", "error": "Error of the last look",
+            "scope": "Scope",
+            "state": "State",
+            "newest": "Newest<br>price",
+            "good": "Last good<br>look",
+            "age": "Price age,<br>days",
+            "rows": "Prices",
+            "refused": "Refused,<br>30 days",
+            "disagreements": "Disagree-<br>ments",
+            "error": "Error of the last look",
         },
-        stub="scope", group="source", right=("age", "rows", "refused", "disagreements"), marked=("state", "error"),
-    )  # fmt: skip
+        stub="scope",
+        group="source",
+        right=("age", "rows", "refused", "disagreements"),
+        marked=("state", "error"),
+    )
     counts = {state: sum(row["state"] == state for row in rows) for state in STATES}
     title = ", ".join(f"{n:,} {STATES[state]}" for state, n in counts.items() if n) or "no source was read yet"
     left = len(wanted) - len(shown)
@@ -94,11 +103,16 @@ def refusals(refused: pl.DataFrame) -> Sheet:
     )
     form = Form(
         heads={
-            "id": "Number", "reason": "Why refused", "field": "Field", "value": "Value", "place": "Source, scope",
+            "id": "Number",
+            "reason": "Why refused",
+            "field": "Field",
+            "value": "Value",
+            "place": "Source, scope",
             "seen": "Seen",
         },
-        stub="id", marked=("place",),
-    )  # fmt: skip
+        stub="id",
+        marked=("place",),
+    )
     left = refused.height - len(shown)
     note = (
         "Kept, not published. Settle one with <code>chipledger quarantine accept NUMBER</code> or <code>refuse</code>."
@@ -133,11 +147,17 @@ def documents(found: pl.DataFrame) -> Sheet:
     )
     form = Form(
         heads={
-            "sha256": "SHA-256", "url": "Address or operation", "published": "Published", "fetched": "Read",
-            "size": "Bytes<br>kept", "source": "Source, scope",
+            "sha256": "SHA-256",
+            "url": "Address or operation",
+            "published": "Published",
+            "fetched": "Read",
+            "size": "Bytes<br>kept",
+            "source": "Source, scope",
         },
-        stub="sha256", right=("size",), marked=("sha256", "url", "source"),
-    )  # fmt: skip
+        stub="sha256",
+        right=("size",),
+        marked=("sha256", "url", "source"),
+    )
     return sheet(
         frame,
         form,

@@ -85,11 +85,17 @@ def of_differing(found: Sequence[Row]) -> Sheet:
     )
     form = Form(
         heads={
-            "check": "Check", "subject": "Of what", "differing": "Differing", "value": "Value",
-            "since": "Newest<br>of it", "example": "The worst case, and what to do",
+            "check": "Check",
+            "subject": "Of what",
+            "differing": "Differing",
+            "value": "Value",
+            "since": "Newest<br>of it",
+            "example": "The worst case, and what to do",
         },
-        stub="check", right=("differing", "value"), marked=("value", "example"),
-    )  # fmt: skip
+        stub="check",
+        right=("differing", "value"),
+        marked=("value", "example"),
+    )
     left = len(found) - len(shown)
     return sheet(
         frame,
@@ -113,20 +119,28 @@ def of_checks(checks: Sequence[Row]) -> Sheet:
     ordered = sorted(checks, key=lambda row: (row["check_group"], row["check_name"]))
     cells = [_cells(list(rows)) for _, rows in groupby(ordered, key=lambda row: row["check_name"])]
     heads = {
-        "check": "Check", "meaning": "What its value is", "limits": "Holds<br>within", "holds": "Holds",
-        "differs": "Differs", "not_checked": "Not<br>checked", "compared": "Compared",
-    }  # fmt: skip
+        "check": "Check",
+        "meaning": "What its value is",
+        "limits": "Holds<br>within",
+        "holds": "Holds",
+        "differs": "Differs",
+        "not_checked": "Not<br>checked",
+        "compared": "Compared",
+    }
     return sheet(
         pl.DataFrame(cells, schema=dict.fromkeys(("group", *heads), pl.String)),
         Form(
-            heads=heads, stub="check", group="group", marked=("meaning",),
+            heads=heads,
+            stub="check",
+            group="group",
+            marked=("meaning",),
             right=("holds", "differs", "not_checked", "compared"),
         ),
         id="checks",
         title=f"{wording.count(len(cells), 'kind')} of truth checks",
         subtitle="How many subjects (providers, sources, scopes, chips) hold, differ, or had nothing to compare.",
         note="Each by itself: <code>select * from int.truth_check</code>; the SQL stands under Tables.",
-    )  # fmt: skip
+    )
 
 
 def _cells(rows: Sequence[Row]) -> dict[str, str]:

@@ -38,9 +38,11 @@ def figures(found: WeekFacts) -> str:
 def _series(found: WeekFacts) -> Iterator[list[dict[str, Any]]]:
     """Return the moves of each chip and option, by how many sell the chip and how far it moved."""
     told = found.lists.filter(
-        pl.col("is_per_chip"), pl.col("accelerator_name").is_in(found.chips), pl.col("pricing_currency") == "USD",
+        pl.col("is_per_chip"),
+        pl.col("accelerator_name").is_in(found.chips),
+        pl.col("pricing_currency") == "USD",
         pl.col("change_ratio").abs() >= LEAST_CHANGE,
-    )  # fmt: skip
+    )
     groups: dict[tuple[str, str | None, str], list[dict[str, Any]]] = {}
     for row in told.iter_rows(named=True):
         key = row["accelerator_name"], row["form_factor"], row["purchase_option"]
@@ -65,16 +67,25 @@ def _draw(found: WeekFacts, rows: list[dict[str, Any]]) -> Drawing | None:
     )
     moved = [
         Event(
-            provider=row["service_provider_name"], tier=row["tier"], at=row["event_at"], before=row["price_before"],
-            after=row["price_after"], ratio=row["change_ratio"],
+            provider=row["service_provider_name"],
+            tier=row["tier"],
+            at=row["event_at"],
+            before=row["price_before"],
+            after=row["price_after"],
+            ratio=row["change_ratio"],
         )
         for row in sorted(rows, key=lambda row: -abs(row["change_ratio"]))
-    ]  # fmt: skip
+    ]
     chip = " ".join(part for part in (name, form) if part)
     return price_chart.draw(
-        prices, chip=wording.short(chip, most=24), purchase_option=option, since=charted.since,
-        until=charted.until, moved=_apart(moved)[:MOST_NEWS], week=(found.week.since, charted.until),
-    )  # fmt: skip
+        prices,
+        chip=wording.short(chip, most=24),
+        purchase_option=option,
+        since=charted.since,
+        until=charted.until,
+        moved=_apart(moved)[:MOST_NEWS],
+        week=(found.week.since, charted.until),
+    )
 
 
 def _apart(moved: list[Event]) -> list[Event]:

@@ -30,26 +30,52 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 LOG = {
-    "price_event": "valid_from", "scope_run": "observed_at", "sighting": "observed_at", "quarantine": "observed_at",
-    "availability": "observed_at", "fx_rate": "observed_at",
-}  # fmt: skip
+    "price_event": "valid_from",
+    "scope_run": "observed_at",
+    "sighting": "observed_at",
+    "quarantine": "observed_at",
+    "availability": "observed_at",
+    "fx_rate": "observed_at",
+}
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
 KEPT = ("source", "document", "offer", "offer_unit", "accelerator_label", "instance_type")
 REMADE = (
-    "price_history", "price_move", "repricing", "price_change", "document_evidence", "accelerator_hour_price",
-    "source_health", "unknown_accelerator", "provider_price", "commitment_option",
-)  # fmt: skip
+    "price_history",
+    "price_move",
+    "repricing",
+    "price_change",
+    "document_evidence",
+    "accelerator_hour_price",
+    "source_health",
+    "unknown_accelerator",
+    "provider_price",
+    "commitment_option",
+)
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
 TOKENS = {
-    "token_point": "headline_point", "token_cost": "headline_token_cost", "token_split": "token_cost_history",
-}  # fmt: skip
+    "token_point": "headline_point",
+    "token_cost": "headline_token_cost",
+    "token_split": "token_cost_history",
+}
 """SELECTs over marts of the file itself, each with its mart; a file without one of them is shown without all."""
 INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
 """Made again only from what was known then: of what is known now, the file's own stands."""
 FRAMES = (
-    "biggest", "also", "repriced", "cheapest", "taken_back", "offer", "drifting", "checked", "source", "late",
-    "currency", "provider_price", "scope", "refused",
-)  # fmt: skip
+    "biggest",
+    "also",
+    "repriced",
+    "cheapest",
+    "taken_back",
+    "offer",
+    "drifting",
+    "checked",
+    "source",
+    "late",
+    "currency",
+    "provider_price",
+    "scope",
+    "refused",
+)
 """The SELECTs of a week beside week_move, whose rows stand in the table week.move for them."""
 NEWEST_WITHIN_DAYS = 7
 """A week is the newest while the file was built so few days after it: then what the file alone has is told, too."""
@@ -259,8 +285,9 @@ def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.Data
 
 def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
     """Return the drift of a week by the index of the database in use; None where it has none."""
-    if not con.execute("select 1 from duckdb_tables() where table_name = 'price_index' and database_name = "
-                       "current_database()").fetchall():  # fmt: skip
+    if not con.execute(
+        "select 1 from duckdb_tables() where table_name = 'price_index' and database_name = current_database()"
+    ).fetchall():
         return None
     before = week.since.date() - timedelta(days=1)
     return _ask(con, "week_drift", {"before": before, "last": before + timedelta(days=7)})

@@ -132,9 +132,13 @@ def _moves(found: WeekFacts) -> Section:
 
 def _who(row: Row) -> str:
     """Return whose price it is, and on which terms."""
-    option = "" if row["purchase_option"] == "on_demand" else wording.option(
-        row["purchase_option"], term_hours=row["commitment_term_hours"], payment=row["purchase_payment_model"]
-    )  # fmt: skip
+    option = (
+        ""
+        if row["purchase_option"] == "on_demand"
+        else wording.option(
+            row["purchase_option"], term_hours=row["commitment_term_hours"], payment=row["purchase_payment_model"]
+        )
+    )
     currency = "" if row["pricing_currency"] == "USD" else news.currency(row)
     tier = "" if row["tier"] in NO_TIER else row["tier"]
     return ", ".join(part for part in (row["service_provider_name"], tier, option, currency) if part)
@@ -301,9 +305,11 @@ def _taken_back(found: WeekFacts) -> Section:
     if left:
         shown.append(f"{wording.count(left, 'more price')} taken back within 7 days, which the page has.")
     return Section(
-        key="wrong", title=SECTIONS["wrong"][0], sentences=tuple(shown),
+        key="wrong",
+        title=SECTIONS["wrong"][0],
+        sentences=tuple(shown),
         note="A price that is back within 7 days is a correction, and in no other number." if shown else "",
-    )  # fmt: skip
+    )
 
 
 def _not_seen(found: WeekFacts) -> Section:

@@ -34,8 +34,9 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
     name = f"{option.replace('_', ' ')} price of {claim.subject_text}"
     verdicts, words = [], []
     for since, until in (
-        (claim.said_from, min_date(claim.said_until, evidence.today)), (evidence.today, evidence.today),
-    ):  # fmt: skip
+        (claim.said_from, min_date(claim.said_until, evidence.today)),
+        (evidence.today, evidence.today),
+    ):
         there = [price for price in priced if price.holds(since, until)]
         if not there:
             verdicts.append(UNVERIFIABLE)

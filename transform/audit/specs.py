@@ -55,9 +55,10 @@ def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
         # The table counts SMs, so another vendor's cores are no reading of it.
         readings = [
             (f"{words} x {number(TENSOR_CORES)} tensor cores", value * TENSOR_CORES, url)
-            for chip in chips if TENSOR_CORE_CHIPS.match(chip[0])
+            for chip in chips
+            if TENSOR_CORE_CHIPS.match(chip[0])
             for words, value, url in _readings(chip, fact, evidence)
-        ]  # fmt: skip
+        ]
     if fact == "release_year" and NOW.search(claim.conditions_text):
         # "Now available in 2026" holds of what came out in 2025 too.
         year = figure(claim).low
@@ -175,10 +176,14 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
     least = min(gigabytes for _, gigabytes in needs)
     verdict = CONSISTENT if fits else IMPOSSIBLE
     return found(
-        verdict, "bound", f"{readings[0]}: {'it fits' if fits else 'it cannot fit'}", recomputed=least,
-        readings=tuple(readings), bounds=("memory of one chip in its vendor's own number",),
+        verdict,
+        "bound",
+        f"{readings[0]}: {'it fits' if fits else 'it cannot fit'}",
+        recomputed=least,
+        readings=tuple(readings),
+        bounds=("memory of one chip in its vendor's own number",),
         documents=tuple(dict.fromkeys(url for chip in forms for _, url, _ in evidence.sources(chip, "memory_gb")[:1])),
-    )  # fmt: skip
+    )
 
 
 def models_size(claim: Claim, words: str) -> tuple[float, str] | None:

@@ -101,9 +101,10 @@ class Lake:
         found = self._session.get_credentials()
         if found is None:
             raise CredentialsMissing(
-                "no credentials for the bucket of the warehouse", source=self.place.data_path,
+                "no credentials for the bucket of the warehouse",
+                source=self.place.data_path,
                 hint="boto3 looks for them in its own order: variables, profile, role of the machine",
-            )  # fmt: skip
+            )
         frozen = found.get_frozen_credentials()
         credentials = (frozen.access_key, frozen.secret_key, frozen.token)
         if credentials != self._credentials:
@@ -184,9 +185,11 @@ def transacted(
                 cause = str(error).strip().splitlines()[-1]
                 if n_tried == TRIES:
                     raise ChipledgerError(
-                        f"not committed in {TRIES} tries: {cause}", source="the shared warehouse", field="commit",
+                        f"not committed in {TRIES} tries: {cause}",
+                        source="the shared warehouse",
+                        field="commit",
                         hint="Run again: what was landed is loaded then, once",
-                    ) from error  # fmt: skip
+                    ) from error
                 LOG.warning("a commit met another's, and is tried again: %s", cause)
                 time.sleep(random.uniform(0.05, 0.2) * 2**n_tried)  # noqa: S311 - no secret
     raise AssertionError("unreachable")
@@ -199,9 +202,12 @@ def _load_extensions(con: duckdb.DuckDBPyConnection, place: Place) -> None:
             (where,) = importlib.import_module(f"duckdb_extension_{name}").__path__
         except ImportError as error:
             raise ChipledgerError(
-                "what a shared warehouse needs is not installed", source="chipledger", field="extension", value=name,
+                "what a shared warehouse needs is not installed",
+                source="chipledger",
+                field="extension",
+                value=name,
                 hint='Install it with its extra: "chipledger[lake]"',
-            ) from error  # fmt: skip
+            ) from error
         (file,) = Path(where).glob(f"extensions/*/{name}.duckdb_extension")
         # By its path: nothing is written to anybody's home, and nothing is looked for on the network.
         con.execute(f"load '{file}'")

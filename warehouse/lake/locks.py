@@ -41,9 +41,10 @@ class Locks(ABC):
         while not self._take(name):
             if deadline is not None and time.monotonic() >= deadline:
                 raise WriterBusy(
-                    f"another process holds the lock {name!r}", source=self.where,
+                    f"another process holds the lock {name!r}",
+                    source=self.where,
                     hint="Wait for it to end, or pass --wait SECONDS",
-                )  # fmt: skip
+                )
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)
         try:
@@ -123,9 +124,12 @@ class PostgresLocks(Locks):
             held, self._session = sorted(self._owners), None
             if held:
                 raise WriterBusy(
-                    "the session that held the locks has ended", source=self.where, field="locks",
-                    value=", ".join(held), hint="Run again: what was not committed is not in the log",
-                )  # fmt: skip
+                    "the session that held the locks has ended",
+                    source=self.where,
+                    field="locks",
+                    value=", ".join(held),
+                    hint="Run again: what was not committed is not in the log",
+                )
         try:
             if self._session is None:
                 self._session = psycopg.connect(
@@ -134,10 +138,12 @@ class PostgresLocks(Locks):
             row = self._session.execute(question, [_number(f"{self._place.schema}\x1f{name}")]).fetchone()
         except psycopg.Error as error:
             raise ChipledgerError(
-                "the catalogue cannot be reached", source=self.where, field="warehouse.url",
+                "the catalogue cannot be reached",
+                source=self.where,
+                field="warehouse.url",
                 value=str(error).splitlines()[0] if str(error) else type(error).__name__,
                 hint="The published file answers meanwhile; `chipledger doctor` says what is wrong",
-            ) from error  # fmt: skip
+            ) from error
         return row[0] if row else None
 
     def close(self) -> None:

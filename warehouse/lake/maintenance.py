@@ -63,9 +63,13 @@ def maintain(con: duckdb.DuckDBPyConnection, *, days: int, now: datetime) -> Mai
             f"call ducklake_cleanup_old_files('{ducklake.NAME}', older_than => ?::TIMESTAMPTZ)", [now - GRACE]
         ).fetchall()
         return Maintained(
-            files_before=before, files_after=_n_files(con), n_rows_flushed=sum(row[-1] for row in flushed),
-            n_snapshots=expired, n_publications=len(gone), n_files_deleted=len(deleted),
-        )  # fmt: skip
+            files_before=before,
+            files_after=_n_files(con),
+            n_rows_flushed=sum(row[-1] for row in flushed),
+            n_snapshots=expired,
+            n_publications=len(gone),
+            n_files_deleted=len(deleted),
+        )
 
 
 def _forget(con: duckdb.DuckDBPyConnection, publications: list[publication.Publication]) -> None:

@@ -61,27 +61,33 @@ def place(data_dir: Path, *, url: str = FILE, data_path: str = "", schema: str =
         return Place(data_dir=data_dir)
     if PASSWORD.search(url):
         raise SettingsError(
-            "a password does not belong into the settings", field="warehouse.url",
+            "a password does not belong into the settings",
+            field="warehouse.url",
             hint="libpq finds it in PGPASSWORD, or in the file that PGPASSFILE names",
-        )  # fmt: skip
+        )
     if not url.startswith((POSTGRES, SQLITE)) or not url.removeprefix(POSTGRES).removeprefix(SQLITE).strip():
         raise SettingsError(
-            "not a warehouse", field="warehouse.url", value=url,
+            "not a warehouse",
+            field="warehouse.url",
+            value=url,
             hint=f'Give "{FILE}", "{POSTGRES}dbname=... host=..." or "{SQLITE}/path/catalog.sqlite"',
-        )  # fmt: skip
+        )
     if schema and (url.startswith(SQLITE) or not SCHEMA.fullmatch(schema)):
         raise SettingsError(
-            "not a schema of a PostgreSQL catalogue", field="warehouse.schema", value=schema,
+            "not a schema of a PostgreSQL catalogue",
+            field="warehouse.schema",
+            value=schema,
             hint="Lower-case letters, digits and _; a catalogue in SQLite has none",
-        )  # fmt: skip
+        )
     if url.startswith(SQLITE):
         file = Path(url.removeprefix(SQLITE)).expanduser().absolute()
         url, data_path = f"{SQLITE}{file}", data_path or f"{file}.files/"
     if not data_path:
         raise SettingsError(
-            "where the rows of a shared warehouse lie is not said", field="warehouse.data_path",
+            "where the rows of a shared warehouse lie is not said",
+            field="warehouse.data_path",
             hint="Name a folder that every machine has, or s3://bucket/prefix/",
-        )  # fmt: skip
+        )
     return Place(
         data_dir=data_dir, url=url, data_path=_files(data_path), schema=schema, s3_endpoint=s3_endpoint.rstrip("/")
     )
@@ -92,7 +98,9 @@ def _files(data_path: str) -> str:
         return f"{Path(data_path).expanduser().absolute()}/"
     if not BUCKET.fullmatch(data_path):
         raise SettingsError(
-            "neither a folder nor a bucket", field="warehouse.data_path", value=data_path,
+            "neither a folder nor a bucket",
+            field="warehouse.data_path",
+            value=data_path,
             hint="Give an absolute path, or s3://bucket/prefix/",
-        )  # fmt: skip
+        )
     return f"{data_path.rstrip('/')}/"

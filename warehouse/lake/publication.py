@@ -62,9 +62,12 @@ def put(con: duckdb.DuckDBPyConnection, file: Path, *, built_at: datetime, snaps
     if shared is None:
         raise ValueError("a file of one writer is published by its name alone")
     made = Publication(
-        published_at=built_at, sha256=_sha256(file), size_bytes=file.stat().st_size, snapshot_id=snapshot_id,
+        published_at=built_at,
+        sha256=_sha256(file),
+        size_bytes=file.stat().st_size,
+        snapshot_id=snapshot_id,
         version=version,
-    )  # fmt: skip
+    )
     _write(shared.place, file, made.name)
     row = [made.published_at, made.sha256, made.size_bytes, made.snapshot_id, made.version]
     ducklake.transacted(con, lambda: con.execute("insert into meta.publication values (?, ?, ?, ?, ?)", row))
@@ -109,9 +112,12 @@ def as_of(place: Place, moment: datetime) -> tuple[Path, Publication]:
         found = [each for each in listed(con) if each.published_at <= moment]
     if not found:
         raise ChipledgerError(
-            "nothing was published by then", source="meta.publication", field="as_of", value=f"{moment:%Y-%m-%d %H:%M}",
+            "nothing was published by then",
+            source="meta.publication",
+            field="as_of",
+            value=f"{moment:%Y-%m-%d %H:%M}",
             hint="Older publications may have expired; core.price_known_at answers for any day from the newest file",
-        )  # fmt: skip
+        )
     chosen = found[-1]
     file = place.data_dir / FOLDER / chosen.name
     if not file.exists():
@@ -144,9 +150,12 @@ def _fetch(place: Place, publication: Publication, target: Path) -> None:
                 shutil.copyfile(_folder(place) / publication.name, part)
         if part.stat().st_size != publication.size_bytes or _sha256(part) != publication.sha256:
             raise ChipledgerError(
-                "a published file is not what was published", source=f"{place.data_path}{FOLDER}/{publication.name}",
-                field="sha256", value=publication.sha256, hint="`chipledger build` publishes anew",
-            )  # fmt: skip
+                "a published file is not what was published",
+                source=f"{place.data_path}{FOLDER}/{publication.name}",
+                field="sha256",
+                value=publication.sha256,
+                hint="`chipledger build` publishes anew",
+            )
         part.chmod(0o444)
         target.with_name(f"{target.name}.wal").unlink(missing_ok=True)
         part.replace(target)
@@ -213,9 +222,12 @@ def _faults(place: Place, name: str) -> Iterator[None]:
     except (Boto3Error, BotoCoreError, ClientError) as error:
         code = error.response.get("Error", {}).get("Code") if isinstance(error, ClientError) else type(error).__name__
         raise ChipledgerError(
-            "a published file cannot be moved", source=f"{place.data_path}{FOLDER}/{name}", field="S3", value=code,
+            "a published file cannot be moved",
+            source=f"{place.data_path}{FOLDER}/{name}",
+            field="S3",
+            value=code,
             hint="docs/warehouse-shared.md has the rights that readers and writers need",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def _bucket(place: Place) -> Bucket:

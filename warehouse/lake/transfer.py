@@ -53,18 +53,24 @@ def refuse_full(con: duckdb.DuckDBPyConnection, where: str) -> None:
         row = con.execute(f"select count(*) from {name}").fetchone()
         if row and row[0]:
             raise ChipledgerError(
-                "the target holds something already", source=where, field=name, value=f"{row[0]} rows",
+                "the target holds something already",
+                source=where,
+                field=name,
+                value=f"{row[0]} rows",
                 hint="Name an empty one: nothing is ever mixed or written over",
-            )  # fmt: skip
+            )
 
 
 def refuse_landed(landing: Landing) -> None:
     """Raise ChipledgerError where a landing holds a journal."""
     if landing.parts():
         raise ChipledgerError(
-            "the target's landing holds a journal already", source=str(landing.place), field="warehouse.landing.folder",
-            value=f"{len(landing.parts())} parts", hint="Name an empty place, or the source's own to share it",
-        )  # fmt: skip
+            "the target's landing holds a journal already",
+            source=str(landing.place),
+            field="warehouse.landing.folder",
+            value=f"{len(landing.parts())} parts",
+            hint="Name an empty place, or the source's own to share it",
+        )
 
 
 def copy_tables(
@@ -148,7 +154,10 @@ def _compared(source: Landing, target: Landing, part: str) -> int:
         digests.append(digest.hexdigest())
     if digests[0] != digests[1]:
         raise ChipledgerError(
-            "the journal was written to while it was copied, or not copied whole", source=str(target.place),
-            field="part", value=part, hint="End all runs, empty the target, and migrate again",
-        )  # fmt: skip
+            "the journal was written to while it was copied, or not copied whole",
+            source=str(target.place),
+            field="part",
+            value=part,
+            hint="End all runs, empty the target, and migrate again",
+        )
     return end

@@ -65,9 +65,12 @@ def checked(part: str) -> str:
     """Return the name of a part as it is; raise ChipledgerError for one that might lead to another file."""
     if part and not PART.fullmatch(part):
         raise ChipledgerError(
-            "not the name of a part of the journal", source="landing", field="part", value=part,
+            "not the name of a part of the journal",
+            source="landing",
+            field="part",
+            value=part,
             hint="Letters, digits, - and _, beginning with a letter or digit, 80 at most",
-        )  # fmt: skip
+        )
     return part
 
 
@@ -182,9 +185,12 @@ class Objects:
                 lines = content.splitlines(keepends=True)
                 if number != start + 1 or not lines or not lines[-1].endswith(b"\n"):
                     raise ChipledgerError(
-                        "an object of the journal is missing or cut", source=self.where(part),
-                        field="object", value=str(start + 1), hint=RESTORE,
-                    )  # fmt: skip
+                        "an object of the journal is missing or cut",
+                        source=self.where(part),
+                        field="object",
+                        value=str(start + 1),
+                        hint=RESTORE,
+                    )
                 for line in lines[:-1]:
                     yield line, start
                 start = number
@@ -222,9 +228,12 @@ class Objects:
         found = OBJECT.fullmatch(name.removeprefix(self._below(part)))
         if found is None:
             raise ChipledgerError(
-                "an object that is none of the journal's", source=self.where(part), field="name", value=name,
+                "an object that is none of the journal's",
+                source=self.where(part),
+                field="name",
+                value=name,
                 hint="Move it elsewhere: nothing else may lie there",
-            )  # fmt: skip
+            )
         return int(found[1])
 
 

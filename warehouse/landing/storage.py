@@ -105,18 +105,23 @@ class Bucket:
         found = PLACE.fullmatch(place)
         if not found or ".." in place or "//" in place.removeprefix(SCHEME):
             raise SettingsError(
-                "not a place in S3", source="warehouse", field="place",
+                "not a place in S3",
+                source="warehouse",
+                field="place",
                 # What stands before an @ or after a ? may be a key.
                 value="not shown" if set("@?:") & set(place.removeprefix(SCHEME)) else place,
                 hint="Write s3://bucket/prefix/; credentials come from AWS's own settings, never from the address",
-            )  # fmt: skip
+            )
         if endpoint and "://" not in endpoint:
             endpoint = f"https://{endpoint}"
         if "@" in urlsplit(endpoint).netloc:
             raise SettingsError(
-                "an S3 server's address with credentials in it", source="warehouse", field="s3_endpoint",
-                value="not shown", hint="Write https://host:port; credentials come from AWS's own settings",
-            )  # fmt: skip
+                "an S3 server's address with credentials in it",
+                source="warehouse",
+                field="s3_endpoint",
+                value="not shown",
+                hint="Write https://host:port; credentials come from AWS's own settings",
+            )
         self.bucket, prefix = found[1], (found[2] or "").strip("/")
         self._prefix = f"{prefix}/" if prefix else ""
         self.place = f"{SCHEME}{self.bucket}/{self._prefix}"
@@ -149,11 +154,15 @@ class Bucket:
             try:
                 with self._faults(name):
                     self.client.put_object(
-                        Bucket=self.bucket, Key=self.key(name), Body=content,
+                        Bucket=self.bucket,
+                        Key=self.key(name),
+                        Body=content,
                         # The server refuses other bytes than these, and says later whether it still has them.
-                        ChecksumAlgorithm="SHA256", ChecksumSHA256=base64.b64encode(checksum.digest()).decode(),
-                        Metadata={"sha256": checksum.hexdigest()}, **given,
-                    )  # fmt: skip
+                        ChecksumAlgorithm="SHA256",
+                        ChecksumSHA256=base64.b64encode(checksum.digest()).decode(),
+                        Metadata={"sha256": checksum.hexdigest()},
+                        **given,
+                    )
             except _Taken as taken:
                 if taken.is_settled:
                     return False
@@ -180,9 +189,12 @@ class Bucket:
         """Compress a body into an object of its own."""
         if mode is not None:
             raise ChipledgerError(
-                "an object of a bucket has no rights of its own", source=self.where(name), field="mode",
-                value=oct(mode), hint="What others may not read stays in a folder; a bucket has its policy",
-            )  # fmt: skip
+                "an object of a bucket has no rights of its own",
+                source=self.where(name),
+                field="mode",
+                value=oct(mode),
+                hint="What others may not read stays in a folder; a bucket has its policy",
+            )
         self.put(name, gzip.compress(body, 6, mtime=0))
 
     def names(self, below: str, *, after: str = "", most: int | None = None) -> Iterator[str]:

@@ -114,9 +114,15 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
             _judge_empty(con, batch, number, look, n_refused=len(refused))
         for refusal in refused:
             quarantined = Quarantined.of(
-                look, number, gate="row", reason=refusal.reason, field=refusal.field, value=refusal.value,
-                row_json=refusal.row_json, observed_at=_own_time(look.rows, refusal.row),
-            )  # fmt: skip
+                look,
+                number,
+                gate="row",
+                reason=refusal.reason,
+                field=refusal.field,
+                value=refusal.value,
+                row_json=refusal.row_json,
+                observed_at=_own_time(look.rows, refusal.row),
+            )
             batch.refusals.append(quarantined)
             offer = _offer_of(look.rows[refusal.row])
             if offer.is_empty():
@@ -162,12 +168,17 @@ def _flagged(look: ParsedLook, number: int) -> list[Quarantined]:
     rows = [] if look.flagged is None else look.flagged.to_dicts()
     return [
         Quarantined.of(
-            look, number, gate="row", reason=f"flagged by its collector: {row['flag']}", field="flags",
-            value=row["flag"], row_json=row_json({name: row[name] for name in tables.OBSERVATION}),
+            look,
+            number,
+            gate="row",
+            reason=f"flagged by its collector: {row['flag']}",
+            field="flags",
+            value=row["flag"],
+            row_json=row_json({name: row[name] for name in tables.OBSERVATION}),
             observed_at=row["observed_at"],
         ).decided("refuse", by="its collector")
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 def _offer_of(row: pl.DataFrame) -> pl.DataFrame:
@@ -346,21 +357,34 @@ def _refuse_row(
     number = row["look_number"]
     batch.refusals.append(
         Quarantined.of(
-            batch.looks[number], number, gate=gate, reason=reason, field=name, value=plain_amount(row[name]) or "",
-            row_json=row_json({key: row[key] for key in tables.OBSERVATION}), offer_id=row["offer_id"],
-            document_sha256=row["document_sha256"], observed_at=row["observed_at"],
+            batch.looks[number],
+            number,
+            gate=gate,
+            reason=reason,
+            field=name,
+            value=plain_amount(row[name]) or "",
+            row_json=row_json({key: row[key] for key in tables.OBSERVATION}),
+            offer_id=row["offer_id"],
+            document_sha256=row["document_sha256"],
+            observed_at=row["observed_at"],
         )
-    )  # fmt: skip
+    )
 
 
 def _stage_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     start_looks(con)
     looks = [
-        [number, look.source, look.scope, naive(look.observed_at),
-         look.complete and number not in batch.incomplete, look.document_sha256]
+        [
+            number,
+            look.source,
+            look.scope,
+            naive(look.observed_at),
+            look.complete and number not in batch.incomplete,
+            look.document_sha256,
+        ]
         for number, look in enumerate(batch.looks)
         if not look.error and number not in batch.refused_looks and number not in batch.empty
-    ]  # fmt: skip
+    ]
     insert_rows(con, "new_look", looks)
     refused = [
         [refusal.offer_id, refusal.source, refusal.observed_at]

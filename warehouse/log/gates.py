@@ -101,7 +101,7 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
         "an upfront fee beside No Upfront",
         (pl.col("purchase_payment_model") != "No Upfront") | _zero("upfront_price"),
     ),
-)  # fmt: skip
+)
 """Field, reason and rule of the row gate; a rule that gives NULL does not apply to the row."""
 
 
@@ -169,12 +169,15 @@ def _timed_row_gate(rows: pl.DataFrame, latest: datetime | None) -> tuple[pl.Dat
     )
     refusals = [
         Refusal(
-            row=index, reason=reason, field="observed_at_utc", value=str(rows["observed_at_utc"][index]),
+            row=index,
+            reason=reason,
+            field="observed_at_utc",
+            value=str(rows["observed_at_utc"][index]),
             row_json=row_json(rows.row(index, named=True)),
         )
         for index, reason in enumerate(reasons)
         if reason is not None
-    ]  # fmt: skip
+    ]
     timely = rows.with_row_index("_place").filter(
         ~pl.Series([reason is not None for reason in reasons], dtype=pl.Boolean)
     )

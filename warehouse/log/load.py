@@ -23,9 +23,19 @@ from warehouse.log.quarantine import Quarantined, find, settle, waiting_with
 from warehouse.schema import tables
 
 SCOPE_RUN = (
-    "run_id", "source", "scope", "observed_at", "complete", "archived", "status", "n_rows", "n_refused",
-    "document_sha256", "error", "recorded_at",
-)  # fmt: skip
+    "run_id",
+    "source",
+    "scope",
+    "observed_at",
+    "complete",
+    "archived",
+    "status",
+    "n_rows",
+    "n_refused",
+    "document_sha256",
+    "error",
+    "recorded_at",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,10 +121,14 @@ def _accept_row(con: duckdb.DuckDBPyConnection, row: Quarantined, recorded_at: d
     stage_rows(
         con,
         checked_row(row).with_columns(
-            source=pl.lit(row.source), scope=pl.lit(row.scope), observed_at=pl.lit(row.observed_at),
-            is_past_gates=pl.lit(value=True), look_number=pl.lit(0, pl.Int64), refusal_number=pl.lit(None, pl.Int64),
+            source=pl.lit(row.source),
+            scope=pl.lit(row.scope),
+            observed_at=pl.lit(row.observed_at),
+            is_past_gates=pl.lit(value=True),
+            look_number=pl.lit(0, pl.Int64),
+            refusal_number=pl.lit(None, pl.Int64),
         ),
-    )  # fmt: skip
+    )
     start_looks(con)
     append_events(con, recorded_at=recorded_at)
 
@@ -198,9 +212,19 @@ def _record(batch: Batch, number: int, result: LookResult, recorded_at: datetime
     look = batch.looks[number]
     complete = look.complete and result.status == "ok" and number not in batch.incomplete
     return (
-        look.run_id, look.source, look.scope, naive(look.observed_at), complete, look.archived, result.status,
-        result.n_rows, result.n_refused, look.document_sha256, result.error, recorded_at,
-    )  # fmt: skip
+        look.run_id,
+        look.source,
+        look.scope,
+        naive(look.observed_at),
+        complete,
+        look.archived,
+        result.status,
+        result.n_rows,
+        result.n_refused,
+        look.document_sha256,
+        result.error,
+        recorded_at,
+    )
 
 
 def _known_looks(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook]) -> set[tuple[object, ...]]:

@@ -18,9 +18,18 @@ from warehouse.log.db import insert_rows
 from warehouse.schema import tables
 
 DOCUMENT = (
-    "document_sha256", "source", "scope", "url", "parameters", "version_key", "fetched_at", "published_at",
-    "size_bytes", "whole_size_bytes", "whole_sha256",
-)  # fmt: skip
+    "document_sha256",
+    "source",
+    "scope",
+    "url",
+    "parameters",
+    "version_key",
+    "fetched_at",
+    "published_at",
+    "size_bytes",
+    "whole_size_bytes",
+    "whole_sha256",
+)
 
 
 def append_offers(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> None:
@@ -77,11 +86,18 @@ def _document(look: Mapping[str, Any], document: Mapping[str, Any]) -> list[obje
     """Return a document of a journalled look as a row of the columns DOCUMENT."""
     size, sha256 = document["whole"] or [None, None]
     return [
-        document["sha256"], look["source"], look["scope"], document["url"],
+        document["sha256"],
+        look["source"],
+        look["scope"],
+        document["url"],
         json.dumps(document["parameters"], sort_keys=True) if document["parameters"] else None,
-        document["version_key"] or None, _moment(document["fetched_at"]),
-        _moment(document["published_at"]) if document["published_at"] else None, document["size"], size, sha256,
-    ]  # fmt: skip
+        document["version_key"] or None,
+        _moment(document["fetched_at"]),
+        _moment(document["published_at"]) if document["published_at"] else None,
+        document["size"],
+        size,
+        sha256,
+    ]
 
 
 def _moment(text: str) -> datetime:

@@ -30,14 +30,24 @@ IN_A_ROW = 6
 SQL = files("warehouse") / "sql" / "taken"
 
 WHOLE = (
-    "meta.build", "core.source", "core.offer", "core.offer_unit", "core.scope_run", "core.quarantine", "core.sighting",
-    "core.current_instance_type", "core.first_look", "core.silent_import",
-)  # fmt: skip
+    "meta.build",
+    "core.source",
+    "core.offer",
+    "core.offer_unit",
+    "core.scope_run",
+    "core.quarantine",
+    "core.sighting",
+    "core.current_instance_type",
+    "core.first_look",
+    "core.silent_import",
+)
 """What the twin shows as it is."""
 CUT = {
-    "core.price_event": "valid_from", "core.sku_price": "valid_from", "int.price_history": "valid_from",
+    "core.price_event": "valid_from",
+    "core.sku_price": "valid_from",
+    "int.price_history": "valid_from",
     "int.price_change": "observed_at",
-}  # fmt: skip
+}
 """What it shows of the offers asked for alone, from a moment on, by the column of that moment."""
 
 WORK = ("touched_offer", "offer_tail", "beside_offer", "shown_offer", "made_row", "different_offer")

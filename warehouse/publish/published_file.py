@@ -46,10 +46,16 @@ def publish(
     """
 
     contents = building.Contents(
-        marts=marts, public=public,
-        aliases=aliases, macros=macros, computed=computed, formulas=formulas, sources=sources,
-        ranked_days=ranked_days, marketplace_days=marketplace_days,
-    )  # fmt: skip
+        marts=marts,
+        public=public,
+        aliases=aliases,
+        macros=macros,
+        computed=computed,
+        formulas=formulas,
+        sources=sources,
+        ranked_days=ranked_days,
+        marketplace_days=marketplace_days,
+    )
 
     def build(part: Path) -> None:
         building.build(

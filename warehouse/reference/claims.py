@@ -51,16 +51,36 @@ KNOWN = frozenset((*NEEDED, *FIGURES, *TOLD, *CONDITIONS, *ARTICLE_NAMES))
 """Every column that is read."""
 
 UNITS: Mapping[str, tuple[str, float]] = {
-    "USD": ("money", 1), "USD/h": ("price", 1), "USD/hour": ("price", 1), "USD/month": ("monthly price", 1),
-    "USD per 1M tokens": ("cost", 1), "USD/M": ("cost", 1), "USD per 1K tokens": ("cost", 1000),
-    "TFLOPS": ("speed", 1), "TFLOP/s": ("speed", 1), "PFLOPS": ("speed", 1000), "PFLOP/s": ("speed", 1000),
-    "GB": ("memory", 1), "GiB": ("memory", 1), "TB": ("memory", 1000),
-    "GB/s": ("bandwidth", 0.001), "TB/s": ("bandwidth", 1), "W": ("power", 1), "kW": ("power", 1000),
-    "percent": ("percent", 1), "%": ("percent", 1), "x": ("ratio", 1),
-    "tokens/s": ("rate", 1), "tokens/s/chip": ("rate", 1), "tokens/s/NeuronCore": ("rate", 1),
+    "USD": ("money", 1),
+    "USD/h": ("price", 1),
+    "USD/hour": ("price", 1),
+    "USD/month": ("monthly price", 1),
+    "USD per 1M tokens": ("cost", 1),
+    "USD/M": ("cost", 1),
+    "USD per 1K tokens": ("cost", 1000),
+    "TFLOPS": ("speed", 1),
+    "TFLOP/s": ("speed", 1),
+    "PFLOPS": ("speed", 1000),
+    "PFLOP/s": ("speed", 1000),
+    "GB": ("memory", 1),
+    "GiB": ("memory", 1),
+    "TB": ("memory", 1000),
+    "GB/s": ("bandwidth", 0.001),
+    "TB/s": ("bandwidth", 1),
+    "W": ("power", 1),
+    "kW": ("power", 1000),
+    "percent": ("percent", 1),
+    "%": ("percent", 1),
+    "x": ("ratio", 1),
+    "tokens/s": ("rate", 1),
+    "tokens/s/chip": ("rate", 1),
+    "tokens/s/NeuronCore": ("rate", 1),
     "tokens/s/core": ("rate", 1),
-    "tokens/s/GPU": ("rate", 1), "tok/s": ("rate", 1), "tokens": ("tokens", 1), "days": ("days", 1),
-}  # fmt: skip
+    "tokens/s/GPU": ("rate", 1),
+    "tok/s": ("rate", 1),
+    "tokens": ("tokens", 1),
+    "days": ("days", 1),
+}
 """Units that figures are computed in: what they measure, and what one is of the first unit of that kind."""
 
 DIMENSIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -132,11 +152,29 @@ def core_row(claim: Claim) -> tuple[object, ...]:
     """Return the row of core.claim, in the order of `warehouse.schema.tables`."""
     said = claim.conditions
     return (
-        claim.claim_id, claim.article or None, claim.title, claim.place, claim.subject_text, claim.metric, claim.figure,
-        claim.unit, claim.hedge_text, claim.conditions_text or None, claim.as_of or None, claim.said_from,
-        claim.said_until, said.purchase_option, said.term_hours, SEPARATOR.join(said.regions) or None, said.batch_size,
-        said.precision, claim.model_name, said.tokens, SEPARATOR.join(claim.derived_from) or None, claim.source_url,
-    )  # fmt: skip
+        claim.claim_id,
+        claim.article or None,
+        claim.title,
+        claim.place,
+        claim.subject_text,
+        claim.metric,
+        claim.figure,
+        claim.unit,
+        claim.hedge_text,
+        claim.conditions_text or None,
+        claim.as_of or None,
+        claim.said_from,
+        claim.said_until,
+        said.purchase_option,
+        said.term_hours,
+        SEPARATOR.join(said.regions) or None,
+        said.batch_size,
+        said.precision,
+        claim.model_name,
+        said.tokens,
+        SEPARATOR.join(claim.derived_from) or None,
+        claim.source_url,
+    )
 
 
 def read_table(path: Table = TABLE) -> list[Claim]:

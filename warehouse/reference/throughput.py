@@ -45,14 +45,33 @@ JUDGED = ("evidence_grade", "note")
 
 TASKS = ("serving", "offline", "training")
 FAMILIES = (
-    "vllm", "sglang", "genai_perf", "llmperf", "inferencex", "mlperf_inference", "mlperf_training", "neuron",
-)  # fmt: skip
+    "vllm",
+    "sglang",
+    "genai_perf",
+    "llmperf",
+    "inferencex",
+    "mlperf_inference",
+    "mlperf_training",
+    "neuron",
+)
 UNITS_OF_WORK = ("token", "sequence", "image", "sample")
 GRADES = ("A", "B", "C", "D")
 STATISTICS = ("median", "mean", "p90", "p99", "p99 limit")
 PRECISIONS = (
-    "fp32", "tf32", "bf16", "fp16", "int8", "fp8", "mxfp8", "fp6", "mxfp6", "int4", "fp4", "nvfp4", "mxfp4",
-)  # fmt: skip
+    "fp32",
+    "tf32",
+    "bf16",
+    "fp16",
+    "int8",
+    "fp8",
+    "mxfp8",
+    "fp6",
+    "mxfp6",
+    "int4",
+    "fp4",
+    "nvfp4",
+    "mxfp4",
+)
 NUMBERS = tuple(name for name in SAID if COLUMNS[name].type in ("DOUBLE", "DECIMAL(10,4)"))
 SHARES = ("prefix_cache_hit_share", "error_share")
 RATES = ("output_rate", "input_rate", "total_rate")
@@ -199,10 +218,15 @@ def _run(row: Row, chips: frozenset[str]) -> dict[str, Any]:
     for name in ("model_name", "benchmark", "measured_by"):
         row.text(name)
     for name, allowed in (
-        ("task", TASKS), ("benchmark_family", FAMILIES), ("unit_of_work", UNITS_OF_WORK), ("evidence_grade", GRADES),
-        ("precision", ("", *PRECISIONS)), ("interactivity_statistic", ("", *STATISTICS)),
-        ("ttft_statistic", ("", *STATISTICS)), ("is_disaggregated", ("", "true", "false")),
-    ):  # fmt: skip
+        ("task", TASKS),
+        ("benchmark_family", FAMILIES),
+        ("unit_of_work", UNITS_OF_WORK),
+        ("evidence_grade", GRADES),
+        ("precision", ("", *PRECISIONS)),
+        ("interactivity_statistic", ("", *STATISTICS)),
+        ("ttft_statistic", ("", *STATISTICS)),
+        ("is_disaggregated", ("", "true", "false")),
+    ):
         row.one_of(name, allowed)
     run |= {name: _number(row, name) for name in NUMBERS}
     run["is_disaggregated"] = run["is_disaggregated"] == "true" if run["is_disaggregated"] else None

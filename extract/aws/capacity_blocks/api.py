@@ -12,10 +12,21 @@ from warehouse.documents import Document, Look
 from warehouse.errors import SettingsError, SourceError
 
 INSTANCE_TYPES = (
-    "p4d.24xlarge", "p4de.24xlarge", "p5.4xlarge", "p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge",
-    "p6-b200.48xlarge", "p6-b300.48xlarge", "trn1.32xlarge", "trn2.3xlarge", "trn2.48xlarge",
-    "u-p6e-gb200x36", "u-p6e-gb200x72", "u-trn2x64",
-)  # fmt: skip
+    "p4d.24xlarge",
+    "p4de.24xlarge",
+    "p5.4xlarge",
+    "p5.48xlarge",
+    "p5e.48xlarge",
+    "p5en.48xlarge",
+    "p6-b200.48xlarge",
+    "p6-b300.48xlarge",
+    "trn1.32xlarge",
+    "trn2.3xlarge",
+    "trn2.48xlarge",
+    "u-p6e-gb200x36",
+    "u-p6e-gb200x72",
+    "u-trn2x64",
+)
 """What AWS sold in blocks in 2026 (published rates of 2026-07-22, and u-trn2x64)."""
 DURATIONS_H = (24,)
 COUNTS = (1,)

@@ -31,12 +31,22 @@ _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?")
 DAWN = datetime.max.replace(tzinfo=UTC)
 
 FACTS: Mapping[str, Any] = {
-    "region_id": pl.String, "instance_type": pl.String, "capacity_unit": pl.String, "queried_hours": pl.Int32,
-    "queried_count": pl.Int32, "capacity_block_offering_id": pl.String, "availability_zone_id": pl.String,
-    "availability_zone": pl.String, "starts_at": pl.Datetime("us"), "ends_at": pl.Datetime("us"),
-    "duration_minutes": pl.Int32, "usable_minutes": pl.Int32, "block_fee": pl.Decimal(18, 10),
-    "pricing_currency": pl.String, "answer_error": pl.String,
-}  # fmt: skip
+    "region_id": pl.String,
+    "instance_type": pl.String,
+    "capacity_unit": pl.String,
+    "queried_hours": pl.Int32,
+    "queried_count": pl.Int32,
+    "capacity_block_offering_id": pl.String,
+    "availability_zone_id": pl.String,
+    "availability_zone": pl.String,
+    "starts_at": pl.Datetime("us"),
+    "ends_at": pl.Datetime("us"),
+    "duration_minutes": pl.Int32,
+    "usable_minutes": pl.Int32,
+    "block_fee": pl.Decimal(18, 10),
+    "pricing_currency": pl.String,
+    "answer_error": pl.String,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,10 +45,13 @@ def disagreements(capability: "pl.DataFrame", table_rows: Iterable[InstanceType]
         for field, kept, said in _differences(row, table.get(row["instance_type"])):
             found.append(
                 Disagreement(
-                    instance_type=row["instance_type"], region_id=row["region_id"], field=field,
-                    table_value=_shown(kept), api_value=_shown(said),
+                    instance_type=row["instance_type"],
+                    region_id=row["region_id"],
+                    field=field,
+                    table_value=_shown(kept),
+                    api_value=_shown(said),
                 )
-            )  # fmt: skip
+            )
     return tuple(found)
 
 

@@ -117,11 +117,16 @@ def _capabilities(machines: Sequence[Machine], scope: str) -> Parsed:
             }
         )
     schema: dict[str, pl.DataType | type[pl.DataType]] = {
-        "region_id": pl.String, "instance_type": pl.String, "supports_on_demand": pl.Boolean,
-        "supports_spot": pl.Boolean, "supports_capacity_block": pl.Boolean, "api_accelerator_name": pl.String,
-        "api_accelerator_count": pl.Decimal(10, 4), "api_accelerator_memory_gib": pl.Decimal(10, 4),
+        "region_id": pl.String,
+        "instance_type": pl.String,
+        "supports_on_demand": pl.Boolean,
+        "supports_spot": pl.Boolean,
+        "supports_capacity_block": pl.Boolean,
+        "api_accelerator_name": pl.String,
+        "api_accelerator_count": pl.Decimal(10, 4),
+        "api_accelerator_memory_gib": pl.Decimal(10, 4),
         "api_neuron_cores_per_accelerator": pl.Int32,
-    }  # fmt: skip
+    }
     frame = pl.DataFrame(rows, schema=schema, orient="row").unique(maintain_order=True).sort("instance_type")
     return _parsed("instance_capability", frame, ignored, unknown)
 

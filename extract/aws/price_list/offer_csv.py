@@ -17,9 +17,21 @@ MAX_HEAD_LINES = 20
 """Preamble and header are six lines today."""
 
 ALWAYS = (
-    "SKU", "OfferTermCode", "RateCode", "TermType", "Unit", "PricePerUnit", "Currency", "Instance Type",
-    "Instance Family", "Tenancy", "Operating System", "License Model", "operation", "Pre Installed S/W",
-)  # fmt: skip
+    "SKU",
+    "OfferTermCode",
+    "RateCode",
+    "TermType",
+    "Unit",
+    "PricePerUnit",
+    "Currency",
+    "Instance Type",
+    "Instance Family",
+    "Tenancy",
+    "Operating System",
+    "License Model",
+    "operation",
+    "Pre Installed S/W",
+)
 
 SINCE: Mapping[str, datetime] = {
     "CapacityStatus": datetime(2020, 1, 1, tzinfo=UTC),

@@ -57,8 +57,11 @@ def _request(scope: str, plan: str) -> Mapping[str, Any]:
             "filters": [{"name": "region", "values": [scope]}],
         }
     filters: Mapping[str, Sequence[str]] = {
-        "region": [scope], "instanceFamily": families(), "productDescription": [LINUX], "tenancy": [SHARED],
-    }  # fmt: skip
+        "region": [scope],
+        "instanceFamily": families(),
+        "productDescription": [LINUX],
+        "tenancy": [SHARED],
+    }
     return {
         "savingsPlanTypes": [plan],
         "serviceCodes": ["AmazonEC2"],

@@ -45,9 +45,7 @@ def fetch(ctx: Context, scope: str) -> Look:
             notes += remarks
     now = ctx.now()
     seen = tuple(document.seen_again(now) for document in documents)
-    return Look(
-        source=SOURCE_NAME, scope=scope, observed_at=now, complete=True, documents=seen, notes=tuple(notes)
-    )  # fmt: skip
+    return Look(source=SOURCE_NAME, scope=scope, observed_at=now, complete=True, documents=seen, notes=tuple(notes))
 
 
 def _place(scope: str, index: Mapping[str, str]) -> str | None:

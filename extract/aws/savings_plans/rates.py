@@ -28,10 +28,22 @@ MAX_BYTES = 1 << 30
 GZIP_MAGIC = b"\x1f\x8b"
 
 COLUMNS = (
-    "SKU", "RateCode", "Unit", "DiscountedRate", "Currency", "DiscountedSKU", "DiscountedServiceCode",
-    "DiscountedUsageType", "DiscountedOperation", "PurchaseOption", "LeaseContractLength",
-    "LeaseContractLengthUnit", "Product Family", "DiscountedRegionCode", "DiscountedInstanceType",
-)  # fmt: skip
+    "SKU",
+    "RateCode",
+    "Unit",
+    "DiscountedRate",
+    "Currency",
+    "DiscountedSKU",
+    "DiscountedServiceCode",
+    "DiscountedUsageType",
+    "DiscountedOperation",
+    "PurchaseOption",
+    "LeaseContractLength",
+    "LeaseContractLengthUnit",
+    "Product Family",
+    "DiscountedRegionCode",
+    "DiscountedInstanceType",
+)
 """Columns of the CSV that are read, and expected."""
 
 

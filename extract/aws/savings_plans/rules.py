@@ -14,16 +14,24 @@ from warehouse.schema.columns import HOURS_PER_YEAR, PAYMENT_MODELS
 from warehouse.schema.tables import OBSERVATION
 
 PLANS = {
-    "Compute": "Compute", "EC2Instance": "EC2Instance", "SageMaker": "SageMaker", "Database": "Database",
-    "ComputeSavingsPlans": "Compute", "EC2InstanceSavingsPlans": "EC2Instance",
-    "SageMakerSavingsPlans": "SageMaker", "DatabaseSavingsPlans": "Database",
-}  # fmt: skip
+    "Compute": "Compute",
+    "EC2Instance": "EC2Instance",
+    "SageMaker": "SageMaker",
+    "Database": "Database",
+    "ComputeSavingsPlans": "Compute",
+    "EC2InstanceSavingsPlans": "EC2Instance",
+    "SageMakerSavingsPlans": "SageMaker",
+    "DatabaseSavingsPlans": "Database",
+}
 """Kinds of plan by planType and by product family, in the API's words; any other is reported."""
 SERVICES = {"Compute": "AmazonEC2", "EC2Instance": "AmazonEC2", "SageMaker": "AmazonSageMaker"}
 """Which service's usage is read of each plan: a Compute plan covers Fargate and Lambda too."""
 TERM_HOURS = {
-    "31536000": HOURS_PER_YEAR, "1 year": HOURS_PER_YEAR, "94608000": 3 * HOURS_PER_YEAR, "3 year": 3 * HOURS_PER_YEAR,
-}  # fmt: skip
+    "31536000": HOURS_PER_YEAR,
+    "1 year": HOURS_PER_YEAR,
+    "94608000": 3 * HOURS_PER_YEAR,
+    "3 year": 3 * HOURS_PER_YEAR,
+}
 """Durations in seconds, as the API says, and in years, as the bulk files say; any other is reported."""
 
 HOURLY_UNIT = "Hrs"

@@ -42,8 +42,18 @@ _WANTED = re.compile(
     re.MULTILINE,
 )
 FIELD_COUNT_LESS_ONE = 4
-_WORDS = {"north": "n", "south": "s", "east": "e", "west": "w", "central": "c",
-          "northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw", "gov": "g"}  # fmt: skip
+_WORDS = {
+    "north": "n",
+    "south": "s",
+    "east": "e",
+    "west": "w",
+    "central": "c",
+    "northeast": "ne",
+    "northwest": "nw",
+    "southeast": "se",
+    "southwest": "sw",
+    "gov": "g",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +82,14 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
         documents, notes = _documents(ctx, scope, prefix, base, at)
         # What the file says is true of moments within its month, the last of which is its end.
         yield Look(
-            source=NAME, scope=scope, observed_at=min(end, ctx.now()), complete=False, archived=True,
-            documents=documents, notes=notes,
-        )  # fmt: skip
+            source=NAME,
+            scope=scope,
+            observed_at=min(end, ctx.now()),
+            complete=False,
+            archived=True,
+            documents=documents,
+            notes=notes,
+        )
 
 
 def zone_prefix(region: str) -> bytes:
@@ -108,9 +123,16 @@ def _documents(
         if packed is None:
             return (), (f"{url} has no spot price of an accelerator in {scope}",)
         document = Document(
-            source=NAME, scope=scope, url=url, body=zlib.decompress(packed), fetched_at=ctx.now(), version_key=key,
-            content_type="text/tab-separated-values", published_at=at, whole=month.whole,
-        )  # fmt: skip
+            source=NAME,
+            scope=scope,
+            url=url,
+            body=zlib.decompress(packed),
+            fetched_at=ctx.now(),
+            version_key=key,
+            content_type="text/tab-separated-values",
+            published_at=at,
+            whole=month.whole,
+        )
         return (document,), ()
     return (), (f"the archive at {base} has no {at:%Y-%m}",)
 

@@ -26,8 +26,14 @@ FIELDS = ("AvailabilityZoneId", "AvailabilityZone", "InstanceType", "ProductDesc
 OPTIONAL = FIELDS[:2]
 ARCHIVED = ("AvailabilityZoneId", "InstanceType", "ProductDescription", "SpotPrice", "Timestamp")
 """The fields of a line of the archive, in order."""
-CHUNK = {"AvailabilityZoneId": "zone_id", "AvailabilityZone": "zone", "InstanceType": "type",
-         "ProductDescription": "product", "SpotPrice": "price", "Timestamp": "at_text"}  # fmt: skip
+CHUNK = {
+    "AvailabilityZoneId": "zone_id",
+    "AvailabilityZone": "zone",
+    "InstanceType": "type",
+    "ProductDescription": "product",
+    "SpotPrice": "price",
+    "Timestamp": "at_text",
+}
 OFFER = ("zone_id", "zone", "type")
 REGION = r"^([a-z]{2}(?:-[a-z]+)+?-\d)"
 """The region in the name of a zone, for saved answers that are read without their scope."""
@@ -234,15 +240,21 @@ def _check_ids(ids: Iterable[str | None], document: Document) -> None:
     known = {bool(each) for each in ids}
     if len(known) > 1:
         raise LayoutChanged(
-            "records with the id of their zone beside others without", source=NAME, field="AvailabilityZoneId",
-            value="", hint="Look at the landed document",
-        )  # fmt: skip
+            "records with the id of their zone beside others without",
+            source=NAME,
+            field="AvailabilityZoneId",
+            value="",
+            hint="Look at the landed document",
+        )
 
 
 def _check_region(zones: Iterable[str | None], document: Document) -> None:
     for zone in zones:
         if zone and not zone.startswith(document.scope):
             raise LayoutChanged(
-                f"a record of another region than {document.scope}", source=NAME, field="AvailabilityZone", value=zone,
+                f"a record of another region than {document.scope}",
+                source=NAME,
+                field="AvailabilityZone",
+                value=zone,
                 hint="Look at the landed document",
-            )  # fmt: skip
+            )

@@ -56,9 +56,12 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 def fetch(ctx: Context, scope: str) -> Look:
     """Raise SourceError: what others saw some hours ago is no present price."""
     raise SourceError(
-        "the catalogues are read as past prices only", source=NAME, field="scope", value=scope,
+        "the catalogues are read as past prices only",
+        source=NAME,
+        field="scope",
+        value=scope,
         hint=f"chipledger backfill {NAME} --scope {scope}",
-    )  # fmt: skip
+    )
 
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
@@ -81,10 +84,15 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
 
 def _read(ctx: Context, history: History, scope: str, version: Version) -> Document:
     return Document(
-        source=NAME, scope=scope, url=f"{history.url}/blob/{version.commit}/{version.path}",
-        body=history.read(version), fetched_at=ctx.now(), content_type="text/csv", version_key=version.key,
+        source=NAME,
+        scope=scope,
+        url=f"{history.url}/blob/{version.commit}/{version.path}",
+        body=history.read(version),
+        fetched_at=ctx.now(),
+        content_type="text/csv",
+        version_key=version.key,
         published_at=version.at,
-    )  # fmt: skip
+    )
 
 
 SOURCE = Source(

@@ -25,9 +25,18 @@ NAME = "skypilot_catalog"
 OWN_REGIONS = "region from SkyPilot's own list"
 NEEDED = frozenset({"InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "SpotPrice", "Region"})
 KNOWN = NEEDED | {
-    "vCPUs", "MemoryGiB", "GpuInfo", "AvailabilityZone", "UpstreamCloudId", "Provider", "OperatingSystem",
-    "SpheronInstanceType", "StorageGiB", "HostingType", "Arch",
-}  # fmt: skip
+    "vCPUs",
+    "MemoryGiB",
+    "GpuInfo",
+    "AvailabilityZone",
+    "UpstreamCloudId",
+    "Provider",
+    "OperatingSystem",
+    "SpheronInstanceType",
+    "StorageGiB",
+    "HostingType",
+    "Arch",
+}
 """Columns of all versions that were seen."""
 
 NO_REGIONS = ("", "UNSPECIFIED", "default")
@@ -43,9 +52,13 @@ MOST = Decimal("0.1")
 """Part of the machines that may contradict themselves before the table is taken to have changed."""
 
 CONTRADICTIONS = (
-    "another count than its name", "another count than GpuInfo", "another memory than its name",
-    "another memory than GpuInfo", "another form than its name", "another chip than its name",
-)  # fmt: skip
+    "another count than its name",
+    "another count than GpuInfo",
+    "another memory than its name",
+    "another memory than GpuInfo",
+    "another form than its name",
+    "another chip than its name",
+)
 UNNAMED_MEMORY = "an A100 labelled 80 GB whose machine does not say so"
 
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?([eE]-?[0-9]{1,2})?")
@@ -94,11 +107,15 @@ CATALOGUES = {
     "shadeform": Catalogue(provider="Shadeform", count=_TIMES, names_memory=True),
     "spheron": Catalogue(provider="Spheron", count=_TIMES, names_memory=True),
     "vast": Catalogue(
-        provider="Vast.ai", statistic="median", conditions="median over all regions", count=r"^(\d+)x-",
-        words=r"^\d+x-(.+)-\d+-\d+$", is_total=True,
+        provider="Vast.ai",
+        statistic="median",
+        conditions="median over all regions",
+        count=r"^(\d+)x-",
+        words=r"^\d+x-(.+)-\d+-\d+$",
+        is_total=True,
     ),
     "verda": Catalogue(provider="Verda", count=r"^(\d+)[A-Z]"),
-}  # fmt: skip
+}
 """The tables that are read, by the name of their folder."""
 
 
@@ -302,9 +319,10 @@ def _info(text: str) -> Info:
         (gpu,) = content["gpus"]
         size = gpu.get("memoryinfo", {}).get("sizeinmib")
         return Info(
-            name=str(gpu["name"]), chips=_amount(str(gpu["count"]), "GpuInfo, Count"),
+            name=str(gpu["name"]),
+            chips=_amount(str(gpu["count"]), "GpuInfo, Count"),
             size=None if size is None else _amount(str(size), "GpuInfo, SizeInMiB"),
-        )  # fmt: skip
+        )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise refusal(NAME, f"another form: {error!r}", "GpuInfo", text[:120]) from error
 
@@ -343,7 +361,17 @@ def _row(scope: str, catalogue: Catalogue, machine: Machine, label: str, price: 
         case "vast" if cells.get("HostingType", "").strip():
             tier = f"hosting type {cells['HostingType'].strip()}"
     return offer(
-        catalogue.provider, label=label, price=price, count=machine.chips, instance_type=machine.name, option=option,
-        currency=catalogue.currency, statistic=catalogue.statistic, conditions=conditions, tier=tier,
-        host_provider_name=host, region_id=None if region in NO_REGIONS else region, availability_zone=zone or None,
-    )  # fmt: skip
+        catalogue.provider,
+        label=label,
+        price=price,
+        count=machine.chips,
+        instance_type=machine.name,
+        option=option,
+        currency=catalogue.currency,
+        statistic=catalogue.statistic,
+        conditions=conditions,
+        tier=tier,
+        host_provider_name=host,
+        region_id=None if region in NO_REGIONS else region,
+        availability_zone=zone or None,
+    )

@@ -50,9 +50,15 @@ os.execv(sys.argv[3], sys.argv[3:])
 """
 """Becomes git, within limits of memory and file size: set before it starts, and not in a copy of this process."""
 OF_A_REPOSITORY = (
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX",
-)  # fmt: skip
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+)
 """Variables that lead git to another repository; a hook has them."""
 
 _COMMIT = re.compile(r"\x01([0-9a-f]{40,64}) (\d+)")
@@ -107,9 +113,17 @@ class History:
     def versions(self, scope: str) -> list[Version]:
         """Return the versions of a provider's table, oldest first; raise SourceError where there never was one."""
         told = self._git(
-            "log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--raw", "--no-abbrev",
-            "--format=%x01%H %ct", BRANCH, "--", f":(glob)catalogs/v*/{scope}/vms.csv",
-        ).decode("utf-8", "replace")  # fmt: skip
+            "log",
+            "--first-parent",
+            "--diff-merges=first-parent",
+            "--no-renames",
+            "--raw",
+            "--no-abbrev",
+            "--format=%x01%H %ct",
+            BRANCH,
+            "--",
+            f":(glob)catalogs/v*/{scope}/vms.csv",
+        ).decode("utf-8", "replace")
         found: list[tuple[datetime, int, int, Version]] = []
         commit, moment = "", datetime.min.replace(tzinfo=UTC)
         for place, line in enumerate(told.splitlines()):
@@ -159,9 +173,20 @@ def _clone(clone: Path, address: str) -> None:
     with tempfile.TemporaryDirectory(dir=clone.parent, prefix="clone-") as beside:
         made = Path(beside) / FOLDER
         _git(
-            "clone", "--quiet", "--filter=blob:none", "--no-checkout", "--sparse", "--single-branch", "--no-tags",
-            "--", address, str(made), at=clone.parent, url=address, is_clone=True,
-        )  # fmt: skip
+            "clone",
+            "--quiet",
+            "--filter=blob:none",
+            "--no-checkout",
+            "--sparse",
+            "--single-branch",
+            "--no-tags",
+            "--",
+            address,
+            str(made),
+            at=clone.parent,
+            url=address,
+            is_clone=True,
+        )
         made.rename(clone)
 
 
@@ -180,20 +205,33 @@ def _git(*words: str, at: Path, url: str, is_clone: bool = False) -> bytes:
         raise SourceError("git is not installed", source=NAME, field="git", value="not on PATH", hint=hint)
     environment = {name: value for name, value in os.environ.items() if name not in OF_A_REPOSITORY}
     environment |= {
-        "GIT_ALLOW_PROTOCOL": urlsplit(url).scheme, "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "LC_ALL": "C",
-    }  # fmt: skip
+        "GIT_ALLOW_PROTOCOL": urlsplit(url).scheme,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ASKPASS": "",
+        "LC_ALL": "C",
+    }
     settings = (
-        "core.hooksPath=/dev/null", "gc.auto=0", "maintenance.auto=false", "credential.helper=",
-        "http.followRedirects=false", "http.lowSpeedLimit=1", f"http.lowSpeedTime={SILENT_S}",
-    )  # fmt: skip
+        "core.hooksPath=/dev/null",
+        "gc.auto=0",
+        "maintenance.auto=false",
+        "credential.helper=",
+        "http.followRedirects=false",
+        "http.lowSpeedLimit=1",
+        f"http.lowSpeedTime={SILENT_S}",
+    )
     options = [word for setting in settings for word in ("-c", setting)]
     seconds, most = (CLONE_S, CLONE_BYTES) if is_clone else (READ_S, READ_BYTES)
     bounded = (sys.executable, "-I", "-S", "-c", BOUNDED, str(MEMORY_BYTES), str(most))
     with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as complaints:
         git = subprocess.Popen(  # noqa: S603 - a list of words, no shell; the address is checked and stands after --
-            [*bounded, program, *options, *words], cwd=at, env=environment, stdin=subprocess.DEVNULL, stdout=told,
-            stderr=complaints, start_new_session=True,
-        )  # fmt: skip
+            [*bounded, program, *options, *words],
+            cwd=at,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=told,
+            stderr=complaints,
+            start_new_session=True,
+        )
         try:
             status = git.wait(seconds)
         except subprocess.TimeoutExpired as error:
