@@ -57,8 +57,8 @@ where p.source = 'aws_price_list' and p.valid_from <= $at and coalesce(p.valid_t
 def ours(data: Path, url: str, region: str) -> dict[str, Any]:
     """Do what the command does; return its seconds by step, what came of it, and the prices of each version."""
     from extract import source_named
-    from flows import steps
-    from flows.settings import Settings
+    from flows.collect import steps
+    from flows.config.settings import Settings
 
     settings = Settings(data_dir=data, sources={"aws_price_list": {"bulk_url": url}})
     floor, clock, processor = bulk_door.memory_mb("VmRSS"), [time.perf_counter()], [time.process_time()]

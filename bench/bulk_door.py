@@ -64,9 +64,9 @@ def memory_mb(name: str) -> float:
 
 def ours(url: str) -> Callable[[], dict[str, object]]:
     """Return our reading of a file or an address, from its first byte to the frame."""
-    from extract.aws_price_list import bulk, parse
+    from extract.aws.price_list import bulk, parse
     from extract.base import Context
-    from extract.http import HttpWeb
+    from extract.web.http import HttpWeb
 
     class Files(HttpWeb):
         @contextmanager

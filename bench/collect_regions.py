@@ -36,9 +36,9 @@ from standin.catalogue import HOURLY, Catalogue  # noqa: E402
 
 from bench.result import Result  # noqa: E402
 from extract import SOURCES  # noqa: E402
-from flows import steps  # noqa: E402
-from flows.settings import Settings  # noqa: E402
-from flows.summary import Summary  # noqa: E402
+from flows.collect import steps  # noqa: E402
+from flows.collect.summary import Summary  # noqa: E402
+from flows.config.settings import Settings  # noqa: E402
 
 HOME = "us-east-1"
 REGIONS = (

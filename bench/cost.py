@@ -26,11 +26,11 @@ sys.path.insert(0, str(ROOT))
 import duckdb  # noqa: E402
 
 from bench.result import Result  # noqa: E402
-from flows import steps  # noqa: E402
-from flows.settings import Settings  # noqa: E402
+from flows.collect import steps  # noqa: E402
+from flows.config.settings import Settings  # noqa: E402
 from transform.models import MACROS, MARTS  # noqa: E402
-from warehouse import throughput  # noqa: E402
-from warehouse.db import quote  # noqa: E402
+from warehouse.log.db import quote  # noqa: E402
+from warehouse.reference import throughput  # noqa: E402
 
 HISTORIES = ("neocloud_history.csv", "aws_on_demand_observations.csv")
 COST_MARTS = (

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bench import simulated_year as year
 from bench.result import Result
-from flows import rebuild
-from flows.settings import Settings
+from flows.backup import rebuild
+from flows.config.settings import Settings
 
 DAYS = 14
 """The second Monday is among them, and with it the report of a week."""

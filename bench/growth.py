@@ -24,10 +24,11 @@ import duckdb  # noqa: E402
 
 from bench import growth_log  # noqa: E402
 from bench.result import Result  # noqa: E402
-from flows.ranking_settings import RankingSettings  # noqa: E402
-from flows.steps import publish_log  # noqa: E402
-from warehouse import db, publish  # noqa: E402
-from warehouse.load import load  # noqa: E402
+from flows.collect.steps import publish_log  # noqa: E402
+from flows.config.ranking_settings import RankingSettings  # noqa: E402
+from warehouse.log import db  # noqa: E402
+from warehouse.log.load import load  # noqa: E402
+from warehouse.publish import published_file  # noqa: E402
 
 N_PRICES = 100_000
 YEARS = (1, 10)
@@ -107,7 +108,7 @@ def grow(folder: Path, *, n_prices: int, years: int, days: int = 1) -> Grown:
     return Grown(
         years=years, n_events=n_events, load_seconds=loaded[0], load_cpu=loaded[1], publish_seconds=published[0],
         publish_cpu=published[1], log_mb=n_blocks * 262144 / 1e6, build_mb=_mb(folder / db.FILE_NAME),
-        published_mb=_mb(folder / publish.FILE_NAME), question_ms=_asked(folder / publish.FILE_NAME),
+        published_mb=_mb(folder / published_file.FILE_NAME), question_ms=_asked(folder / published_file.FILE_NAME),
     )  # fmt: skip
 
 

@@ -16,9 +16,10 @@ import duckdb
 import polars as pl
 
 from extract import source_named
-from warehouse import db, instance_types
-from warehouse.events import naive
-from warehouse.load import ParsedLook, load, observation_schema
+from warehouse.log import db
+from warehouse.log.events import naive
+from warehouse.log.load import ParsedLook, load, observation_schema
+from warehouse.reference import instance_types
 
 SEED = 20261121
 LAST_DAY = datetime(2026, 11, 20, 6, tzinfo=UTC)

@@ -28,10 +28,10 @@ import polars as pl  # noqa: E402
 
 from bench.result import Result  # noqa: E402
 from extract import observations  # noqa: E402
-from flows import steps  # noqa: E402
-from flows.settings import Settings  # noqa: E402
-from warehouse.accelerators import resolve  # noqa: E402
+from flows.collect import steps  # noqa: E402
+from flows.config.settings import Settings  # noqa: E402
 from warehouse.documents import Document  # noqa: E402
+from warehouse.reference.accelerators import resolve  # noqa: E402
 
 HISTORY, EVENTS = "neocloud_history.csv", "neocloud_known_events.csv"
 TELLING = (

@@ -27,12 +27,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from neoclouds.case import MOMENT, cases  # noqa: E402
 from neoclouds.servers import Site, keys, open_sites  # noqa: E402
 
-import extract.polite  # noqa: E402
+import extract.web.polite  # noqa: E402
 from bench.result import Result  # noqa: E402
 from extract import SOURCES  # noqa: E402
-from flows import steps  # noqa: E402
-from flows.settings import Settings  # noqa: E402
-from flows.summary import Summary  # noqa: E402
+from flows.collect import steps  # noqa: E402
+from flows.collect.summary import Summary  # noqa: E402
+from flows.config.settings import Settings  # noqa: E402
 
 
 def measure(folder: Path, sites: dict[str, Site], workers: int) -> tuple[Summary, dict[str, float]]:
@@ -78,12 +78,12 @@ def opened() -> Iterator[dict[str, Site]]:
 @contextmanager
 def without_pauses() -> Iterator[None]:
     """Let this machine be asked as fast as it answers."""
-    polite = extract.polite.PoliteWeb
-    extract.polite.PoliteWeb = functools.partial(polite, spare_loopback=False)  # type: ignore[assignment, misc]
+    polite = extract.web.polite.PoliteWeb
+    extract.web.polite.PoliteWeb = functools.partial(polite, spare_loopback=False)  # type: ignore[assignment, misc]
     try:
         yield
     finally:
-        extract.polite.PoliteWeb = polite  # type: ignore[misc]
+        extract.web.polite.PoliteWeb = polite  # type: ignore[misc]
 
 
 def asked_again(sites: dict[str, Site]) -> float:
@@ -102,7 +102,7 @@ def results(folder: Path, shared: Path | None = None, *, workers: int = 8) -> li
     _ = shared  # nothing of it is needed
     with opened() as sites:
         summary, paced = measure(folder / "paced", sites, workers)
-        pauses = (max(len(site.asked) for site in sites.values()) - 1) * extract.polite.PAUSE_S
+        pauses = (max(len(site.asked) for site in sites.values()) - 1) * extract.web.polite.PAUSE_S
     with opened() as sites, without_pauses():
         again, free = measure(folder / "free", sites, workers)
         total = sum(len(site.asked) for site in sites.values())

@@ -19,8 +19,8 @@ sys.path.insert(0, str(ROOT))
 
 import duckdb  # noqa: E402
 
-from flows import steps  # noqa: E402
-from flows.settings import Settings  # noqa: E402
+from flows.collect import steps  # noqa: E402
+from flows.config.settings import Settings  # noqa: E402
 from transform.models import MARTS  # noqa: E402
 
 BUDGET_SECONDS = 1.0

@@ -27,8 +27,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 import duckdb  # noqa: E402
 import real_options  # noqa: E402
 
-from flows import steps  # noqa: E402
-from flows.settings import Settings  # noqa: E402
+from flows.collect import steps  # noqa: E402
+from flows.config.settings import Settings  # noqa: E402
 from warehouse.documents import Document, Look  # noqa: E402
 
 BUDGET_MS = 200

@@ -21,9 +21,9 @@ sys.path.insert(0, str(ROOT))
 
 import duckdb  # noqa: E402
 
-from extract import aws_capacity_block_rates as rates  # noqa: E402
-from flows import steps  # noqa: E402
-from flows.settings import Settings  # noqa: E402
+from extract.aws import capacity_block_rates as rates  # noqa: E402
+from flows.collect import steps  # noqa: E402
+from flows.config.settings import Settings  # noqa: E402
 from warehouse.documents import Document, Look  # noqa: E402
 
 TYPES = (

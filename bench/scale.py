@@ -43,7 +43,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from bench import machine  # noqa: E402
-from warehouse.place import Place, place  # noqa: E402
+from warehouse.lake.place import Place, place  # noqa: E402
 
 TODAY = 2_500
 """Offers of a day's whole run today."""

@@ -17,12 +17,12 @@ import duckdb
 import polars as pl
 
 from bench import growth_log
-from flows import steps
-from flows.ranking_settings import RankingSettings
-from warehouse import db
-from warehouse.events import naive
-from warehouse.load import load
-from warehouse.place import Place
+from flows.collect import steps
+from flows.config.ranking_settings import RankingSettings
+from warehouse.lake.place import Place
+from warehouse.log import db
+from warehouse.log.events import naive
+from warehouse.log.load import load
 
 MOST = 100_000
 """Prices of one market; more are markets beside it."""

@@ -23,13 +23,13 @@ import shared_world
 import soak_roles
 from shared_world import World
 
-from flows import steps
-from flows.settings import Settings
-from flows.warehouse_settings import landing_of, place_of
-from warehouse import lake, publication
+from flows.collect import steps
+from flows.config.settings import Settings
+from flows.config.warehouse_settings import landing_of, place_of
 from warehouse.errors import ChipledgerError
-from warehouse.landing import unstamp
-from warehouse.place import Place
+from warehouse.lake import ducklake, publication
+from warehouse.lake.place import Place
+from warehouse.landing.folder import unstamp
 
 FAILS_IN_A_ROW = 5
 """So many failed rounds in a row end a writer: what follows would say nothing new."""
@@ -241,11 +241,11 @@ def read_log(load: Load, settings: Settings, place: Place, last: Any, found: dic
         in_file = shared_world.counts(con) if built_at == datetime.fromisoformat(note["published_at"]) else None
     with log_read_only(place) as con:
         con.begin()
-        state = (lake.snapshot(con), *con.execute(STATE).fetchall()[0])
+        state = (ducklake.snapshot(con), *con.execute(STATE).fetchall()[0])
         found["breaches"] += [f"log: {each}" for each in shared_world.breaches(con, load.world, shared_world.IN_LOG)]
         if last and any(now < then for now, then in zip(state, last, strict=True)):
             found["breaches"].append(f"log: went back from {last} to {state}")
-        again = (lake.snapshot(con), *con.execute(STATE).fetchall()[0])
+        again = (ducklake.snapshot(con), *con.execute(STATE).fetchall()[0])
         if again != state:
             found["breaches"].append(f"log: {state} became {again} within one transaction")
         if in_file is not None:
@@ -262,13 +262,13 @@ def read_log(load: Load, settings: Settings, place: Place, last: Any, found: dic
 def log_read_only(place: Place) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the log of a lake that cannot be written through it: as `lake.connected`, but read-only."""
     with duckdb.connect(config={"threads": 1}) as con:
-        one = lake.Lake(place, con)
+        one = ducklake.Lake(place, con)
         try:
-            lake._load_extensions(con, place)
-            lake._set(con, place)
+            ducklake._load_extensions(con, place)
+            ducklake._set(con, place)
             one.renew()
-            lake._attach_as(one, "create_if_not_exists false, read_only")
-            con.execute(f"use {lake.NAME}")
+            ducklake._attach_as(one, "create_if_not_exists false, read_only")
+            con.execute(f"use {ducklake.NAME}")
             con.execute("set timezone = 'UTC'")
             yield con
         finally:

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 
 from extract.base import Context, Parsed, Source
-from flows import replay, steps
+from flows.collect import ingest, steps
 from warehouse.documents import Document, Look
 
 CHIPS, COUNTS = ("H100", "A100", "H200", "B200", "L40S", "RTX 4090", "A10", "L4"), (1, 2, 4, 8)
@@ -128,7 +128,7 @@ class World:
         replaced: list[tuple[Any, str, Any]] = [
             (steps, "SOURCES", tuple(sources.values())),
             (steps, "source_named", sources.__getitem__),
-            (replay, "source_named", sources.__getitem__),
+            (ingest, "source_named", sources.__getitem__),
         ]
         before = [(place, name, getattr(place, name)) for place, name, _ in replaced]
         try:
@@ -159,7 +159,7 @@ def parse(document: Document) -> Parsed:
     """Return the rows of a document of this world."""
     import polars as pl
 
-    from warehouse.load import observation_schema
+    from warehouse.log.load import observation_schema
 
     schema = observation_schema()
     rows = [{name: row.get(name) for name in schema} for row in json.loads(document.body)["rows"]]

@@ -25,7 +25,7 @@ from bench.result import Result  # noqa: E402
 
 STARTS = 7
 QUERY = "select count(*) as n from core.offer"
-PROGRAM = (sys.executable, "-c", "from flows.cli import main; main()")
+PROGRAM = (sys.executable, "-c", "from flows.cli.main import main; main()")
 PLAIN = "import duckdb, sys; print(duckdb.connect(sys.argv[1], read_only=True).execute(sys.argv[2]).fetchall())"
 
 

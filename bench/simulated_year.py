@@ -30,14 +30,16 @@ sys.path.insert(0, str(ROOT))
 import polars as pl  # noqa: E402
 
 from extract.base import Context, Parsed, Source  # noqa: E402
-from flows import mail_steps, rebuild, replay, steps  # noqa: E402
-from flows.settings import Settings  # noqa: E402
-from flows.summary import Summary  # noqa: E402
-from warehouse import content  # noqa: E402
+from flows.backup import rebuild  # noqa: E402
+from flows.collect import ingest, steps  # noqa: E402
+from flows.collect.summary import Summary  # noqa: E402
+from flows.config.settings import Settings  # noqa: E402
+from flows.mail import weekly_steps  # noqa: E402
 from warehouse.documents import Document, Look  # noqa: E402
 from warehouse.errors import Unavailable  # noqa: E402
-from warehouse.landing import Landing  # noqa: E402
-from warehouse.load import observation_schema  # noqa: E402
+from warehouse.landing.folder import Landing  # noqa: E402
+from warehouse.log import content  # noqa: E402
+from warehouse.log.load import observation_schema  # noqa: E402
 
 START = datetime(2026, 1, 1, 6, tzinfo=UTC)
 SEED = 20261121
@@ -195,7 +197,7 @@ class Meter:
         self.replaced = [
             (steps, "SOURCES", tuple(sources.values())),
             (steps, "source_named", sources.__getitem__),
-            (replay, "source_named", sources.__getitem__),
+            (ingest, "source_named", sources.__getitem__),
             (steps.Run, "load", self._timed("load", steps.Run.load)),
             (steps.Run, "publish", self._timed("publish", steps.Run.publish)),
             (steps.Run, "report", self._timed("report", steps.Run.report)),
@@ -265,7 +267,7 @@ def each_day(world: World, meter: Meter, settings: Settings, days: int, *, publi
             setattr(day, f"{step}_seconds", seconds)
         if world.now.weekday() == 0 and number >= 7:
             started = time.process_time()
-            mail_steps.report(settings, None)
+            weekly_steps.report(settings, None)
             day.weekly_seconds = time.process_time() - started
         day.peak_mb, day.journal_lines_read = _peak_mb(), meter.n_lines
         _measure(day, settings.data_dir)

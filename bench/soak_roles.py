@@ -70,8 +70,9 @@ def write(out: Path, histories: list[Path]) -> None:
     """Do runs until told to stop; a run that fails is told, and the next begins."""
     import simulated_year as year
 
-    from flows import mail_steps, steps
-    from flows.settings import Settings
+    from flows.collect import steps
+    from flows.config.settings import Settings
+    from flows.mail import weekly_steps
 
     settings = Settings(data_dir=out / "data", workers=2)
     go_on = running(out)
@@ -88,7 +89,7 @@ def write(out: Path, histories: list[Path]) -> None:
                 summary = steps.run(settings, clock=lambda: world.now)
                 seconds = time.perf_counter() - began
                 if world.now.weekday() == 0 and summary.file:
-                    mail_steps.report(settings, None)
+                    weekly_steps.report(settings, None)
                 failed = 0
             except Exception:  # noqa: BLE001 - whatever a run raises is what this looks for
                 failed += 1
@@ -109,7 +110,7 @@ def write(out: Path, histories: list[Path]) -> None:
 
 def _import(settings: Any, histories: list[Path], now: datetime, told: TextIO) -> None:
     """Import files once; a data directory that has a published file already is gone on with."""
-    from flows import steps
+    from flows.collect import steps
 
     if not histories or (settings.data_dir / "prices.duckdb").exists():
         return

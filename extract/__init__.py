@@ -1,29 +1,27 @@
 """Sources: each fetches documents from a provider and parses them into observations."""
 
-from extract import (
-    aws_capacity_block_rates,
-    aws_capacity_blocks,
-    aws_instance_types,
-    aws_price_list,
-    aws_savings_plans,
-    aws_spot,
-    aws_spot_feed,
-    ecb_rates,
-    offline_archive,
-    price_archive,
+from extract import ecb_rates, offline_archive, price_archive
+from extract.aws import (
+    capacity_block_rates,
+    capacity_blocks,
+    instance_types,
+    price_list,
+    savings_plans,
+    spot,
+    spot_feed,
 )
 from extract.base import Source
 from extract.neoclouds import CATALOGS
 from extract.neoclouds import SOURCES as NEOCLOUDS
 
 SOURCES: tuple[Source, ...] = (
-    aws_price_list.SOURCE,
-    aws_savings_plans.SOURCE,
-    aws_spot.SOURCE,
-    aws_spot_feed.SOURCE,
-    aws_capacity_blocks.SOURCE,
-    aws_capacity_block_rates.SOURCE,
-    aws_instance_types.SOURCE,
+    price_list.SOURCE,
+    savings_plans.SOURCE,
+    spot.SOURCE,
+    spot_feed.SOURCE,
+    capacity_blocks.SOURCE,
+    capacity_block_rates.SOURCE,
+    instance_types.SOURCE,
     ecb_rates.SOURCE,
     offline_archive.SOURCE,
     price_archive.SOURCE,

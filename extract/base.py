@@ -13,7 +13,7 @@ from warehouse.errors import SettingsError, SourceError
 if TYPE_CHECKING:
     import polars as pl
 
-    from extract.web import Web
+    from extract.web.interface import Web
 
 
 class Landed(Protocol):
@@ -41,12 +41,12 @@ class Context:
 class Parsed:
     """What a document says: observations, and what was left out and why.
 
-    `rows` has the columns `warehouse.schemas.OBSERVATION`, all text but `commitment_term_hours` (Int64);
+    `rows` has the columns `warehouse.schema.tables.OBSERVATION`, all text but `commitment_term_hours` (Int64);
     amounts and counts are the document's own digits, so that nothing is rounded before the row gate.
     `ignored` counts the rows that are not prices of an accelerator under a known option, by reason.
     Rows of a source that dates its prices itself also have `observed_at` (naive UTC) and its text, `observed_at_utc`.
     `unknown` names what the source shows and the parser has no rule for, such as a new instance family. `facts` are
-    what the document says beside prices: frames by the name of their table in `warehouse.schemas.FACT_TABLES`.
+    what the document says beside prices: frames by the name of their table in `warehouse.schema.tables.FACT_TABLES`.
     """
 
     rows: "pl.DataFrame"
@@ -63,7 +63,8 @@ class Source:
     where there is none to give; `parse` is pure and raises LayoutChanged. `backfill`, where a source has an archive,
     gives the looks of one scope between two dates (None: open), oldest first; they are archived and never complete.
     `settings` names what a deployment may choose of it, beside `enabled`. `polite` sources go through
-    `extract.polite`: robots.txt is minded and hosts are given a pause. A source with `off_because` is collected only
+    `extract.web.polite`: robots.txt is minded and hosts are given a pause. A source with `off_because` is collected
+    only
     where a deployment says `enabled = true`; the text says why.
     """
 

@@ -49,9 +49,17 @@ DOLLARS_PER_EURO = (Decimal("0.5"), Decimal(2))
 """Since 1999 it was 0.8252 to 1.5990; beyond this it is another number, such as one that is out by a factor."""
 NO_RATE = "N/A"
 UNREADABLE = (
-    zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error, lzma.LZMAError, struct.error,
-    ValueError, LookupError,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    ValueError,
+    LookupError,
+)
 """What the reader of ZIP raises for archives that are cut, patched together or of another kind."""
 
 _GESMES = "http://www.gesmes.org/xml/2002-08-01"
@@ -81,9 +89,14 @@ def fetch(ctx: Context, scope: str) -> Look:
     """Return a look at the rates of the last working day; raise Unavailable or SourceError."""
     answer = ctx.web.get(_address(ctx, "url", URL), accept="application/xml, text/xml")
     document = Document(
-        source=NAME, scope=scope, url=answer.url, body=answer.body, fetched_at=ctx.now(), status=answer.status,
+        source=NAME,
+        scope=scope,
+        url=answer.url,
+        body=answer.body,
+        fetched_at=ctx.now(),
+        status=answer.status,
         content_type=answer.content_type,
-    )  # fmt: skip
+    )
     return Look(source=NAME, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))
 
 
@@ -99,23 +112,28 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     if not kept:
         return
     document = Document(
-        source=NAME, scope=scope, url=answer.url, body=b"".join((head, *kept)), fetched_at=ctx.now(),
-        status=answer.status, content_type="text/csv",
+        source=NAME,
+        scope=scope,
+        url=answer.url,
+        body=b"".join((head, *kept)),
+        fetched_at=ctx.now(),
+        status=answer.status,
+        content_type="text/csv",
         whole=Whole(size=len(whole), sha256=hashlib.sha256(whole).hexdigest()),
-    )  # fmt: skip
+    )
     # What was asked for before has the same end, so that it is not loaded twice.
     last: date = parse(document).facts["fx_rate"]["rate_date"].to_list()[-1]
     end = datetime.combine(last, time(), tzinfo=UTC) + timedelta(days=1)
     yield Look(
         source=NAME, scope=scope, observed_at=min(end, ctx.now()), complete=False, archived=True, documents=(document,)
-    )  # fmt: skip
+    )
 
 
 def parse(document: Document) -> Parsed:
     """Return the rates of the XML, of the CSV or of the ZIP as facts, and no prices; raise LayoutChanged."""
     import polars as pl
 
-    from warehouse.schemas import OBSERVATION
+    from warehouse.schema.tables import OBSERVATION
 
     body = _unpacked(document.body) if document.body.startswith(b"PK") else document.body
     rates, n_missing = _csv_rates(body) if body.startswith(b"Date,") else (_Envelope(body).rates, 0)

@@ -24,23 +24,34 @@ from pathlib import PurePath
 import polars as pl
 
 from extract.neoclouds import SOURCES
-from warehouse.columns import HOURS_PER_YEAR
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
-from warehouse.schemas import OBSERVATION
+from warehouse.schema.columns import HOURS_PER_YEAR
+from warehouse.schema.tables import OBSERVATION
 
 NAME = "import"
 PREFIX = "import:"
 REQUIRED = ("observed_at_utc", "provider", "region", "pricing", "usd_per_hour")
 OPTIONAL = (
-    "instance_type", "gpu", "gpu_count", "term", "payment", "currency", "source", "tier_raw", "gpu_raw", "flags",
-)  # fmt: skip
+    "instance_type",
+    "gpu",
+    "gpu_count",
+    "term",
+    "payment",
+    "currency",
+    "source",
+    "tier_raw",
+    "gpu_raw",
+    "flags",
+)
 _NOISE = r"[^a-z0-9]"
 PROVIDERS = {
-    "aws": "AWS", "amazon": "AWS", "amazonwebservices": "AWS", "datacrunch": "Verda", "lambdalabs": "Lambda",
-} | {
-    re.sub(_NOISE, "", name.lower()): source.provider for source in SOURCES for name in (source.name, source.provider)
-}  # fmt: skip
+    "aws": "AWS",
+    "amazon": "AWS",
+    "amazonwebservices": "AWS",
+    "datacrunch": "Verda",
+    "lambdalabs": "Lambda",
+} | {re.sub(_NOISE, "", name.lower()): source.provider for source in SOURCES for name in (source.name, source.provider)}
 """How providers write themselves, by their names in small letters and digits: vast.ai and Vast.ai are one."""
 MOST_HEADER_BYTES = 1 << 16
 """Each name is read as a column, and a million of them take hundreds of megabytes."""
@@ -49,14 +60,18 @@ TWICE = "_duplicated_0"
 TERMS = {"1yr": HOURS_PER_YEAR, "1 year": HOURS_PER_YEAR, "3yr": 3 * HOURS_PER_YEAR, "3 years": 3 * HOURS_PER_YEAR}
 DOUBTFUL = (
     # the collector says that it is, or may be, the price of something else
-    "suspect_", "placeholder_", "unit_unknown", "unit_mixed",
+    "suspect_",
+    "placeholder_",
+    "unit_unknown",
+    "unit_mixed",
     # of several tiers, or perhaps of another purchase option: options are never mixed
-    "blended_tier", "min_over_sizes_may_include_spot",
+    "blended_tier",
+    "min_over_sizes_may_include_spot",
     # nobody looked: the last price, written down once more
     "stale_carried_forward",
     # the provider asks euros: the dollars are the collector's, and move with a rate that the row does not state
     "fx_converted_",
-)  # fmt: skip
+)
 """Beginnings of the flags of rows that are kept out of all prices."""
 
 NOTHING = ("nan", "null", "none", "n/a", "<na>")
@@ -79,7 +94,7 @@ def is_import(source: str) -> bool:
 def parse(document: Document) -> dict[str, pl.DataFrame]:
     """Return the observations of a CSV, by origin, without those that their collector flagged as doubtful.
 
-    The columns are `warehouse.schemas.OBSERVATION`, `observed_at` (naive UTC; NULL where the text is no time) and
+    The columns are `warehouse.schema.tables.OBSERVATION`, `observed_at` (naive UTC; NULL where the text is no time) and
     `observed_at_utc` (the text). Raises LayoutChanged where the file is no such CSV.
     """
     return _by_origin(_rows(document).filter(pl.col("flag").is_null()).drop("flag"))
@@ -153,41 +168,56 @@ def _begins(flag: pl.Expr) -> pl.Expr:
 def _read(document: Document) -> pl.DataFrame:
     if len(document.body.partition(b"\n")[0]) > MOST_HEADER_BYTES:
         raise LayoutChanged(
-            "the header is no line of names", source=document.scope, field="header", value=document.body[:80],
+            "the header is no line of names",
+            source=document.scope,
+            field="header",
+            value=document.body[:80],
             hint="docs/importing.md lists the columns",
-        )  # fmt: skip
+        )
     _check_cells(document)
     try:
         table = pl.read_csv(document.body, infer_schema=False, encoding="utf8", truncate_ragged_lines=False)
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
         raise LayoutChanged(
-            "not a CSV of observations", source=document.scope, field="file", value=reason,
+            "not a CSV of observations",
+            source=document.scope,
+            field="file",
+            value=reason,
             hint="Check that it is whole and saved as UTF-8 text with commas",
-        ) from error  # fmt: skip
+        ) from error
     table = table.filter(~pl.all_horizontal(pl.all().is_null()))  # blank lines, of which a file can have a million
     twice = [name.removesuffix(TWICE) for name in table.columns if name.endswith(TWICE)]
     if {*twice} & {*REQUIRED, *OPTIONAL}:
         raise LayoutChanged(
-            "a column stands twice", source=document.scope, field="header", value=", ".join(twice),
+            "a column stands twice",
+            source=document.scope,
+            field="header",
+            value=", ".join(twice),
             hint="Leave one of them out",
-        )  # fmt: skip
+        )
     known = {*REQUIRED, *OPTIONAL}
     misspelt = [name for name in table.columns if name not in known and name.strip().lower() in known]
     if misspelt:
         # Passed over, a column called Currency would make dollars of euros.
         raise LayoutChanged(
-            "a column is spelt otherwise", source=document.scope, field="header", value=", ".join(misspelt),
+            "a column is spelt otherwise",
+            source=document.scope,
+            field="header",
+            value=", ".join(misspelt),
             hint="Write the names in small letters, without blanks",
-        )  # fmt: skip
+        )
     missing = [name for name in REQUIRED if name not in table.columns]
     if "instance_type" not in table.columns:
         missing += [name for name in ("gpu", "gpu_count") if name not in table.columns]
     if missing:
         raise LayoutChanged(
-            f"the header lacks {', '.join(missing)}", source=document.scope, field="header",
-            value=",".join(table.columns), hint="docs/importing.md lists the columns",
-        )  # fmt: skip
+            f"the header lacks {', '.join(missing)}",
+            source=document.scope,
+            field="header",
+            value=",".join(table.columns),
+            hint="docs/importing.md lists the columns",
+        )
     absent = [name for name in OPTIONAL if name not in table.columns]
     return table.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
 
@@ -208,10 +238,12 @@ def _check_cells(document: Document) -> None:
         counts = {line.count(b",") for line in document.body.split(b"\n") if line.strip()}
     if problem or len(counts) > 1:
         raise LayoutChanged(
-            "not a CSV of observations", source=document.scope, field="file",
+            "not a CSV of observations",
+            source=document.scope,
+            field="file",
             value=problem or "lines with more or fewer cells than the header",
             hint="Check that it is whole and saved as UTF-8 text with commas",
-        )  # fmt: skip
+        )
 
 
 def _text(name: str) -> pl.Expr:

@@ -27,7 +27,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from extract.base import Context, Landed, Parsed, Source
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document, Look
 from warehouse.errors import SourceError
 
@@ -106,7 +106,7 @@ def fetch(ctx: Context, scope: str) -> Look:
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
     """Yield the looks of one region between two dates, oldest first, as those of this source."""
-    from extract.aws_price_list import versions
+    from extract.aws.price_list import versions
 
     # No settings: an address meant for the live price list does not concern the archive.
     web = ArchiveWeb()
@@ -122,9 +122,9 @@ def parse(document: Document) -> Parsed:
     """Return what a document says, without the placeholders that stand for its SKUs. Raises LayoutChanged."""
     import polars as pl
 
-    from extract import aws_price_list
+    from extract.aws import price_list
 
-    parsed = aws_price_list.SOURCE.parse(document)
+    parsed = price_list.SOURCE.parse(document)
     unknown = pl.lit(None, pl.String)
     return replace(parsed, rows=parsed.rows.with_columns(sku_id=unknown, sku_price_id=unknown))
 

@@ -26,7 +26,7 @@ from extract.base import Context, Parsed, Source
 from extract.offline_archive import MARK
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged, SourceError
-from warehouse.schemas import OBSERVATION
+from warehouse.schema.tables import OBSERVATION
 
 NAME = "price_archive"
 ARCHIVE = resources.files("extract") / "archive"
@@ -55,9 +55,12 @@ def newest() -> datetime:
 def fetch(ctx: Context, scope: str) -> Look:
     """Raise SourceError: the archive knows the past only."""
     raise SourceError(
-        "the archive of prices has no present prices", source=NAME, field="scope", value=scope,
+        "the archive of prices has no present prices",
+        source=NAME,
+        field="scope",
+        value=scope,
         hint="Read it with `chipledger run --offline`",
-    )  # fmt: skip
+    )
 
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
@@ -72,9 +75,14 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     if (since and at < since) or (until and at > until):
         return
     document = Document(
-        source=NAME, scope=scope, url=f"{MARK}/prices/{scope}.csv", body=body, fetched_at=ctx.now(),
-        content_type="text/csv", parameters={name: known[scope][name] for name in EVIDENCE},
-    )  # fmt: skip
+        source=NAME,
+        scope=scope,
+        url=f"{MARK}/prices/{scope}.csv",
+        body=body,
+        fetched_at=ctx.now(),
+        content_type="text/csv",
+        parameters={name: known[scope][name] for name in EVIDENCE},
+    )
     yield Look(source=NAME, scope=scope, observed_at=at, complete=False, archived=True, documents=(document,))
 
 

@@ -1,4 +1,5 @@
-"""The daily flow: the steps of `flows.steps` under Prefect, which schedules, retries, and shows what became of each.
+"""The daily flow: the steps of `flows.collect.steps` under Prefect, which schedules, retries, and shows what became
+of each.
 
 Every scope is fetched by a task of its own, in threads, in processes of a Dask cluster, or in runs of the flow
 `collect`, which Prefect's workers share (docs/fan-out.md). Landing, loading, publishing and reporting happen in the
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 if __name__ == "__main__":
-    from flows import launch
+    from flows.scheduling import launch
 
     ARGUMENTS = launch.prepared(sys.argv[1:], os.environ)  # before Prefect is imported, which reads its environment
 
@@ -32,23 +33,14 @@ from prefect.states import Cancelled, Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from extract import source_named
-from flows import (
-    alerts,
-    fan_out,
-    groups,
-    handed,
-    handed_shared,
-    heartbeat,
-    limits,
-    run_page,
-    run_settings,
-    settings,
-    steps,
-)
-from flows.fan_out import Collected, Known, Scope
-from flows.retrying import AGAIN
-from flows.run_page import known, outcome, page, without_secrets
-from flows.summary import Summary
+from flows.alerts import deliver, heartbeat
+from flows.collect import fan_out, groups, handed, handed_shared, limits, steps
+from flows.collect.fan_out import Collected, Known, Scope
+from flows.collect.summary import Summary
+from flows.config import run_settings, settings
+from flows.scheduling import run_page
+from flows.scheduling.retrying import AGAIN
+from flows.scheduling.run_page import known, outcome, page, without_secrets
 from warehouse.documents import Look
 from warehouse.errors import ChipledgerError, SettingsError, SourceError, Unavailable
 
@@ -105,7 +97,7 @@ def daily(
         key=ARTIFACT_KEY, markdown="\n".join(page(summary)), description=f"chipledger run {summary.run_id}"
     )
     show(chosen, summary)
-    alerts.after_run(chosen, clock=steps.utc_now)
+    deliver.after_run(chosen, clock=steps.utc_now)
     if not summary.fresh:
         raise ChipledgerError(outcome(summary), hint="The last published file stands")
     heartbeat.call(chosen)
@@ -294,9 +286,11 @@ class Workers:
             )
         except ObjectNotFound as error:
             raise SettingsError(
-                f"the server has no deployment {COLLECT}", field="run.fan_out", value="workers",
+                f"the server has no deployment {COLLECT}",
+                field="run.fan_out",
+                value="workers",
                 hint="`chipledger deploy` makes it; without a server choose threads or dask",
-            ) from error  # fmt: skip
+            ) from error
         return str(sent.id)
 
     def ended(self, sent_id: str) -> str:

@@ -7,8 +7,11 @@ from prefect import flow, get_run_logger
 from prefect.artifacts import create_link_artifact, create_markdown_artifact
 from prefect.states import Completed
 
-from flows import mail_steps, run_page, settings, steps
-from flows.mail import Outcome
+from flows.collect import steps
+from flows.config import settings
+from flows.mail import weekly_steps
+from flows.mail.sending import Outcome
+from flows.scheduling import run_page
 from warehouse.errors import ChipledgerError
 
 if TYPE_CHECKING:
@@ -32,15 +35,15 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     """
     log = get_run_logger()
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None).shown()
-    written = mail_steps.report(chosen, week)
+    written = weekly_steps.report(chosen, week)
     found, page = written.found, written.page
     link, where = run_page.address(chosen, page)
     create_link_artifact(key=PAGE_KEY, link=link, link_text=link, description=where)
     outcome = Outcome(week=str(found.week))
     told = ["no [mail] in the settings: nothing was sent"]
     if chosen.mail:
-        outcome = mail_steps.send(chosen, str(found.week), clock=steps.utc_now)
-        told = list(mail_steps.lines(outcome))
+        outcome = weekly_steps.send(chosen, str(found.week), clock=steps.utc_now)
+        told = list(weekly_steps.lines(outcome))
     for line in told:
         log.info("%s", line)
     create_markdown_artifact(

@@ -10,7 +10,7 @@ from datetime import date, datetime
 import duckdb
 
 from reports import wording
-from reports.asking import SQL
+from reports.queries import SQL
 
 USD = "USD"
 

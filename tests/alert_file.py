@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 from looks import day
 
-from warehouse.events import naive
+from warehouse.log.events import naive
 
 SOURCES = (("runpod", "live", 72), ("lambda", "live", 72), ("import:x", "import", None), ("offline", "archive", None))
 TABLES = """

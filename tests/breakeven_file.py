@@ -14,8 +14,10 @@ from looks import at_once, day, row
 from purchase import SOURCES, block, seen
 
 from transform.models import create_formulas
-from warehouse import db, publish, throughput
-from warehouse.load import load
+from warehouse.log import db
+from warehouse.log.load import load
+from warehouse.publish import published_file
+from warehouse.reference import throughput
 
 MADE, MACROS = needed("serving_cost", "break_even", "make_or_buy", "cheapest", "fit")
 
@@ -37,7 +39,7 @@ def publish_breakeven(folder: Path) -> None:
             for each in together:
                 con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
             load(con, together, recorded_at=moment)
-        publish.publish(
+        published_file.publish(
             con, folder, marts=MADE, macros=MACROS, formulas=create_formulas,
             sources=SOURCES, built_at=day(0), version="test",
         )  # fmt: skip

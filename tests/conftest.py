@@ -20,8 +20,8 @@ from standin import aws, world
 from standin.catalogue import Catalogue
 from standin.reading import pricing_client
 
-from warehouse import place as where
-from warehouse.place import Place
+from warehouse.lake import place as where
+from warehouse.lake.place import Place
 
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 OFFLINE_AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -118,8 +118,8 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def offline_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the data directory of one run over the offline archive, with all marts and pages; read it, or copy it."""
-    from flows.settings import Settings
-    from flows.steps import run
+    from flows.collect.steps import run
+    from flows.config.settings import Settings
 
     return kept.once(
         tmp_path_factory,
@@ -137,8 +137,8 @@ def catalogues() -> tuple[Catalogue, Catalogue]:
 @pytest.fixture(scope="session")
 def shared_history(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
     """Return a data directory with the shared history imported and published; read it, or copy it."""
-    from flows.settings import Settings
-    from flows.steps import open_run
+    from flows.collect.steps import open_run
+    from flows.config.settings import Settings
 
     def make(folder: Path) -> None:
         with open_run(Settings(data_dir=folder), clock=lambda: HISTORY_AT) as one:
@@ -194,7 +194,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> landing_places.Plac
 @pytest.fixture(scope="session")
 def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Give Prefect, which reads its environment when it is imported, a home of its own and no server of anybody's."""
-    from flows import launch
+    from flows.scheduling import launch
 
     with pytest.MonkeyPatch.context() as patch:
         for name in (name for name in list(os.environ) if name.startswith("PREFECT_")):
@@ -233,12 +233,12 @@ def pricing(standin: aws.StandIn) -> Any:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let retries pause hardly at all."""
-    from extract.http import HttpWeb, Retries
+    from extract.web.http import HttpWeb, Retries
 
     soon = Retries(attempts=2, pause_s=0.001)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
-    monkeypatch.setattr("extract.http.STREAM_RETRIES", soon)
-    monkeypatch.setattr("extract.http.HttpWeb", lambda: HttpWeb(retries=soon))
+    monkeypatch.setattr("extract.web.http.STREAM_RETRIES", soon)
+    monkeypatch.setattr("extract.web.http.HttpWeb", lambda: HttpWeb(retries=soon))
 
 
 @pytest.fixture(scope="session", autouse=True)

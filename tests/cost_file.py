@@ -11,7 +11,8 @@ from looks import Row, row
 from published import query
 from purchase import Put, block, plan, putting, records, seen, spot, term
 
-from warehouse import db, throughput
+from warehouse.log import db
+from warehouse.reference import throughput
 
 P5, P5EN, P6, TRN1 = "p5.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge", "trn1.32xlarge"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from flows.settings import Settings
-from flows.summary import Summary
+from flows.collect.summary import Summary
+from flows.config.settings import Settings
 from transform.models import FORMULAS, MACROS, MARTS, Mart, MartMacro, create_formulas, made_of
 
 LATE = {
@@ -64,7 +64,7 @@ def no_pages(settings: Settings, summary: Summary, **_: object) -> Path:
 def undescribed() -> Iterator[None]:
     """Publish without comments and data dictionary, a third of the work, where no test reads them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warehouse.building.describe", lambda *_: None)
+        patch.setattr("warehouse.publish.building.describe", lambda *_: None)
         yield
 
 
@@ -73,10 +73,10 @@ def published_with(*asked: str) -> Iterator[None]:
     """Let runs publish the marts and macros asked for and what they rest on, without audit, comments and pages."""
     marts, macros = needed(*asked)
     with undescribed(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("flows.steps.MARTS", marts)
-        patch.setattr("flows.steps.MACROS", macros)
-        patch.setattr("flows.steps.PUBLIC", ())
-        patch.setattr("flows.steps.create_formulas", formulas_of((*marts, *macros)))
-        patch.setattr("flows.steps.audit_tables.TABLES", ())
-        patch.setattr("flows.pages.noted", no_pages)
+        patch.setattr("flows.collect.steps.MARTS", marts)
+        patch.setattr("flows.collect.steps.MACROS", macros)
+        patch.setattr("flows.collect.steps.PUBLIC", ())
+        patch.setattr("flows.collect.steps.create_formulas", formulas_of((*marts, *macros)))
+        patch.setattr("flows.collect.steps.audit_tables.TABLES", ())
+        patch.setattr("flows.collect.pages.noted", no_pages)
         yield

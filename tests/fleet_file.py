@@ -12,8 +12,8 @@ from pathlib import Path
 from looks import START, ParsedLook, day, row
 from purchase import plan, putting, seen, spot
 
-from flows.private_names import Names
-from flows.settings import Settings
+from flows.config.settings import Settings
+from flows.private.names import Names
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 PLAN_RATE = "40"

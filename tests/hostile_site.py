@@ -8,14 +8,16 @@ from looks import Row, day, row
 from purchase import SOURCES, seen
 from weekly_file import HOSTILE, aws, chip, first
 
-from reports import site, weekly
-from reports.frame import frame
-from reports.weekly_calendar import Week
+from reports.pages import site
+from reports.pages.frame import frame
+from reports.weekly import pages
+from reports.weekly.calendar import Week
 from transform.audit import tables as audit_tables
 from transform.models import MACROS, MARTS, create_formulas
-from warehouse import db, publish
-from warehouse.events import naive
-from warehouse.load import load
+from warehouse.log import db
+from warehouse.log.events import naive
+from warehouse.log.load import load
+from warehouse.publish import published_file
 
 BUILT_DAY = 20.0
 WEEK = Week(2026, 3)
@@ -66,7 +68,7 @@ def publish_hostile(folder: Path) -> Path:
             "'none' as document_sha256, ?::timestamp as recorded_at",
             [HOSTILE, naive(day(19)), HOSTILE, HOSTILE, HOSTILE, naive(day(19))],
         )
-        return publish.publish(
+        return published_file.publish(
             con, folder, marts=MARTS, macros=MACROS, computed=audit_tables.TABLES, formulas=create_formulas,
             sources=SOURCES, built_at=day(BUILT_DAY), version=version("chipledger"),
         )  # fmt: skip
@@ -75,7 +77,7 @@ def publish_hostile(folder: Path) -> Path:
 def write_site(folder: Path) -> Path:
     """Write all pages of the market, that of a week too, below a folder and return where they are."""
     file, reports = publish_hostile(folder), folder / "reports"
-    weekly.write(weekly.read(file, WEEK), reports)
+    pages.write(pages.read(file, WEEK), reports)
     # A week of before, whose headline is hostile: those of today cut a provider's name.
     old = frame(
         title=HOSTILE, headline=HOSTILE, place=WEEK_BEFORE, built_at=None, version="0", main=f"<p>{escape(HOSTILE)}</p>"

@@ -10,8 +10,8 @@ import duckdb
 from looks import day, memory
 
 from transform.models import MARTS, SQL
-from warehouse.db import create_macros, insert_rows, sql
-from warehouse.schemas import DERIVED_TABLES, columns_of
+from warehouse.log.db import create_macros, insert_rows, sql
+from warehouse.schema.tables import DERIVED_TABLES, columns_of
 
 Offer = tuple[str, str, int]
 """Provider, chip, and number of the offer."""

@@ -8,18 +8,18 @@ import pytest
 from few_marts import LEAST_MARTS, undescribed
 from toy_source import Toy, installed
 
-from flows import steps
+from flows.collect import steps
 
 
 @contextmanager
 def toy_at(data_dir: Path) -> Iterator[Toy]:
     """Give a toy that is the only source, over a data directory."""
     with undescribed(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("flows.steps.MARTS", LEAST_MARTS)
-        patch.setattr("flows.steps.PUBLIC", ())
-        patch.setattr("flows.steps.MACROS", ())
-        patch.setattr("flows.steps.create_formulas", lambda con: None)
-        patch.setattr("flows.steps.audit_tables.TABLES", ())
+        patch.setattr("flows.collect.steps.MARTS", LEAST_MARTS)
+        patch.setattr("flows.collect.steps.PUBLIC", ())
+        patch.setattr("flows.collect.steps.MACROS", ())
+        patch.setattr("flows.collect.steps.create_formulas", lambda con: None)
+        patch.setattr("flows.collect.steps.audit_tables.TABLES", ())
         yield installed(patch, data_dir)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import duckdb
 from looks import ParsedLook, day, look, row
 
-from warehouse import db
-from warehouse.load import load
-from warehouse.place import place
-from warehouse.shared_rows import append_documents
+from warehouse.lake.place import place
+from warehouse.log import db
+from warehouse.log.load import load
+from warehouse.log.shared_rows import append_documents
 
 N_OFFERS = 12
 OF_ALL = "document of all"

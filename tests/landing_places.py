@@ -11,8 +11,8 @@ from typing import Any
 from looks import day
 
 from warehouse.documents import Document, Look
-from warehouse.landing import Landing
-from warehouse.storage import Bucket
+from warehouse.landing.folder import Landing
+from warehouse.landing.storage import Bucket
 
 BODY = b"instance_type,price\n" + b"p5.48xlarge,55.04\n" * 200
 BUCKET = "chipledger-landing"

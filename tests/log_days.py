@@ -8,11 +8,11 @@ from few_marts import formulas_of
 from looks import day
 
 from transform.models import Mart
-from warehouse import publish
-from warehouse.batch import ParsedLook
-from warehouse.building import SourceRow
-from warehouse.events import naive
-from warehouse.load import load
+from warehouse.log.batch import ParsedLook
+from warehouse.log.events import naive
+from warehouse.log.load import load
+from warehouse.publish import published_file
+from warehouse.publish.building import SourceRow
 
 
 def told(con: duckdb.DuckDBPyConnection, each: ParsedLook, *, learnt: float) -> None:
@@ -38,6 +38,6 @@ def put(
 ) -> Path:
     """Publish a log with some marts, as of a day, into a folder, which is made where it does not exist."""
     folder.mkdir(exist_ok=True)
-    return publish.publish(
+    return published_file.publish(
         con, folder, marts=marts, formulas=formulas_of(marts), sources=sources, built_at=day(at), version="test"
     )

@@ -17,8 +17,9 @@ import own_postgres
 import psycopg
 import pytest
 
-from warehouse import db, lake
-from warehouse.place import place
+from warehouse.lake import ducklake
+from warehouse.lake.place import place
+from warehouse.log import db
 
 NUMBERS = count(1)
 Opened = Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]]
@@ -67,7 +68,7 @@ class Lakes:
 
     def _lake(self, database: str, files: Path, data_dir: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         words = f"ducklake:postgres:{self.words} dbname={database}"
-        return lake.connected(place(data_dir, url=words, data_path=str(files)))
+        return ducklake.connected(place(data_dir, url=words, data_path=str(files)))
 
 
 _LAKES: list[Lakes] = []
@@ -82,7 +83,7 @@ def unsigned_extensions() -> Iterator[None]:
         return connect(*given, config={"allow_unsigned_extensions": True, **(config or {})}, **named)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warehouse.lake.duckdb.connect", unsigned)
+        patch.setattr("warehouse.lake.ducklake.duckdb.connect", unsigned)
         yield
 
 
@@ -98,7 +99,7 @@ def lakes(folder: Path) -> Iterator[Lakes]:
         held.enter_context(unsigned_extensions())
         made = Lakes(words, folder)
         held.callback(made.close)
-        patch.setattr("warehouse.db.open_build", made.open_build)
+        patch.setattr("warehouse.log.db.open_build", made.open_build)
         _LAKES.append(made)
         held.callback(_LAKES.clear)
         yield made

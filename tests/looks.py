@@ -8,8 +8,8 @@ from itertools import groupby
 import duckdb
 import polars as pl
 
-from warehouse.batch import ParsedLook
-from warehouse.load import no_rows, observation_schema
+from warehouse.log.batch import ParsedLook
+from warehouse.log.load import no_rows, observation_schema
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = {
@@ -90,6 +90,6 @@ def history(con: duckdb.DuckDBPyConnection, moment: str = "9999-01-01") -> list[
 
 def refused(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str]]:
     """Return gate, field and reason of each open row of the quarantine, oldest first."""
-    from warehouse.quarantine import listed
+    from warehouse.log.quarantine import listed
 
     return [(each.gate, each.field, each.reason) for each in listed(con)]

@@ -8,9 +8,10 @@ from looks import ParsedLook, Row, at_once, day, row
 from purchase import SOURCES, said, seen, spot
 
 from transform.models import MACROS, MARTS, create_formulas
-from warehouse import db, publish
-from warehouse.events import naive
-from warehouse.load import load
+from warehouse.log import db
+from warehouse.log.events import naive
+from warehouse.log.load import load
+from warehouse.publish import published_file
 
 NOW = 60
 HOSTILE = '<img src=x onerror="alert(1)">'
@@ -87,7 +88,7 @@ def publish_market(folder: Path) -> Path:
             )
         for moment, together in at_once(looks()):
             load(con, together, recorded_at=moment)
-        return publish.publish(
+        return published_file.publish(
             con, folder, marts=MARTS, macros=MACROS, formulas=create_formulas, sources=SOURCES,
             built_at=day(NOW) + timedelta(hours=12), version="test",
         )  # fmt: skip

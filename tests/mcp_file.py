@@ -18,7 +18,8 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from purchase import block, plan, putting, seen, spot, term
 
-from warehouse import db, throughput
+from warehouse.log import db
+from warehouse.reference import throughput
 
 Call = Callable[..., dict[str, Any]]
 
@@ -88,7 +89,7 @@ def client(folder: Path) -> Iterator[tuple[Call, list[Any]]]:
     """
     server = StdioServerParameters(
         command=sys.executable,
-        args=["-c", "from flows.cli import main; main()", "--data-dir", str(folder), "mcp"],
+        args=["-c", "from flows.cli.main import main; main()", "--data-dir", str(folder), "mcp"],
         cwd=folder,
     )
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server)) as talking:

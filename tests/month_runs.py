@@ -29,7 +29,7 @@ from prefect_server import ROOT, running, wait_for
 from standin import aws, faults, world
 
 from extract import SOURCES
-from flows import deploy, launch
+from flows.scheduling import deploy, launch
 
 PROGRAM = Path(sys.executable).parent / "chipledger"
 REGION = "us-east-1"
@@ -211,8 +211,11 @@ def deployed(env: Mapping[str, str], folder: Path) -> Iterator[Deployed]:
     launch.prepare(folder, env)
     with running("server", "start", "--port", str(port), env=env, log=folder / "server.log"):
         wait_for(env["PREFECT_API_URL"])
-        words = [str(PROGRAM), "deploy", "--schedule", "daily=off", "--schedule", "weekly=off"]
-        subprocess.run(words, cwd=ROOT, env=env, check=True, timeout=WITHIN_S, capture_output=True)
+        command = [str(PROGRAM), "deploy", "--schedule", "daily=off", "--schedule", "weekly=off"]
+        made = subprocess.run(
+            command, cwd=ROOT, env=env, check=False, timeout=WITHIN_S, capture_output=True, text=True
+        )  # fmt: skip
+        assert made.returncode == 0, made.stdout + made.stderr
         with running("worker", "start", "--pool", deploy.POOL, env=env, log=folder / "worker.log") as worker:
             yield Deployed(env["PREFECT_API_URL"], worker, folder / "data")
 

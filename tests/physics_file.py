@@ -3,8 +3,8 @@
 import duckdb
 
 from transform.models import MACROS, create_formulas
-from warehouse import accelerator_facts, models
-from warehouse.db import insert_rows
+from warehouse.log.db import insert_rows
+from warehouse.reference import accelerator_facts, models
 
 FIT = next(macro for macro in MACROS if macro.name == "fit")
 TEXTS = ("model_name", "aliases", "modality", "note", "source_url", "accessed_on")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from extract.aws_price_list import SOURCE
+from extract.aws.price_list import SOURCE
 from extract.base import Context, Parsed
 from warehouse.documents import Document, Look
 

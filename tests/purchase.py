@@ -11,8 +11,9 @@ from few_marts import FEW_MACROS, FEW_MARTS, formulas_of, needed, undescribed
 from looks import ParsedLook, Row, at_once, day, look, row
 
 from transform.models import MACROS, MARTS
-from warehouse import db, publish
-from warehouse.load import load
+from warehouse.log import db
+from warehouse.log.load import load
+from warehouse.publish import published_file
 
 SOURCES = [
     ("aws_price_list", "AWS", "The price list", "live", 10, 72, "https://x.test"),
@@ -45,7 +46,7 @@ def putting(data_dir: Path, *, all_marts: bool = False, asked: tuple[str, ...] =
                 for each in together:
                     con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
                 load(con, together, recorded_at=moment)
-            return publish.publish(
+            return published_file.publish(
                 con,
                 data_dir,
                 marts=marts,

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from few_marts import published_with
 
 from extract import SOURCES
-from flows.cli import main
+from flows.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 UNREACHABLE = """
@@ -235,7 +235,7 @@ def test_import_refuses_wrong_rows_alone(tmp_path):
 
 def test_a_second_run_waits_or_says_who_holds_the_lock(tmp_path):
     """While one process writes, another is refused with the holder's process id."""
-    script = "import sys, time; from pathlib import Path; from warehouse import db\n" \
+    script = "import sys, time; from pathlib import Path; from warehouse.log import db\n" \
              "with db.writer(Path(sys.argv[1])): print('held', flush=True); time.sleep(30)"  # fmt: skip
     with subprocess.Popen(
         [sys.executable, "-c", script, tmp_path / "offline"], stdout=subprocess.PIPE, text=True
@@ -252,7 +252,7 @@ def test_a_second_run_waits_or_says_who_holds_the_lock(tmp_path):
 def test_quick_commands_import_nothing_slow(published):
     """Neither Prefect nor pandera, boto3 or polars is imported on the path of `query`."""
     script = (
-        "import sys; from flows.cli import main\n"
+        "import sys; from flows.cli.main import main\n"
         "main(['--data-dir', sys.argv[1], 'query', 'select 1'], standalone_mode=False)\n"
         "print(*sorted({'prefect', 'pandera', 'boto3', 'polars', 'great_tables'} & set(sys.modules)), file=sys.stderr)"
     )

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from flows.cli import main
+from flows.cli.main import main
 
 
 @pytest.fixture(scope="module")

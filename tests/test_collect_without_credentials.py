@@ -16,7 +16,7 @@ from standin import aws
 from standin.catalogue import Catalogue
 
 from extract import SOURCES, source_named
-from flows.cli import main
+from flows.cli.main import main
 
 LEFT_OUT = ("aws_spot", "aws_capacity_blocks", "aws_instance_types")
 OTHERS = [source.name for source in SOURCES if source.kind == "live" and source.provider != "AWS"]

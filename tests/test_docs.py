@@ -129,7 +129,7 @@ def test_changelog_keeps_its_form() -> None:
 
 def test_every_command_is_documented() -> None:
     """Each command of the command line is shown in the README or under docs/."""
-    from flows.cli import main
+    from flows.cli.main import main
 
     text = "\n".join(d.read_text(encoding="utf-8") for d in DOCUMENTS if d.name == "README.md" or "docs" in d.parts)
     shown = {words[0] for words in commands(text)}
@@ -139,7 +139,7 @@ def test_every_command_is_documented() -> None:
 
 def test_every_command_explains_itself() -> None:
     """Each command has a sentence of help, and so has each of its options."""
-    from flows.cli import main
+    from flows.cli.main import main
 
     silent = [name for name, command in main.commands.items() if not command.get_short_help_str()]
     silent += [
@@ -155,7 +155,7 @@ def test_every_command_explains_itself() -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_documented_commands_exist(document: Path) -> None:
     """Each command line in a document has a command and options that exist."""
-    from flows.cli import main
+    from flows.cli.main import main
 
     text = document.read_text(encoding="utf-8")
 

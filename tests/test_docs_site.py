@@ -71,7 +71,7 @@ def test_every_page_is_in_the_navigation(site: ModuleType, made: dict[str, str])
 def test_a_page_for_each_source_mart_formula_and_command(made: dict[str, str]) -> None:
     """What is registered has a page, or its part of one, with what it takes."""
     from extract import SOURCES
-    from flows.cli import main
+    from flows.cli.main import main
     from transform.models import FORMULAS, MACROS, MARTS, PUBLIC
 
     for source in SOURCES:

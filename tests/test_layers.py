@@ -17,20 +17,21 @@ PACKAGES = ("flows", "extract", "transform", "reports", "warehouse")
 
 ALLOWED = {
     "extract": (
-        "extract", "warehouse.accelerators", "warehouse.columns", "warehouse.documents", "warehouse.errors",
-        "warehouse.instance_types", "warehouse.schemas",
+        "extract", "warehouse.documents", "warehouse.errors", "warehouse.reference.accelerators",
+        "warehouse.reference.instance_types", "warehouse.schema.columns", "warehouse.schema.tables",
     ),
     "warehouse": ("warehouse",),
     "transform": ("transform", "warehouse"),
-    "reports": ("reports", "warehouse.columns", "warehouse.schemas", "warehouse.errors"),
+    "reports": ("reports", "warehouse.schema.columns", "warehouse.schema.tables", "warehouse.errors"),
     "flows": PACKAGES,
 }  # fmt: skip
 """What each package may import of ours: a package with all below it, or single modules."""
 
-FLOW_FILES = ("flows.backfill_flow", "flows.daily", "flows.upkeep", "flows.weekly")
+FLOW_FILES = ("flows.backfill", "flows.daily", "flows.maintain", "flows.weekly")
 """Prefect loads these by path: they alone import it, and nothing imports them."""
 
-MAX_LINES = 400
+MAX_LINES = 700
+"""A file is one subject; one that grows beyond this holds two."""
 
 
 def imports(tree: ast.Module, root: Path) -> Iterator[tuple[int, str]]:
@@ -87,7 +88,7 @@ def offences(root: Path) -> list[str]:
 
 
 def misnamed_flows(root: Path) -> list[str]:
-    """Return files in flows/ named like a library: run by path, they would stand in for it."""
+    """Return files and folders in flows/ named like a library: flow files run by path would import them instead."""
     taken = (sys.stdlib_module_names | packages_distributions().keys()) - {"__init__"}
     return sorted(path.name for path in (root / "flows").iterdir() if path.stem in taken)
 
@@ -108,22 +109,29 @@ def test_imports_go_one_way() -> None:
 
 
 def test_flow_files_hide_no_library() -> None:
-    """No file in flows/ bears the name of the standard library's or an installed module."""
+    """No file or folder in flows/ bears the name of the standard library's or an installed module."""
     assert misnamed_flows(ROOT) == []
 
 
 def test_files_stay_short() -> None:
-    """A file is split before it has more than 400 lines."""
+    """A file is one subject, of at most 700 lines."""
     assert overlong(ROOT) == []
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """Return a made-up tree with our packages, a few modules, and no offence."""
-    modules = ("warehouse/schemas", "warehouse/errors", "warehouse/db", "flows/steps", "flows/daily", "extract/base")
+    modules = (
+        "warehouse/schema/tables",
+        "warehouse/errors",
+        "warehouse/db",
+        "flows/steps",
+        "flows/daily",
+        "extract/base",
+    )
     for name in (*(f"{package}/__init__" for package in PACKAGES), *modules):
         path = tmp_path / f"{name}.py"
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     return tmp_path
 
@@ -139,7 +147,7 @@ def tree(tmp_path: Path) -> Path:
         ("warehouse/x.py", "from extract.base import Source", "warehouse must not import extract.base"),
         ("transform/x.py", "import reports", "transform must not import reports"),
         ("transform/x.py", "from flows import steps", "transform must not import flows.steps"),
-        ("reports/x.py", "from warehouse import db, schemas", "reports must not import warehouse.db"),
+        ("reports/x.py", "from warehouse import db, errors", "reports must not import warehouse.db"),
         (
             "reports/x.py",
             "from importlib import import_module; import_module('transform')",
@@ -167,7 +175,10 @@ def test_each_offence_is_seen(tree: Path, file: str, line: str, offence: str) ->
 @pytest.mark.parametrize(
     ("file", "line"),
     [
-        ("extract/x.py", "from warehouse.schemas import COLUMNS\nfrom warehouse import errors\nimport extract.base"),
+        (
+            "extract/x.py",
+            "from warehouse.schema.tables import COLUMNS\nfrom warehouse import errors\nimport extract.base",
+        ),
         ("transform/x.py", "from warehouse import db"),
         ("reports/x.py", "from warehouse.errors import ChipledgerError"),
         ("flows/daily.py", "import prefect\nfrom flows.steps import collect\nfrom extract import base"),
@@ -181,12 +192,13 @@ def test_what_is_allowed_passes(tree: Path, file: str, line: str) -> None:
     assert offences(tree) == []
 
 
-@pytest.mark.parametrize("name", ["email", "polars", "calendar"])
+@pytest.mark.parametrize("name", ["email.py", "polars.py", "calendar.py", "mcp", "email"])
 def test_a_flow_named_like_a_library_is_seen(tree: Path, name: str) -> None:
-    """A flow file called email.py is refused."""
-    (tree / "flows" / f"{name}.py").touch()
+    """A file called email.py is refused in flows/, and so is a folder called mcp."""
+    path = tree / "flows" / name
+    path.touch() if path.suffix else path.mkdir()
 
-    assert misnamed_flows(tree) == [f"{name}.py"]
+    assert misnamed_flows(tree) == [name]
 
 
 def test_an_overlong_file_is_seen(tree: Path) -> None:

@@ -78,7 +78,7 @@ def test_wheel_has_command_and_licence(wheel: Path) -> None:
     """The wheel installs `chipledger`, and says under which licence."""
     (info,) = wheel.glob("chipledger-*.dist-info")
 
-    assert "chipledger = flows.cli:main" in (info / "entry_points.txt").read_text()
+    assert "chipledger = flows.cli.main:main" in (info / "entry_points.txt").read_text()
     assert (info / "licenses" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert "License-Expression: Apache-2.0" in (info / "METADATA").read_text()
     assert "Private :: Do Not Upload" in (info / "METADATA").read_text()
@@ -89,7 +89,7 @@ def test_command_starts_from_wheel(wheel: Path, tmp_path: Path) -> None:
     start = (
         f"import sys; sys.path.insert(0, {str(wheel)!r}); sys.argv[0] = 'chipledger'\n"
         f"import warehouse; assert warehouse.__file__.startswith({str(wheel)!r}), warehouse.__file__\n"
-        "from flows.cli import main; main()"
+        "from flows.cli.main import main; main()"
     )
     run = subprocess.run(
         [sys.executable, "-I", "-c", start, "--help"], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -9,9 +9,9 @@ import pytest
 from looks import day, frame, row
 
 from extract.base import Context, Parsed, Source
-from flows import replay, steps
-from flows.settings import Settings
-from flows.summary import Summary
+from flows.collect import ingest, steps
+from flows.collect.summary import Summary
+from flows.config.settings import Settings
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged, Unavailable
 
@@ -96,5 +96,5 @@ def installed(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> Toy:
     monkeypatch.setattr(steps, "SOURCES", (toy.source(),))
     monkeypatch.setattr(steps.Run, "report", lambda run: data_dir)
     monkeypatch.setattr(steps, "source_named", only)
-    monkeypatch.setattr(replay, "source_named", only)
+    monkeypatch.setattr(ingest, "source_named", only)
     return toy

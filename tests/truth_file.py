@@ -10,8 +10,9 @@ from looks import ParsedLook, Row, at_once, day, look, row
 from purchase import SOURCES
 
 from transform.models import MARTS, Mart
-from warehouse import db, publish
-from warehouse.load import load
+from warehouse.log import db
+from warehouse.log.load import load
+from warehouse.publish import published_file
 
 NEEDED = {
     "price_history", "price_move", "repricing", "price_change", "document_evidence", "accelerator_hour_price",
@@ -74,7 +75,7 @@ def published(folder: Path, looks: Sequence[ParsedLook], *, spoil: str = "", url
             load(con, together, recorded_at=moment)
         if spoil:
             con.execute(spoil)
-        return publish.publish(
+        return published_file.publish(
             con, folder, marts=marts, formulas=formulas_of(marts), sources=[*SOURCES, *CLOUDS], built_at=day(NOW + 0.1),
             version="test",
         )  # fmt: skip

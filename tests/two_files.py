@@ -11,8 +11,8 @@ from few_marts import needed
 from log_days import put as put_log
 from looks import Row, day, row
 
-from warehouse.batch import ParsedLook
-from warehouse.events import naive
+from warehouse.log.batch import ParsedLook
+from warehouse.log.events import naive
 
 SOURCES = [
     ("aws_price_list", "AWS", "The price list", "live", 10, 72, "https://x.test"),

@@ -13,9 +13,10 @@ from looks import ParsedLook, Row, day, row
 from purchase import SOURCES, seen
 
 from transform.models import MACROS, MARTS, create_formulas
-from warehouse import db, publish
-from warehouse.events import naive
-from warehouse.load import load
+from warehouse.log import db
+from warehouse.log.events import naive
+from warehouse.log.load import load
+from warehouse.publish import published_file
 
 HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(1)>=cmd()\r\nBcc: victim@example.com'
 BUILT_DAY = 42.5
@@ -77,7 +78,7 @@ def publish_weeks(folder: Path) -> Path:
                 [each.document_sha256, each.source, each.scope, naive(each.observed_at), naive(each.observed_at)],
             )
             load(con, [each], recorded_at=day(LATE_DAY) if each.scope == "late" else each.observed_at)
-        return publish.publish(
+        return published_file.publish(
             con, folder, marts=MARTS, macros=MACROS, formulas=create_formulas, sources=SOURCES,
             built_at=day(BUILT_DAY), version="test",
         )  # fmt: skip

@@ -4,7 +4,7 @@
     python tools/data_dictionary.py --file data/prices.duckdb
 
 Tables and their columns are read from a file, made by a run over the offline archive where none is named; the words are
-those of warehouse/columns.py, which are the file's own comments too.
+those of warehouse/schema/columns.py, which are the file's own comments too.
 """
 
 import argparse
@@ -18,14 +18,15 @@ sys.path.insert(0, str(ROOT))
 
 import duckdb  # noqa: E402
 
-from warehouse.columns import COLUMNS, FOCUS_COLUMNS, Column  # noqa: E402
-from warehouse.dictionary import DEPRECATED  # noqa: E402
+from warehouse.schema.columns import COLUMNS, FOCUS_COLUMNS, Column  # noqa: E402
+from warehouse.schema.dictionary import DEPRECATED  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "data-dictionary.md"
 HEAD = """\
 # Data dictionary
 
-Made by `python tools/data_dictionary.py` from the published file and `warehouse/columns.py`. The same words stand in
+Made by `python tools/data_dictionary.py` from the published file and `warehouse/schema/columns.py`. The same words
+stand in
 the file: in `mart.data_dictionary`, and as comments on tables and columns. A column means the same wherever its name
 stands. Amounts are in the unit given, times are UTC, and NULL is unknown, never 0.
 """
@@ -98,8 +99,8 @@ def main() -> int:
     if args.file:
         DOCUMENT.write_text(page(args.file), encoding="utf-8")
         return 0
-    from flows import steps
-    from flows.settings import Settings
+    from flows.collect import steps
+    from flows.config.settings import Settings
 
     with tempfile.TemporaryDirectory() as folder:
         chosen = Settings(data_dir=Path(folder))

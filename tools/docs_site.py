@@ -130,7 +130,7 @@ def marts() -> dict[str, str]:
 
 def mart_page(head: str, row: str, columns: list[str], mart: Any) -> str:
     """Return the page of a mart: what a row is, its parameters, its columns with their units, and its SELECT."""
-    from warehouse.columns import COLUMNS, FOCUS_COLUMNS
+    from warehouse.schema.columns import COLUMNS, FOCUS_COLUMNS
 
     lines = [f"# {head.partition('(')[0]}", "", f"A row: {row[0].lower() + row[1:] if row[1:2].islower() else row}", ""]
     if parameters := getattr(mart, "parameters", None):
@@ -187,7 +187,7 @@ def formulas() -> str:
 
 def command_options() -> str:
     """Return the page of every command with its arguments and options, in the words of `--help`."""
-    from flows.cli import main
+    from flows.cli.main import main
 
     head = (
         "# Every option\n\nWhat `--help` says of each command, made from the program. [Commands](commands.md) says "

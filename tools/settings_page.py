@@ -10,11 +10,11 @@ START, END = "<!-- made by tools/settings_page.py -->", "<!-- end -->"
 
 def page(text: str) -> str:
     """Return the page with its tables made anew."""
-    from flows import settings_shown
+    from flows.config import show
 
     before, _, rest = text.partition(START)
     _, _, after = rest.partition(END)
-    return f"{before}{START}\n\n{settings_shown.reference()}\n\n{END}{after}"
+    return f"{before}{START}\n\n{show.reference()}\n\n{END}{after}"
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from importlib.resources import files
 
 import duckdb
 
-from warehouse.db import quote
+from warehouse.log.db import quote
 
 SQL = files("transform") / "sql"
 SELECT = re.compile(r"^select\s+(?P<expression>.+?)\s+as\s+(?P<result>\w+)\s*$", re.DOTALL | re.MULTILINE)

@@ -14,7 +14,7 @@ import duckdb
 
 from transform import cost, decision, formula, physics
 from transform.examples import EXAMPLES
-from warehouse.taken import ByOffer
+from warehouse.publish.incremental_offers import ByOffer
 
 SQL = files("transform") / "sql"
 _OF_MART = re.compile(r"\b(?:int|mart)\.(\w+)")
@@ -233,14 +233,48 @@ PUBLIC = (
 """The tables of the schema mart, in the order in which a reader meets them; nothing of ours reads them."""
 
 ALIASES = (
-    "price_move", "repricing", "accelerator_hour_price", "truth_rule", "truth_band", "truth_price",
-    "truth_second", "truth_continuity", "truth_terms", "truth_unit", "truth_order", "truth_elsewhere",
-    "truth_ratio", "truth_factor", "truth_twice", "truth_account", "truth_range", "truth_check",
-    "unknown_accelerator", "spot_zone_price", "spot_region_price", "aws_purchase_options", "commitment_option",
-    "list_price_move", "chip_price", "obtainable", "workload", "throughput", "cost_price", "serving_rate",
-    "serving_offer", "training_rate", "training_offer", "training_cost", "cost_left_out", "price_index_item",
-    "administered_spot", "price_level", "focus_sku_price", "claim_audit", "claim_contradiction",
-)  # fmt: skip
+    "price_move",
+    "repricing",
+    "accelerator_hour_price",
+    "truth_rule",
+    "truth_band",
+    "truth_price",
+    "truth_second",
+    "truth_continuity",
+    "truth_terms",
+    "truth_unit",
+    "truth_order",
+    "truth_elsewhere",
+    "truth_ratio",
+    "truth_factor",
+    "truth_twice",
+    "truth_account",
+    "truth_range",
+    "truth_check",
+    "unknown_accelerator",
+    "spot_zone_price",
+    "spot_region_price",
+    "aws_purchase_options",
+    "commitment_option",
+    "list_price_move",
+    "chip_price",
+    "obtainable",
+    "workload",
+    "throughput",
+    "cost_price",
+    "serving_rate",
+    "serving_offer",
+    "training_rate",
+    "training_offer",
+    "training_cost",
+    "cost_left_out",
+    "price_index_item",
+    "administered_spot",
+    "price_level",
+    "focus_sku_price",
+    "claim_audit",
+    "claim_contradiction",
+)
 """Names that the schema mart had before it held the public tables alone: kept as views for one release."""
 
 MACROS = (

@@ -69,14 +69,20 @@ FORMULAS = (
         (
             Parameter("shared_parameters", "parameters read at every step", Domain.NOT_NEGATIVE),
             Parameter("expert_parameters", "parameters of one expert over all its layers", Domain.NOT_NEGATIVE),
-            P["experts"], P["experts_per_token"], P["sequences"], P["bytes_per_parameter"],
+            P["experts"],
+            P["experts_per_token"],
+            P["sequences"],
+            P["bytes_per_parameter"],
         ),
     ),
     Formula(
         "kv_cache_bytes",
         "Bytes of keys and values kept for one sequence",
         (
-            P["kv_values_per_layer"], P["layers"], CONTEXT, P["bytes_per_value"],
+            P["kv_values_per_layer"],
+            P["layers"],
+            CONTEXT,
+            P["bytes_per_value"],
             Parameter("windowed_layers", "layers that see a window only", Domain.NOT_NEGATIVE, default="0"),
             Parameter("window_tokens", "tokens of that window", Domain.NOT_NEGATIVE, default="0"),
         ),
@@ -85,7 +91,11 @@ FORMULAS = (
         "decode_bandwidth_bound",
         "Output tokens per second that memory bandwidth allows",
         (
-            P["accelerators"], P["memory_bandwidth_tb_s"], P["weight_bytes"], P["sequences"], KV_BYTES,
+            P["accelerators"],
+            P["memory_bandwidth_tb_s"],
+            P["weight_bytes"],
+            P["sequences"],
+            KV_BYTES,
             Parameter("accepted_tokens", "tokens accepted a step, 1 without speculation", default="1"),
         ),
     ),
@@ -103,7 +113,9 @@ FORMULAS = (
         "serving_output_bound",
         "Output tokens per second that the peak allows where input is computed too",
         (
-            P["accelerators"], P["peak_tflops"], P["flop_per_token"],
+            P["accelerators"],
+            P["peak_tflops"],
+            P["flop_per_token"],
             Parameter("input_tokens", "input tokens of one request", Domain.NOT_NEGATIVE),
             P["output_tokens"],
             Parameter("cache_hit_share", "share of the input found in a cache", Domain.SHARE, default="0"),
@@ -128,7 +140,9 @@ FORMULAS = (
         "training_flop_per_token",
         "Operations to train on one token",
         (
-            P["parameters_active"], P["layers"], P["attention_size"],
+            P["parameters_active"],
+            P["layers"],
+            P["attention_size"],
             Parameter("sequence_tokens", "tokens of a training sequence; 0 leaves attention out", Domain.NOT_NEGATIVE),
             Parameter("is_causal_half", "whether attention skips what the mask hides", Domain.ANY, default="false"),
             Parameter("is_base_frozen", "whether only adapters are trained (LoRA)", Domain.ANY, default="false"),
@@ -139,7 +153,8 @@ FORMULAS = (
         "Tokens per second of training at a share of the peak",
         (
             Parameter("mfu", "share of the peak", Domain.SHARE),
-            P["peak_tflops"], P["flop_per_token"],
+            P["peak_tflops"],
+            P["flop_per_token"],
             Parameter("accelerators", P["accelerators"].meaning, default="1"),
         ),
     ),
@@ -160,5 +175,5 @@ FORMULAS = (
         "Electricity of a million tokens, in the currency of the price",
         (P["joules_per_token"], P["price_per_kwh"]),
     ),
-)  # fmt: skip
+)
 """Every scalar macro, a formula after those that it needs."""

@@ -55,9 +55,12 @@ def read(body: bytes, name: str, given: Mapping[str, str]) -> list[Measurement]:
     found = _runs(body, name)
     if found is None:
         raise BenchmarkRefused(
-            "no known benchmark tool wrote this file", source=name, field="body",
-            value=body[:60].decode("utf-8", "replace"), hint=f"Read are the results of {KNOWN}",
-        )  # fmt: skip
+            "no known benchmark tool wrote this file",
+            source=name,
+            field="body",
+            value=body[:60].decode("utf-8", "replace"),
+            hint=f"Read are the results of {KNOWN}",
+        )
     tool, runs = found
     left_out = words.left_out()
     if left_out and not left_out < set(range(1, len(runs) + 1)):
@@ -79,8 +82,10 @@ def read(body: bytes, name: str, given: Mapping[str, str]) -> list[Measurement]:
 def _runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
     text = content.decoded(body, name)
     for tool, parse in (
-        (mlperf_loadgen, mlperf_loadgen.parsed), (mlperf_training, mlperf_training.parsed), (llmperf, llmperf.printed),
-    ):  # fmt: skip
+        (mlperf_loadgen, mlperf_loadgen.parsed),
+        (mlperf_training, mlperf_training.parsed),
+        (llmperf, llmperf.printed),
+    ):
         run = parse(text, name)
         if run is not None:
             return tool, [run]

@@ -6,8 +6,8 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from extract import strict
 from extract.benchmarks.result import BenchmarkRefused
+from extract.web import strict_json
 from warehouse.errors import LayoutChanged
 
 MAX_BYTES = 64 << 20
@@ -101,15 +101,21 @@ class Run:
         """Return the error about a field that is not in the tool's form."""
         return LayoutChanged(
             self.where(f"not in the tool's form: {reason}"),
-            source=self.source, field=name, value=self.fields.get(name), hint="Give the file as the tool wrote it",
-        )  # fmt: skip
+            source=self.source,
+            field=name,
+            value=self.fields.get(name),
+            hint="Give the file as the tool wrote it",
+        )
 
     def refused(self, name: str, reason: str, *, value: object = None, hint: str = "") -> BenchmarkRefused:
         """Return the refusal of this run for what one of its fields says."""
         return BenchmarkRefused(
-            self.where(reason), source=self.source, field=name,
-            value=self.fields.get(name) if value is None else value, hint=hint,
-        )  # fmt: skip
+            self.where(reason),
+            source=self.source,
+            field=name,
+            value=self.fields.get(name) if value is None else value,
+            hint=hint,
+        )
 
     def where(self, message: str) -> str:
         """Return a message with the place of this run before it."""
@@ -188,7 +194,7 @@ def _values(text: str, source: str) -> list[Any]:
 def loads(text: str) -> Any:
     """Return a JSON value. Raises ValueError."""
     # Decimal keeps every digit; NaN and Infinity, which JSON has not and SGLang writes, are kept to be judged by field.
-    return strict.loads(text, numbers=_decimal, constants=Decimal)
+    return strict_json.loads(text, numbers=_decimal, constants=Decimal)
 
 
 def _decimal(text: str) -> Decimal:

@@ -26,12 +26,20 @@ from extract.benchmarks.serving import UNSTREAMED
 
 FAMILY = "genai_perf"
 UNITS = {
-    "output_token_throughput": "tokens/sec", "request_throughput": "requests/sec", "request_latency": "ms",
-    "time_to_first_token": "ms", "inter_token_latency": "ms", "output_sequence_length": "tokens",
-    "input_sequence_length": "tokens", "benchmark_duration": "sec", "output_token_throughput_per_user":
-    "tokens/sec/user", "total_output_tokens": "tokens", "total_isl": "tokens", "request_count": "requests",
+    "output_token_throughput": "tokens/sec",
+    "request_throughput": "requests/sec",
+    "request_latency": "ms",
+    "time_to_first_token": "ms",
+    "inter_token_latency": "ms",
+    "output_sequence_length": "tokens",
+    "input_sequence_length": "tokens",
+    "benchmark_duration": "sec",
+    "output_token_throughput_per_user": "tokens/sec/user",
+    "total_output_tokens": "tokens",
+    "total_isl": "tokens",
+    "request_count": "requests",
     "error_request_count": "requests",
-}  # fmt: skip
+}
 """The unit each metric is read in; a file in another one is refused, not converted."""
 
 

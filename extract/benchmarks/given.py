@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from extract.benchmarks.result import UNITS_OF_WORK, BenchmarkIncomplete, BenchmarkRefused, Measurement, Told, plain
 
 if TYPE_CHECKING:
-    from warehouse.accelerators import Chip
+    from warehouse.reference.accelerators import Chip
 
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "int8", "fp8", "mxfp8", "fp6", "mxfp6", "int4", "fp4", "nvfp4", "mxfp4")
 FINER_PRECISIONS = {"nvfp4": "fp4", "mxfp4": "fp4", "mxfp8": "fp8", "mxfp6": "fp6"}
@@ -119,9 +119,11 @@ class Given:
 
     def _check_words(self) -> None:
         allowed = {
-            "precision": PRECISIONS, "disaggregated": ("yes", "no"),
-            "published_by": ("user", "vendor"), "unit": UNITS_OF_WORK[1:],
-        }  # fmt: skip
+            "precision": PRECISIONS,
+            "disaggregated": ("yes", "no"),
+            "published_by": ("user", "vendor"),
+            "unit": UNITS_OF_WORK[1:],
+        }
         for name, words in allowed.items():
             if name in self.words and self.words[name].lower() not in words:
                 raise self.refused(name, f"not one of {', '.join(words)}")
@@ -256,7 +258,7 @@ def _sizes(model: str) -> frozenset[str]:
 
 
 def _chip(told: Told, given: Given, notes: list[str]) -> "Chip | None":
-    from warehouse.accelerators import resolve
+    from warehouse.reference.accelerators import resolve
 
     text = given.text("accelerator")
     of_user = resolve(text) if text else None

@@ -209,9 +209,12 @@ def _errors(metrics: Run, found: Told) -> None:
     for side, rate in (("input", found.input_rate), ("output", found.output_rate)):
         length = getattr(found, f"{side}_length")
         checks.rate_times_duration(
-            metrics, f"{side}_tput_tps", rate=rate, duration_s=duration,
+            metrics,
+            f"{side}_tput_tps",
+            rate=rate,
+            duration_s=duration,
             total=good * length if length is not None else None,
-        )  # fmt: skip
+        )
 
 
 def _near(one: Decimal, other: Decimal) -> bool:

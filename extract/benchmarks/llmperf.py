@@ -34,9 +34,13 @@ _PRINTED = {
     "Completed Requests Per Minute": "results_num_completed_requests_per_min",
 }
 _BLOCKS = (
-    "inter_token_latency_s", "ttft_s", "end_to_end_latency_s", "request_output_throughput_token_per_s",
-    "number_input_tokens", "number_output_tokens",
-)  # fmt: skip
+    "inter_token_latency_s",
+    "ttft_s",
+    "end_to_end_latency_s",
+    "request_output_throughput_token_per_s",
+    "number_input_tokens",
+    "number_output_tokens",
+)
 FIRST_TOKEN_TOLERANCE = Decimal("0.02")
 """Between the two ways to divide and the file's means; a means of ratios is not quite a ratio of means."""
 FIGURES = re.compile(r"\s+(p\d\d|mean|min|max|stddev) = (\S{1,40})")
@@ -110,9 +114,12 @@ def _errors(run: Run, completed: Decimal | None) -> Decimal | None:
 def _latencies(run: Run, found: Told, requests: Decimal | None) -> None:
     whole, token = run.number("results_end_to_end_latency_s_mean"), run.number("results_ttft_s_mean")
     checks.load(
-        run, "results_end_to_end_latency_s_mean", requests_per_s=requests, latency_s=whole,
+        run,
+        "results_end_to_end_latency_s_mean",
+        requests_per_s=requests,
+        latency_s=whole,
         concurrency=found.concurrency,
-    )  # fmt: skip
+    )
     if checks.first_token(run, "results_ttft_s_mean", first_s=token, whole_s=whole):
         from extract.benchmarks.serving import UNSTREAMED
 
@@ -140,9 +147,10 @@ def _latencies(run: Run, found: Told, requests: Decimal | None) -> None:
 
 def _keys(block: str) -> dict[str, str]:
     return {
-        "median": f"results_{block}_quantiles_p50", "mean": f"results_{block}_mean",
+        "median": f"results_{block}_quantiles_p50",
+        "mean": f"results_{block}_mean",
         "p99": f"results_{block}_quantiles_p99",
-    }  # fmt: skip
+    }
 
 
 def _day(run: Run) -> date | None:

@@ -8,8 +8,15 @@ from warehouse.errors import ChipledgerError
 
 TASKS = ("serving", "offline", "training")
 FAMILIES = (
-    "vllm", "sglang", "genai_perf", "llmperf", "inferencex", "mlperf_inference", "mlperf_training", "neuron",
-)  # fmt: skip
+    "vllm",
+    "sglang",
+    "genai_perf",
+    "llmperf",
+    "inferencex",
+    "mlperf_inference",
+    "mlperf_training",
+    "neuron",
+)
 GRADES = ("A", "B", "C", "D", "X")
 """A official and linked; B a vendor's document; C configuration known; D not, or doubtful; X breaks physics."""
 UNITS_OF_WORK = ("token", "sequence", "image", "sample")

@@ -5,11 +5,11 @@ should, `offers` makes the rows. docs/adding-a-provider.md says how to add one.
 """
 
 from extract.base import Source
+from extract.catalogues import gpuhunt_, skypilot_catalog
 from extract.neoclouds import (
     coreweave,
     crusoe,
     digitalocean,
-    gpuhunt_,
     hotaisle,
     hyperbolic,
     hyperstack,
@@ -22,7 +22,6 @@ from extract.neoclouds import (
     runpod,
     scaleway,
     shadeform,
-    skypilot_catalog,
     spheron,
     together,
     vast,

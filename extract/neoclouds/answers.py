@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from extract import strict
+from extract.web import strict_json
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 
@@ -31,7 +31,7 @@ class Digits(str):
 def content(document: Document) -> Any:
     """Return the JSON of a document, numbers as Digits; raise LayoutChanged where it is none, or has a key twice."""
     try:
-        return strict.loads(document.body, numbers=Digits)
+        return strict_json.loads(document.body, numbers=Digits)
     except ValueError as error:
         start = document.body[:80].decode("utf-8", "replace")
         found = "HTML" if start.lstrip().startswith("<") else ("nothing" if not start.strip() else f"no JSON: {error}")
@@ -136,9 +136,11 @@ class Fields:
         for name in self._value:
             if name not in known and MONEY_WORD.search(name):
                 raise refusal(
-                    self.source, f"a field about money that is not known beside {', '.join(known)}",
-                    f"{self.place}.{name}", _short(self._value[name]),
-                )  # fmt: skip
+                    self.source,
+                    f"a field about money that is not known beside {', '.join(known)}",
+                    f"{self.place}.{name}",
+                    _short(self._value[name]),
+                )
 
     def _decimal(self, name: str, value: str) -> Decimal:
         if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,20})?([eE][-+]?[0-9]{1,2})?", value.strip()):

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 from extract.base import Context, Parsed
 from extract.neoclouds import answers, offers, pages, words
 from extract.neoclouds.fetching import HTML, base_url, numbered_pages, pages_of, web_source
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import CredentialsMissing, SourceError
 

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from extract.base import Context, Parsed, Source
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged, SettingsError, SourceError, Unavailable
 
@@ -57,18 +57,31 @@ def web_source(
             body = answers[0].body if len(answers) == 1 else joined([answer.body for answer in answers])
             address, content_type, status = answers[0].url, answers[0].content_type, answers[0].status
         document = Document(
-            source=name, scope=scope, url=address, body=body, fetched_at=ctx.now(), status=status,
+            source=name,
+            scope=scope,
+            url=address,
+            body=body,
+            fetched_at=ctx.now(),
+            status=status,
             content_type=content_type,
-        )  # fmt: skip
-        return Look(
-            source=name, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,)
-        )  # fmt: skip
+        )
+        return Look(source=name, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))
 
     return Source(
-        name=name, provider=provider, title=title, url=url, terms_url=terms_url, max_age=max_age,
-        precedence=precedence, scopes=lambda ctx: scopes, fetch=fetch, parse=parse,
-        settings=("url", *settings), polite=True, off_because=off_because,
-    )  # fmt: skip
+        name=name,
+        provider=provider,
+        title=title,
+        url=url,
+        terms_url=terms_url,
+        max_age=max_age,
+        precedence=precedence,
+        scopes=lambda ctx: scopes,
+        fetch=fetch,
+        parse=parse,
+        settings=("url", *settings),
+        polite=True,
+        off_because=off_because,
+    )
 
 
 def _all(pages: Iterator[Response], source: str) -> list[Response]:

@@ -121,9 +121,13 @@ def _plan(node: "LexborNode") -> Iterator[offers.Row]:
     for size in re.findall(r"\d+", size_and_chip[0]):
         if kind == BARE_METAL:
             yield _row(
-                size_and_chip[1], price, minimum_quantity=size, tier="bare metal", option="reserved",
+                size_and_chip[1],
+                price,
+                minimum_quantity=size,
+                tier="bare metal",
+                option="reserved",
                 commitment_term_hours=MONTH_HOURS,
-            )  # fmt: skip
+            )
         else:
             yield _row(size_and_chip[1], price, minimum_quantity=size, tier=VM)
 

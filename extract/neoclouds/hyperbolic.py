@@ -39,8 +39,10 @@ MACHINES = {"virtual-machine": "vcpuCount", "bare-metal": "cpuCount"}
 """Each kind of machine, which is the tier, and the field that counts the cores of its nodes."""
 CORES = {"vcpuCount": "vCPU", "cpuCount": "CPU"}
 NETWORKS = {
-    ("ethernet", "normal"): "ethernet", ("ethernet", "rocev2"): "ethernet rocev2", ("infiniband", None): "infiniband",
-}  # fmt: skip
+    ("ethernet", "normal"): "ethernet",
+    ("ethernet", "rocev2"): "ethernet rocev2",
+    ("infiniband", None): "infiniband",
+}
 """The fabric of each pair of connectionType and ethernetVariant."""
 
 
@@ -70,10 +72,16 @@ def _rows(option: Fields, ignored: Counter[str]) -> Iterator[Row]:
         ignored["an option whose nodes have no cores"] += 1
     else:
         yield offer(
-            PROVIDER, label=label, price=cents / CENTS, count=count, region_id=option.text("region"),
-            tier=_machine(option), fabric=fabric, minimum_quantity="1" if count == 1 else None,
+            PROVIDER,
+            label=label,
+            price=cents / CENTS,
+            count=count,
+            region_id=option.text("region"),
+            tier=_machine(option),
+            fabric=fabric,
+            minimum_quantity="1" if count == 1 else None,
             conditions=f"{sum(node.whole(cores) for node in nodes)} {CORES[cores]}",
-        )  # fmt: skip
+        )
 
 
 def _refuse_lost_forms(options: list[Fields]) -> None:
@@ -114,12 +122,18 @@ def _free(options: list[Fields]) -> list[Mapping[str, object]]:
             told.setdefault(key, []).append(option.whole("totalAvailable"))
     return [
         {
-            "service_provider_name": PROVIDER, "accelerator_label": label, "accelerator_count": 1, "region_id": region,
-            "purchase_option": "on_demand", "tier": tier, "n_machines": free[0], "n_accelerators": free[0],
+            "service_provider_name": PROVIDER,
+            "accelerator_label": label,
+            "accelerator_count": 1,
+            "region_id": region,
+            "purchase_option": "on_demand",
+            "tier": tier,
+            "n_machines": free[0],
+            "n_accelerators": free[0],
         }
         for (label, region, tier), free in told.items()
         if len(free) == 1
-    ]  # fmt: skip
+    ]
 
 
 SOURCE = web_source(

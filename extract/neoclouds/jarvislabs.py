@@ -29,7 +29,7 @@ from extract.base import Context, Parsed
 from extract.neoclouds.answers import Fields, content, refusal
 from extract.neoclouds.fetching import base_url, web_source
 from extract.neoclouds.offers import Row, offer, once, parsed
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import CredentialsMissing
 
@@ -78,9 +78,13 @@ def _rows(place: Fields, ignored: Counter[str]) -> Iterator[Row]:
             ignored[f"no {option} price"] += 1
             continue
         yield offer(
-            PROVIDER, label=_label(place), price=amount, option=option, region_id=place.text("region"),
+            PROVIDER,
+            label=_label(place),
+            price=amount,
+            option=option,
+            region_id=place.text("region"),
             tier=_tier(place),
-        )  # fmt: skip
+        )
 
 
 def _label(place: Fields) -> str:
@@ -101,15 +105,26 @@ def _tier(place: Fields) -> str:
 def _free(place: Fields) -> Iterator[Row]:
     for option, name in FREE.items():
         yield {
-            "service_provider_name": PROVIDER, "accelerator_label": _label(place), "region_id": place.text("region"),
-            "purchase_option": option, "tier": _tier(place), "n_accelerators": place.whole(name),
-        }  # fmt: skip
+            "service_provider_name": PROVIDER,
+            "accelerator_label": _label(place),
+            "region_id": place.text("region"),
+            "purchase_option": option,
+            "tier": _tier(place),
+            "n_accelerators": place.whole(name),
+        }
 
 
 SOURCE = dataclasses.replace(
     web_source(
-        name=NAME, provider=PROVIDER, title="JarvisLabs GPUs, by region", url=URL,
-        terms_url="https://jarvislabs.ai/", precedence=221, parse=parse, pages=pages, max_age=timedelta(days=3),
+        name=NAME,
+        provider=PROVIDER,
+        title="JarvisLabs GPUs, by region",
+        url=URL,
+        terms_url="https://jarvislabs.ai/",
+        precedence=221,
+        parse=parse,
+        pages=pages,
+        max_age=timedelta(days=3),
     ),
     scopes=scopes,
-)  # fmt: skip
+)

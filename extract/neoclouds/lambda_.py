@@ -75,11 +75,17 @@ def _clusters(section: Section) -> tuple[list[Row], int]:
         if words.amount is not None:
             rows.append(
                 offer(
-                    PROVIDER, label=cells["Plan"], price=words.amount, currency=words.currency, option="reserved",
-                    commitment_term_hours=TERM_HOURS[cells["DURATION"]], tier=CLUSTER_TIER, minimum_quantity=count[1],
+                    PROVIDER,
+                    label=cells["Plan"],
+                    price=words.amount,
+                    currency=words.currency,
+                    option="reserved",
+                    commitment_term_hours=TERM_HOURS[cells["DURATION"]],
+                    tier=CLUSTER_TIER,
+                    minimum_quantity=count[1],
                     statistic="floor" if words.is_floor else "price",
                 )
-            )  # fmt: skip
+            )
     return rows, len(records) - len(rows)
 
 
@@ -111,10 +117,14 @@ def _instances(section: Section) -> tuple[list[Row], int]:
                 label = f"{cells['Plan']} {cells['VRAM/GPU']}"
                 rows.append(
                     offer(
-                        PROVIDER, label=label, price=words.amount, currency=words.currency, minimum_quantity=count[1],
+                        PROVIDER,
+                        label=label,
+                        price=words.amount,
+                        currency=words.currency,
+                        minimum_quantity=count[1],
                         statistic="floor" if words.is_floor else "price",
                     )
-                )  # fmt: skip
+                )
     seen = len(section.css("td[data-label='Plan'], th[data-label='Plan']"))
     if seen != read:
         raise refusal(NAME, "rows of prices outside the panels of the sizes", "row", seen - read)
@@ -144,6 +154,13 @@ def _records(rows: "list[LexborNode]", columns: frozenset[str], place: str) -> l
 
 
 SOURCE = web_source(
-    name=NAME, provider=PROVIDER, title="Lambda, price page", url=URL, terms_url=TERMS_URL, precedence=205,
-    parse=parse, accept=HTML, max_age=timedelta(days=3),
-)  # fmt: skip
+    name=NAME,
+    provider=PROVIDER,
+    title="Lambda, price page",
+    url=URL,
+    terms_url=TERMS_URL,
+    precedence=205,
+    parse=parse,
+    accept=HTML,
+    max_age=timedelta(days=3),
+)

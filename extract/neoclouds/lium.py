@@ -48,8 +48,14 @@ ROUNDING = Decimal("0.01")
 """By how much of a dollar the price of a node may differ from that of its GPUs."""
 
 NEEDED = (
-    "gpu_model", "gpu_count", "available_gpu_count", PRICE, "min_rentable_gpu_count", "tier", "country_code",
-)  # fmt: skip
+    "gpu_model",
+    "gpu_count",
+    "available_gpu_count",
+    PRICE,
+    "min_rentable_gpu_count",
+    "tier",
+    "country_code",
+)
 
 
 WITHOUT = "without "
@@ -131,22 +137,37 @@ def _rows(asks: dict[tuple[str, str, str], list[Ask]]) -> tuple[list[Row], list[
         prices = [ask.price for ask in found]
         rows += [
             offer(
-                PROVIDER, label=label, price=quantile(prices, share), option=OPTIONS[tier], tier=tier,
-                region_id=country, statistic=statistic,
+                PROVIDER,
+                label=label,
+                price=quantile(prices, share),
+                option=OPTIONS[tier],
+                tier=tier,
+                region_id=country,
+                statistic=statistic,
             )
             for statistic, share in QUANTILES.items()
-        ]  # fmt: skip
+        ]
         availability.append(
             {
-                "service_provider_name": PROVIDER, "accelerator_label": label, "region_id": country,
-                "purchase_option": OPTIONS[tier], "tier": tier, "n_machines": len(found),
+                "service_provider_name": PROVIDER,
+                "accelerator_label": label,
+                "region_id": country,
+                "purchase_option": OPTIONS[tier],
+                "tier": tier,
+                "n_machines": len(found),
                 "n_accelerators": sum(ask.free for ask in found),
             }
-        )  # fmt: skip
+        )
     return rows, availability
 
 
 SOURCE = web_source(
-    name=NAME, provider=PROVIDER, title="Lium, public feed of nodes", url=URL, terms_url=TERMS_URL, precedence=217,
-    parse=parse, max_age=timedelta(days=1),
-)  # fmt: skip
+    name=NAME,
+    provider=PROVIDER,
+    title="Lium, public feed of nodes",
+    url=URL,
+    terms_url=TERMS_URL,
+    precedence=217,
+    parse=parse,
+    max_age=timedelta(days=1),
+)

@@ -101,11 +101,17 @@ def _rows(found: Mapping[tuple[str, int, int], list[Seen]]) -> tuple[list[Row], 
         tier = _OFFER_WORDS.search(name)
         rows.append(
             offer(
-                PROVIDER, label=_OFFER_WORDS.sub("", name), price=words.amount, currency=words.currency, count=count,
-                instance_type=f"{name} x {count}", tier=tier[1].strip() if tier else None,
-                conditions=size if is_told_apart else None, statistic="floor" if words.is_floor else "price",
+                PROVIDER,
+                label=_OFFER_WORDS.sub("", name),
+                price=words.amount,
+                currency=words.currency,
+                count=count,
+                instance_type=f"{name} x {count}",
+                tier=tier[1].strip() if tier else None,
+                conditions=size if is_told_apart else None,
+                statistic="floor" if words.is_floor else "price",
             )
-        )  # fmt: skip
+        )
     rows, repeated = once(rows)
     ignored = {"no price shown": no_price, "repeated": repeated}
     return rows, {reason: number for reason, number in ignored.items() if number}
@@ -227,6 +233,13 @@ def _seen(key: str, count: int, texts: list[object]) -> Seen | None:
 
 
 SOURCE = web_source(
-    name=NAME, provider=PROVIDER, title="Massed Compute, price page", url=URL, terms_url=TERMS_URL, precedence=215,
-    parse=parse, accept=HTML, max_age=timedelta(days=3),
-)  # fmt: skip
+    name=NAME,
+    provider=PROVIDER,
+    title="Massed Compute, price page",
+    url=URL,
+    terms_url=TERMS_URL,
+    precedence=215,
+    parse=parse,
+    accept=HTML,
+    max_age=timedelta(days=3),
+)

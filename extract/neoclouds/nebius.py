@@ -164,12 +164,16 @@ def _prices(title: str, table: list[list[str]], today: date) -> tuple[list[Row],
                 is_later = day is not None and day > today
                 rows.append(
                     offer(
-                        PROVIDER, label=label, price=words.amount, currency=words.currency,
+                        PROVIDER,
+                        label=label,
+                        price=words.amount,
+                        currency=words.currency,
                         option=OPTIONS[header] if day is None else "on_demand",
                         statistic="floor" if words.is_floor else "price",
-                        restriction="announced" if is_later else None, conditions=f"from {day}" if is_later else None,
+                        restriction="announced" if is_later else None,
+                        conditions=f"from {day}" if is_later else None,
                     )
-                )  # fmt: skip
+                )
     return rows, ignored
 
 
@@ -177,8 +181,9 @@ def _compare(rows: list[Row]) -> None:
     """Raise LayoutChanged where a preemptible price is above the on-demand price of the same row."""
     on_demand = {
         row["accelerator_label"]: Decimal(str(row["unit_price"]))
-        for row in rows if row["purchase_option"] == "on_demand" and not row.get("restriction")
-    }  # fmt: skip
+        for row in rows
+        if row["purchase_option"] == "on_demand" and not row.get("restriction")
+    }
     for row in rows:
         other = on_demand.get(row["accelerator_label"])
         if row["purchase_option"] == "spot" and other is not None and Decimal(str(row["unit_price"])) > other:
@@ -200,6 +205,13 @@ def _clean(text: str) -> str:
 
 
 SOURCE = web_source(
-    name=NAME, provider=PROVIDER, title="Nebius, price page", url=URL, terms_url=TERMS_URL, precedence=206,
-    parse=parse, accept=HTML, max_age=timedelta(days=3),
-)  # fmt: skip
+    name=NAME,
+    provider=PROVIDER,
+    title="Nebius, price page",
+    url=URL,
+    terms_url=TERMS_URL,
+    precedence=206,
+    parse=parse,
+    accept=HTML,
+    max_age=timedelta(days=3),
+)

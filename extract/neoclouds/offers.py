@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from extract.base import Parsed
 from warehouse.errors import LayoutChanged
-from warehouse.schemas import FACT_TABLES, OBSERVATION
+from warehouse.schema.tables import FACT_TABLES, OBSERVATION
 
 if TYPE_CHECKING:
     import polars as pl

@@ -32,7 +32,7 @@ from decimal import Decimal
 from extract.base import Context, Parsed
 from extract.neoclouds import answers, offers
 from extract.neoclouds.fetching import base_url, web_source
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import SettingsError
 

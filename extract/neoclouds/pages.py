@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "-comment", "-text"})
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-VOID = frozenset(
-    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-)  # fmt: skip
+VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 """Elements without an end tag, by the HTML standard."""
 MOST_DEPTH = 256
 """The pages that are read here have less than fifty."""
@@ -101,9 +99,7 @@ class Page:
 
     def _heading(self, text: str, tags: Sequence[str]) -> tuple[int, list[tuple[int, str]]]:
         """Return the place of a heading, which must stand there exactly once, and all headings with their places."""
-        heads = [
-            (place, text_of(node)) for place, node in enumerate(self._nodes) if node.tag in tags
-        ]  # fmt: skip
+        heads = [(place, text_of(node)) for place, node in enumerate(self._nodes) if node.tag in tags]
         found = [place for place, head in heads if head == text]
         if len(found) != 1:
             names = "; ".join(head for _, head in heads)[:200]
@@ -234,9 +230,8 @@ def cells(row: "LexborNode") -> "list[LexborNode]":
 def innermost(nodes: "Iterable[LexborNode]", part: str) -> "list[LexborNode]":
     """Return the elements whose text has a part, without those that have it from an element below them."""
     return [
-        node for node in nodes
-        if part in text_of(node) and not any(part in text_of(child) for child in children(node))
-    ]  # fmt: skip
+        node for node in nodes if part in text_of(node) and not any(part in text_of(child) for child in children(node))
+    ]
 
 
 def pieces(node: "LexborNode") -> list[str]:

@@ -31,7 +31,7 @@ from extract.base import Context, Parsed
 from extract.neoclouds.answers import Fields, content, refusal
 from extract.neoclouds.fetching import JSON, base_url, web_source
 from extract.neoclouds.offers import Row, offer, parsed
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 
 NAME = "runpod"
@@ -128,12 +128,23 @@ def _stock(chip: Fields) -> Iterator[Row]:
         status = chip.inner(name).text_or_none("stockStatus")
         if label is not None and status is not None:
             yield {
-                "service_provider_name": PROVIDER, "accelerator_label": label, "accelerator_count": Decimal(1),
-                "purchase_option": "on_demand", "tier": tier, "stock_status": status,
-            }  # fmt: skip
+                "service_provider_name": PROVIDER,
+                "accelerator_label": label,
+                "accelerator_count": Decimal(1),
+                "purchase_option": "on_demand",
+                "tier": tier,
+                "stock_status": status,
+            }
 
 
 SOURCE = web_source(
-    name=NAME, provider=PROVIDER, title="RunPod, GPU types", url=URL, terms_url=TERMS_URL, precedence=219, parse=parse,
-    pages=pages, off_because=OFF_BECAUSE,
-)  # fmt: skip
+    name=NAME,
+    provider=PROVIDER,
+    title="RunPod, GPU types",
+    url=URL,
+    terms_url=TERMS_URL,
+    precedence=219,
+    parse=parse,
+    pages=pages,
+    off_because=OFF_BECAUSE,
+)

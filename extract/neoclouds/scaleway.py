@@ -32,7 +32,7 @@ from typing import Any
 from extract.base import Context, Parsed
 from extract.neoclouds import answers, offers
 from extract.neoclouds.fetching import base_url, numbered_pages, pages_of, web_source
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import SettingsError
 
@@ -40,8 +40,16 @@ NAME = "scaleway"
 PROVIDER = "Scaleway"
 URL = "https://api.scaleway.com"
 ZONES = (
-    "fr-par-1", "fr-par-2", "fr-par-3", "nl-ams-1", "nl-ams-2", "nl-ams-3", "pl-waw-1", "pl-waw-2", "pl-waw-3",
-)  # fmt: skip
+    "fr-par-1",
+    "fr-par-2",
+    "fr-par-3",
+    "nl-ams-1",
+    "nl-ams-2",
+    "nl-ams-3",
+    "pl-waw-1",
+    "pl-waw-2",
+    "pl-waw-3",
+)
 ZONE = re.compile(r"[a-z]{2}-[a-z]{3}-\d")
 SLICE = re.compile(r"\d{1,2}g\.\d{1,3}gb")
 TYPES_A_PAGE = 100
@@ -159,9 +167,14 @@ def _label(name: str, one: answers.Fields) -> str:
 
 def _stock(name: str, label: str, count: int, zone: str | None, status: str) -> dict[str, object]:
     return {
-        "service_provider_name": PROVIDER, "instance_type": name, "accelerator_label": label,
-        "accelerator_count": Decimal(count), "region_id": zone, "purchase_option": "on_demand", "stock_status": status,
-    }  # fmt: skip
+        "service_provider_name": PROVIDER,
+        "instance_type": name,
+        "accelerator_label": label,
+        "accelerator_count": Decimal(count),
+        "region_id": zone,
+        "purchase_option": "on_demand",
+        "stock_status": status,
+    }
 
 
 SOURCE = dataclasses.replace(

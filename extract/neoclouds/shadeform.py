@@ -38,7 +38,7 @@ from extract.base import Context, Parsed
 from extract.neoclouds.answers import Fields, content, refusal
 from extract.neoclouds.fetching import JSON, base_url, web_source
 from extract.neoclouds.offers import CENTS, Row, offer, once, parsed, plain
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 
 NAME = "shadeform"
@@ -149,9 +149,14 @@ def _machine(machine: Fields, count: int, *, is_ambiguous: bool) -> Machine:
     if not says_sxm or "sxm" in link.lower():
         words.append(link)
     return Machine(
-        label=" ".join(words), chips=count, name=machine.text("shade_instance_type"), cloud=machine.text("cloud"),
-        tier=machine.text("deployment_type"), own_name=machine.text("cloud_instance_type"), is_ambiguous=is_ambiguous,
-    )  # fmt: skip
+        label=" ".join(words),
+        chips=count,
+        name=machine.text("shade_instance_type"),
+        cloud=machine.text("cloud"),
+        tier=machine.text("deployment_type"),
+        own_name=machine.text("cloud_instance_type"),
+        is_ambiguous=is_ambiguous,
+    )
 
 
 def _regions(entries: list[Fields], machine: Machine, price: Decimal) -> tuple[list[Row], list[Row], Counter[str]]:
@@ -167,22 +172,35 @@ def _regions(entries: list[Fields], machine: Machine, price: Decimal) -> tuple[l
         region = entry.text("region")
         availability.append(
             {
-                "service_provider_name": PROVIDER, "host_provider_name": machine.cloud, "instance_type": machine.name,
-                "accelerator_label": machine.label, "accelerator_count": Decimal(machine.chips), "region_id": region,
-                "purchase_option": OPTIONS[rental], "tier": machine.tier,
+                "service_provider_name": PROVIDER,
+                "host_provider_name": machine.cloud,
+                "instance_type": machine.name,
+                "accelerator_label": machine.label,
+                "accelerator_count": Decimal(machine.chips),
+                "region_id": region,
+                "purchase_option": OPTIONS[rental],
+                "tier": machine.tier,
                 "stock_status": "available" if entry.flag("available") else "unavailable",
             }
-        )  # fmt: skip
+        )
         if rental == "spot" or PRICE in entry:
             ignored["a region's own price, of unknown unit"] += 1
             continue
         rows.append(
             offer(
-                PROVIDER, label=machine.label, price=price, count=machine.chips, instance_type=machine.name,
-                option=OPTIONS[rental], region_id=region, tier=machine.tier, host_provider_name=machine.cloud,
-                conditions=machine.own_name if machine.is_ambiguous else None, sku_id=machine.own_name,
+                PROVIDER,
+                label=machine.label,
+                price=price,
+                count=machine.chips,
+                instance_type=machine.name,
+                option=OPTIONS[rental],
+                region_id=region,
+                tier=machine.tier,
+                host_provider_name=machine.cloud,
+                conditions=machine.own_name if machine.is_ambiguous else None,
+                sku_id=machine.own_name,
             )
-        )  # fmt: skip
+        )
     if not rows and not availability:
         ignored["without a region"] += 1
     return rows, availability, ignored
@@ -196,6 +214,14 @@ def pages(ctx: Context, scope: str) -> Iterator[Response]:
 
 
 SOURCE = web_source(
-    name=NAME, provider=PROVIDER, title="Shadeform, instance types", url=URL, terms_url=TERMS_URL, precedence=218,
-    parse=parse, pages=pages, max_age=timedelta(days=1), off_because=OFF_BECAUSE,
-)  # fmt: skip
+    name=NAME,
+    provider=PROVIDER,
+    title="Shadeform, instance types",
+    url=URL,
+    terms_url=TERMS_URL,
+    precedence=218,
+    parse=parse,
+    pages=pages,
+    max_age=timedelta(days=1),
+    off_because=OFF_BECAUSE,
+)

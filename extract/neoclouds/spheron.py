@@ -37,7 +37,7 @@ from extract.base import Context, Parsed
 from extract.neoclouds.answers import Fields, content, refusal
 from extract.neoclouds.fetching import HINT, base_url, numbered_pages, pages_of, web_source
 from extract.neoclouds.offers import Row, offer, once, parsed, quantile
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 
@@ -101,15 +101,16 @@ def parse(document: Document) -> Parsed:
     ignored["the same offer twice"] += twice
     counted, _ = once(there)
     return parsed(
-        [*kept, *_statistics(market)], source=NAME, ignored=+ignored, availability=[*counted, *_sizes(market)],
-    )  # fmt: skip
+        [*kept, *_statistics(market)],
+        source=NAME,
+        ignored=+ignored,
+        availability=[*counted, *_sizes(market)],
+    )
 
 
 def _groups(document: Document) -> Iterator[Fields]:
     """Yield the groups of all pages, which must be as many as the pages say."""
-    every = [
-        Fields(NAME, f"page {number}", page) for number, page in enumerate(pages_of(content(document)), start=1)
-    ]  # fmt: skip
+    every = [Fields(NAME, f"page {number}", page) for number, page in enumerate(pages_of(content(document)), start=1)]
     groups = [group for page in every for group in page.objects("data")]
     for page in every:
         if page.whole("totalPages") != len(every):
@@ -141,10 +142,16 @@ def _rows(one: Fields, name: str, ignored: Counter[str]) -> Iterator[Row]:
         for option, amount in prices.items():
             if amount:
                 yield offer(
-                    PROVIDER, label=_label(one, name), price=amount, count=one.whole("gpuCount"),
-                    instance_type=one.text("offerId"), option=option, region_id=place, tier=tier,
+                    PROVIDER,
+                    label=_label(one, name),
+                    price=amount,
+                    count=one.whole("gpuCount"),
+                    instance_type=one.text("offerId"),
+                    option=option,
+                    region_id=place,
+                    tier=tier,
                     host_provider_name=one.text("provider"),
-                )  # fmt: skip
+                )
 
 
 def _amount(one: Fields, name: str) -> Decimal | None:
@@ -170,12 +177,16 @@ def _there(one: Fields, name: str) -> Iterator[Row]:
     status = "maintenance" if one.flag("maintenance") else "available" if one.flag("available") else "unavailable"
     for place in _places(one):
         yield {
-            "service_provider_name": PROVIDER, "host_provider_name": one.text("provider"),
-            "instance_type": one.text("offerId"), "accelerator_label": _label(one, name),
-            "accelerator_count": one.whole("gpuCount"), "region_id": place,
+            "service_provider_name": PROVIDER,
+            "host_provider_name": one.text("provider"),
+            "instance_type": one.text("offerId"),
+            "accelerator_label": _label(one, name),
+            "accelerator_count": one.whole("gpuCount"),
+            "region_id": place,
             "purchase_option": "spot" if one.text("instanceType") == "SPOT" else "on_demand",
-            "tier": one.text("instanceType"), "stock_status": status,
-        }  # fmt: skip
+            "tier": one.text("instanceType"),
+            "stock_status": status,
+        }
 
 
 def _add(market: Market, one: Fields, name: str, rows: list[Row]) -> None:
@@ -197,18 +208,27 @@ def _statistics(market: Market) -> Iterator[Row]:
         if len(known) == len(prices) >= FEWEST:
             for statistic, share in STATISTICS.items():
                 yield offer(
-                    PROVIDER, label=label, price=quantile(known, share), option=option, region_id=place, tier=tier,
+                    PROVIDER,
+                    label=label,
+                    price=quantile(known, share),
+                    option=option,
+                    region_id=place,
+                    tier=tier,
                     statistic=statistic,
-                )  # fmt: skip
+                )
 
 
 def _sizes(market: Market) -> Iterator[Row]:
     """Yield of how many offers each market is; of how many chips is not known, as a machine is sold in parts too."""
     for (label, option, tier, place), prices in sorted(market.items(), key=str):
         yield {
-            "service_provider_name": PROVIDER, "accelerator_label": label, "region_id": place,
-            "purchase_option": option, "tier": tier, "n_machines": len(prices),
-        }  # fmt: skip
+            "service_provider_name": PROVIDER,
+            "accelerator_label": label,
+            "region_id": place,
+            "purchase_option": option,
+            "tier": tier,
+            "n_machines": len(prices),
+        }
 
 
 SOURCE = web_source(

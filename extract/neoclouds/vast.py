@@ -46,7 +46,7 @@ from extract.base import Context, Parsed
 from extract.neoclouds.answers import Fields, content, refusal
 from extract.neoclouds.fetching import HINT, JSON, base_url, pages_of, web_source
 from extract.neoclouds.offers import TEN_DECIMALS, Row, offer, parsed, quantile
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError
 
@@ -60,18 +60,38 @@ OFF_BECAUSE = (
 )
 KEY = "VAST_API_KEY"
 GPU_NAMES = (
-    "A100 PCIE", "A100 SXM4", "B200", "B300", "H100 NVL", "H100 PCIE", "H100 SXM", "H200", "H200 NVL", "L40S",
-    "RTX 4090", "RTX 5090", "RTX 6000Ada", "RTX A6000", "RTX PRO 6000 S", "RTX PRO 6000 WS",
-)  # fmt: skip
+    "A100 PCIE",
+    "A100 SXM4",
+    "B200",
+    "B300",
+    "H100 NVL",
+    "H100 PCIE",
+    "H100 SXM",
+    "H200",
+    "H200 NVL",
+    "L40S",
+    "RTX 4090",
+    "RTX 5090",
+    "RTX 6000Ada",
+    "RTX A6000",
+    "RTX PRO 6000 S",
+    "RTX PRO 6000 WS",
+)
 """Vast's names, letter for letter."""
 ANY_CHIP = ("", "all")
 """Scopes of saved answers of which nobody says what was asked."""
 LIMIT = 1000
 MOST_PAGES = 40
 FILTERS: Mapping[str, object] = {
-    "verified": {"eq": True}, "rentable": {"eq": True}, "rented": {"eq": False}, "external": {"eq": False},
-    "type": "on-demand", "disable_bundling": True, "order": [["dph_total", "asc"]], "limit": LIMIT,
-}  # fmt: skip
+    "verified": {"eq": True},
+    "rentable": {"eq": True},
+    "rented": {"eq": False},
+    "external": {"eq": False},
+    "type": "on-demand",
+    "disable_bundling": True,
+    "order": [["dph_total", "asc"]],
+    "limit": LIMIT,
+}
 CONDITIONS = "verified, one price a machine, without disk"
 
 HIDDEN = ("public_ipaddr", "hostname", "webpage", "logo", "host_id", "mobo_name", "gpu_ids")
@@ -81,11 +101,25 @@ HIDDEN_VALUE = re.compile(
 )
 
 MONEY = (
-    "dph_base", "dph_total", "dph_total_adj", "discounted_dph_total", "discounted_hourly", "discount_rate",
-    "credit_discount_max", "storage_cost", "storage_total_cost", "inet_up_cost", "inet_down_cost",
-    "internet_up_cost_per_tb", "internet_down_cost_per_tb", "vram_costperhour", "avail_vol_dph", "sla_broker_rate",
-    "dlperf_per_dphtotal", "flops_per_dphtotal",
-)  # fmt: skip
+    "dph_base",
+    "dph_total",
+    "dph_total_adj",
+    "discounted_dph_total",
+    "discounted_hourly",
+    "discount_rate",
+    "credit_discount_max",
+    "storage_cost",
+    "storage_total_cost",
+    "inet_up_cost",
+    "inet_down_cost",
+    "internet_up_cost_per_tb",
+    "internet_down_cost_per_tb",
+    "vram_costperhour",
+    "avail_vol_dph",
+    "sla_broker_rate",
+    "dlperf_per_dphtotal",
+    "flops_per_dphtotal",
+)
 TIERS = {0: "verified", 1: "verified datacenter"}
 UNVERIFIED = ("unverified", "deverified")
 QUANTILES = {"p25": Decimal("0.25"), "median": Decimal("0.5")}
@@ -205,18 +239,28 @@ def _market(
                 continue
             rows += [
                 offer(
-                    PROVIDER, label=label, price=quantile(prices, share), option=option, tier=tier, region_id=country,
-                    statistic=statistic, conditions=CONDITIONS,
+                    PROVIDER,
+                    label=label,
+                    price=quantile(prices, share),
+                    option=option,
+                    tier=tier,
+                    region_id=country,
+                    statistic=statistic,
+                    conditions=CONDITIONS,
                 )
                 for statistic, share in QUANTILES.items()
-            ]  # fmt: skip
+            ]
         availability.append(
             {
-                "service_provider_name": PROVIDER, "accelerator_label": label, "region_id": country,
-                "purchase_option": "on_demand", "tier": tier, "n_machines": len(asks),
+                "service_provider_name": PROVIDER,
+                "accelerator_label": label,
+                "region_id": country,
+                "purchase_option": "on_demand",
+                "tier": tier,
+                "n_machines": len(asks),
                 "n_accelerators": sum(ask.chips for ask in asks),
             }
-        )  # fmt: skip
+        )
     return rows, availability
 
 
@@ -309,8 +353,17 @@ def _leads_to_hosts(value: Any, name: str) -> Iterator[str]:
 
 SOURCE = dataclasses.replace(
     web_source(
-        name=NAME, provider=PROVIDER, title="Vast.ai, verified machines", url=URL, terms_url=TERMS_URL, precedence=220,
-        parse=parse, pages=pages, max_age=timedelta(days=1), off_because=OFF_BECAUSE, settings=("gpu_names",),
+        name=NAME,
+        provider=PROVIDER,
+        title="Vast.ai, verified machines",
+        url=URL,
+        terms_url=TERMS_URL,
+        precedence=220,
+        parse=parse,
+        pages=pages,
+        max_age=timedelta(days=1),
+        off_because=OFF_BECAUSE,
+        settings=("gpu_names",),
     ),
     scopes=scopes,
-)  # fmt: skip
+)

@@ -108,9 +108,15 @@ def _api(document: Document, ignored: dict[str, int]) -> Iterator[Row]:
                 _count(ignored, f"no {option} price")
                 continue
             yield offer(
-                PROVIDER, label=label, price=price, count=count, instance_type=machine, option=option,
-                currency=CURRENCIES[currency], tier=_tier(label, None),
-            )  # fmt: skip
+                PROVIDER,
+                label=label,
+                price=price,
+                count=count,
+                instance_type=machine,
+                option=option,
+                currency=CURRENCIES[currency],
+                tier=_tier(label, None),
+            )
 
 
 def _page(document: Document, ignored: dict[str, int]) -> Iterator[Row]:
@@ -136,17 +142,21 @@ def _page(document: Document, ignored: dict[str, int]) -> Iterator[Row]:
             count = int(_matched(chips, f"{place}.name")[1])
             label = _chips(chips, f"{place}.name", count)
             yield offer(
-                PROVIDER, label=label, price=price, count=count, option=kind.option, currency=currency,
-                tier=_tier(label, kind.tier), minimum_quantity="1" if count == 1 else None,
-            )  # fmt: skip
+                PROVIDER,
+                label=label,
+                price=price,
+                count=count,
+                option=kind.option,
+                currency=currency,
+                tier=_tier(label, kind.tier),
+                minimum_quantity="1" if count == 1 else None,
+            )
 
 
 def _nodes(document: Document) -> Iterator[tuple[str, Fields]]:
     """Yield the nodes of the page's one graph of JSON-LD that has offers."""
     page = Page(document)
-    scripts = [
-        node.text() for node in page.tree.css("script") if node.attributes.get("type") == "application/ld+json"
-    ]  # fmt: skip
+    scripts = [node.text() for node in page.tree.css("script") if node.attributes.get("type") == "application/ld+json"]
     graphs = [
         Fields(NAME, "JSON-LD", content(replace(document, body=script.encode()))).objects("@graph")
         for script in scripts

@@ -70,9 +70,14 @@ def _rows(location: Fields) -> Iterator[Row]:
         if not price:
             raise refusal(NAME, "a price of zero", f"{location.place}.gpu_price_{ending}", "0")
         yield offer(
-            PROVIDER, label=model, price=price, minimum_quantity=str(chips), fabric=fabric,
-            region_id=location.text("id"), tier=TIER,
-        )  # fmt: skip
+            PROVIDER,
+            label=model,
+            price=price,
+            minimum_quantity=str(chips),
+            fabric=fabric,
+            region_id=location.text("id"),
+            tier=TIER,
+        )
 
 
 def _free(location: Fields, fabric: str) -> Mapping[str, object]:

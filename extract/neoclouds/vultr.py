@@ -37,10 +37,10 @@ from extract.base import Context, Parsed
 from extract.neoclouds.answers import Digits, Fields, content, refusal
 from extract.neoclouds.fetching import HINT, base_url, numbered_pages, pages_of, web_source
 from extract.neoclouds.offers import Row, offer, once, parsed
-from extract.web import Response
-from warehouse.accelerators import resolve
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
+from warehouse.reference.accelerators import resolve
 
 NAME = "vultr"
 URL = "https://api.vultr.com/v2"
@@ -196,10 +196,16 @@ def _rows(plan: Fields, chips: Chips, tier: str | None, ignored: Counter[str]) -
                 ignored[f"no {option} price"] += 1
                 continue
             yield offer(
-                PROVIDER, label=chips.label, price=price, count=chips.number, instance_type=plan.text("id"),
-                option=option, region_id=place, tier=tier,
+                PROVIDER,
+                label=chips.label,
+                price=price,
+                count=chips.number,
+                instance_type=plan.text("id"),
+                option=option,
+                region_id=place,
+                tier=tier,
                 conditions="invoiced monthly" if invoice == "monthly" else None,
-            )  # fmt: skip
+            )
 
 
 def _sold(plan: Fields) -> Mapping[str, bool] | None:
@@ -230,10 +236,15 @@ def _cost(fields: Fields, ending: str) -> Decimal | None:
 
 def _listed(row: Row, place: str) -> Row:
     return {
-        "service_provider_name": PROVIDER, "instance_type": row["instance_type"],
-        "accelerator_label": row["accelerator_label"], "accelerator_count": Decimal(str(row["accelerator_count"])),
-        "region_id": place, "purchase_option": row["purchase_option"], "tier": row["tier"], "stock_status": "listed",
-    }  # fmt: skip
+        "service_provider_name": PROVIDER,
+        "instance_type": row["instance_type"],
+        "accelerator_label": row["accelerator_label"],
+        "accelerator_count": Decimal(str(row["accelerator_count"])),
+        "region_id": place,
+        "purchase_option": row["purchase_option"],
+        "tier": row["tier"],
+        "stock_status": "listed",
+    }
 
 
 SOURCE = web_source(

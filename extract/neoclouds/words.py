@@ -12,11 +12,31 @@ from extract.neoclouds.answers import refusal
 
 NO_PRICE = frozenset(
     {
-        "", "-", "--", "\N{EN DASH}", "\N{EN DASH}\N{EN DASH}", "\N{EM DASH}", "n/a", "na", "contact", "contact us",
-        "contact sales", "talk to sales", "talk to us", "reserve", "reserve now", "request a quote", "get a quote",
-        "custom", "spot only", "sold out", "coming soon", "call", "enquire",
+        "",
+        "-",
+        "--",
+        "\N{EN DASH}",
+        "\N{EN DASH}\N{EN DASH}",
+        "\N{EM DASH}",
+        "n/a",
+        "na",
+        "contact",
+        "contact us",
+        "contact sales",
+        "talk to sales",
+        "talk to us",
+        "reserve",
+        "reserve now",
+        "request a quote",
+        "get a quote",
+        "custom",
+        "spot only",
+        "sold out",
+        "coming soon",
+        "call",
+        "enquire",
     }
-)  # fmt: skip
+)
 """Words that say that there is no price, in lower case."""
 
 FLOORS = ("from", "starting from", "starting at", "as low as")

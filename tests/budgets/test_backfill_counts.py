@@ -10,9 +10,9 @@ import pytest
 from counted import Counted
 
 from extract import source_named
-from flows import replay, steps
-from flows.settings import Settings
-from flows.summary import Summary
+from flows.collect import ingest, steps
+from flows.collect.summary import Summary
+from flows.config.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 FEW, MORE, MOST = 4, 8, 12
@@ -38,7 +38,7 @@ def backfill(archive: ModuleType, folder: Path, versions: int, times: int = 1) -
     done = []
     with archive.served(folder / "archive") as standin, pytest.MonkeyPatch.context() as patch:
         settings = Settings(data_dir=folder / "data", sources={"aws_price_list": {"bulk_url": standin.url}})
-        catch_up = replay.catch_up
+        catch_up = ingest.catch_up
         for _ in range(times):
             standin.forget()
             counts: Counter[str] = Counter()
@@ -46,7 +46,7 @@ def backfill(archive: ModuleType, folder: Path, versions: int, times: int = 1) -
             def counted(con: Any, *given: Any, counts: Counter[str] = counts, **how: Any) -> Any:
                 return catch_up(Counted(con, counts), *given, **how)  # type: ignore[arg-type]
 
-            patch.setattr(replay, "catch_up", counted)
+            patch.setattr(ingest, "catch_up", counted)
             with steps.open_run(settings) as one:
                 one.con = Counted(one.con, counts)  # type: ignore[assignment]
                 one.backfill(source_named("aws_price_list"), [archive.REGION], since=None, until=None)

@@ -17,11 +17,11 @@ from looks import Row, day, look, row
 from price_list_files import P5, Line, offer_csv
 from standin import aws
 
-from extract.aws_price_list import excerpt, parse
-from flows import steps
-from flows.settings import Settings
-from warehouse import db
-from warehouse.load import load
+from extract.aws.price_list import excerpt, parse
+from flows.collect import steps
+from flows.config.settings import Settings
+from warehouse.log import db
+from warehouse.log.load import load
 
 WANTED, ALIKE, OTHERS = 20, 180, 1800
 """Lines of one megabyte or so: of accelerators; of the same operation, but no accelerators; of other operations."""
@@ -161,7 +161,7 @@ def test_a_quick_command_loads_few_modules(tmp_path: Path, words: list[str], mos
     """Importing is most of what a quick command does: its modules are counted, those of Python itself among them."""
     duckdb.connect(tmp_path / "prices.duckdb").close()
     script = (
-        "import sys; from flows.cli import main\n"
+        "import sys; from flows.cli.main import main\n"
         "main(sys.argv[1:], standalone_mode=False)\n"
         "print(len(sys.modules), file=sys.stderr)"
     )

@@ -11,8 +11,8 @@ import duckdb
 import pytest
 from few_marts import LEAST_MARTS
 
-from flows import steps
-from warehouse import building
+from flows.collect import steps
+from warehouse.publish import building
 
 ROOT = Path(__file__).parents[2]
 N_PRICES, DAYS = 400, 4

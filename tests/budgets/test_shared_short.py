@@ -16,9 +16,10 @@ import pytest
 from few_marts import published_with
 from log_place import unsigned_extensions
 
-from flows import steps
-from warehouse import db, publication
-from warehouse.place import Place
+from flows.collect import steps
+from warehouse.lake import publication
+from warehouse.lake.place import Place
+from warehouse.log import db
 
 BENCH = Path(__file__).parents[2] / "bench"
 NOTHING = "select 1 where false"

@@ -15,7 +15,7 @@ import pytest
 from few_marts import LEAST_MARTS
 from looks import day
 
-from flows import steps
+from flows.collect import steps
 
 BENCH = Path(__file__).parents[2] / "bench"
 ASKED = (1, 5, 6, 7, 20)
@@ -78,7 +78,7 @@ def test_a_reader_asks_while_runs_publish(
     monkeypatch.setattr(steps, "MACROS", ())
     monkeypatch.setattr(steps.audit_tables, "TABLES", ())
     monkeypatch.setattr(steps.Run, "report", lambda run: tmp_path)
-    monkeypatch.setattr("flows.mail_steps.report", lambda settings, week: tmp_path)
+    monkeypatch.setattr("flows.mail.weekly_steps.report", lambda settings, week: tmp_path)
     (tmp_path / "running").touch()
     command = [sys.executable, BENCH / "soak.py", "--role", "reader-0", "--out", tmp_path, "--questions"]
     with subprocess.Popen([*command, *map(str, ASKED)]) as reader:

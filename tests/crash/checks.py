@@ -11,8 +11,9 @@ from pathlib import Path
 import duckdb
 from published import Content
 
-from warehouse import content, publish
-from warehouse.landing import Landing
+from warehouse.landing.folder import Landing
+from warehouse.log import content
+from warehouse.publish import published_file
 
 Outcome = Mapping[str, object]
 
@@ -68,7 +69,7 @@ _SEEN: dict[str, dict[str, content.TableHash]] = {}
 def _published(file: Path) -> dict[str, content.TableHash]:
     with duckdb.connect(str(file), read_only=True) as con:
         con.execute("set timezone = 'UTC'")
-        for name, query in publish.CHECKS:
+        for name, query in published_file.CHECKS:
             assert con.execute(query).fetchall() == [], name
         _intervals(con, "core.sku_price")
         return content.tables(con)

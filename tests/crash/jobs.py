@@ -53,14 +53,17 @@ def warm() -> None:
         "kept_data",
         "pandera.strategies.base_strategies",
         "reports.files",
-        "extract.http",
+        "extract.web.http",
     ):
         importlib.import_module(name)
-    for name in ("backup", "rebuild", "retention", "settings_shown", "output", "steps", "benchmarks"):
+    for name in (
+        "backup.rebuild", "backup.retention", "backup.snapshot", "collect.benchmarks", "collect.steps", "config.show",
+        "shared.output",
+    ):  # fmt: skip
         importlib.import_module(f"flows.{name}")
     import duckdb
 
-    from warehouse import accelerator_facts, claims, instance_types, models, purchase_terms, throughput
+    from warehouse.reference import accelerator_facts, claims, instance_types, models, purchase_terms, throughput
 
     connect = duckdb.connect
 
@@ -87,7 +90,7 @@ def _remembered(module: object, name: str) -> None:
 
 def do(name: str, root: Path, *, again: bool) -> None:
     """Do a job as the command line does: an error of ours is a line on stderr and an exit code."""
-    from flows import output
+    from flows.shared import output
 
     job = JOBS[name.removeprefix("prepare ")]
     if name.startswith("prepare "):
@@ -104,7 +107,7 @@ def world(root: Path, at: float) -> Iterator["Toy"]:
     import looks
     from toy_source import TOY
 
-    from flows import steps
+    from flows.collect import steps
     from reports.files import put
 
     def report(run: steps.Run) -> Path:
@@ -153,7 +156,7 @@ def looks_of(at: float) -> dict[str, dict[str, str | None] | None]:
 
 def history(root: Path) -> None:
     """Make the common folder: four days, of which the last was published; old pages and replaced files beside."""
-    from flows import steps
+    from flows.collect import steps
 
     for at in (0, 35, 60):
         with world(root, at) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
@@ -178,7 +181,7 @@ def history(root: Path) -> None:
 
 
 def run(root: Path) -> None:
-    from flows import steps
+    from flows.collect import steps
 
     with world(root, LAST) as toy:
         steps.run(toy.settings(), clock=toy.clock)
@@ -186,7 +189,7 @@ def run(root: Path) -> None:
 
 def build(root: Path) -> None:
     """Load what was landed, and publish."""
-    from flows import steps
+    from flows.collect import steps
 
     with world(root, LAST) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
         run.load()
@@ -194,7 +197,7 @@ def build(root: Path) -> None:
 
 
 def own(root: Path) -> None:
-    from flows import steps
+    from flows.collect import steps
 
     with world(root, LAST) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
         run.land_import(root / "own.csv")
@@ -207,8 +210,8 @@ def own_again(root: Path) -> None:
 
 
 def decide(root: Path) -> None:
-    from flows import steps
-    from warehouse.quarantine import listed
+    from flows.collect import steps
+    from warehouse.log.quarantine import listed
 
     with world(root, LAST) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
         run.decide(min(row.quarantine_id for row in listed(run.con)), "accept")
@@ -225,17 +228,17 @@ def journal(root: Path) -> str:
 
 def _backup(name: str) -> Callable[[Path], None]:
     def back_up(root: Path) -> None:
-        from flows import backup
+        from flows.backup import snapshot
 
         with world(root, LAST) as toy:
             target = root / "backups" / name
             if target.exists():  # it has its name: it is whole; and the one of another day removes what is old
-                backup.check(target, root / "check")
+                snapshot.check(target, root / "check")
                 for left in target.parent.glob(".*"):
                     os.utime(left, (0, 0))
                 target = target.with_name(f"next-{name}")
-            backup.back_up(toy.settings(), target, clock=toy.clock)
-            backup.check(target, root / "check")
+            snapshot.back_up(toy.settings(), target, clock=toy.clock)
+            snapshot.check(target, root / "check")
 
     return back_up
 
@@ -244,7 +247,7 @@ def other_history(root: Path) -> None:
     """Back the common folder up, and put another history in its place, with a record of its own."""
     import shutil
 
-    from flows import steps
+    from flows.collect import steps
 
     _backup("folder")(root)
     shutil.rmtree(root / "data")
@@ -255,14 +258,14 @@ def other_history(root: Path) -> None:
 
 
 def restore(root: Path) -> None:
-    from flows import backup
+    from flows.backup import snapshot
 
     with world(root, LAST) as toy:
-        backup.restore(toy.settings(), root / "backups/folder", force=True, clock=toy.clock)
+        snapshot.restore(toy.settings(), root / "backups/folder", force=True, clock=toy.clock)
 
 
 def rebuild(root: Path) -> None:
-    from flows import rebuild as rebuilding
+    from flows.backup import rebuild as rebuilding
 
     with world(root, LAST) as toy:
         done = rebuilding.rebuild(toy.settings(), clock=toy.clock)
@@ -270,8 +273,9 @@ def rebuild(root: Path) -> None:
 
 
 def compact(root: Path) -> None:
-    from flows import retention
-    from warehouse import db, disk
+    from flows.backup import retention
+    from warehouse import disk
+    from warehouse.log import db
 
     with world(root, LAST) as toy, disk.faults(root / "data"), db.locked(root / "data"):
         retention.keep_house(toy.settings(), toy.clock(), thoroughly=True)
@@ -279,22 +283,23 @@ def compact(root: Path) -> None:
 
 def prune(root: Path) -> None:
     """Remove old pages and replaced files, and pack nothing."""
-    from flows import retention
-    from warehouse import db, disk
+    from flows.backup import retention
+    from warehouse import disk
+    from warehouse.log import db
 
     with world(root, LAST) as toy, disk.faults(root / "data"), db.locked(root / "data"):
         retention.keep_house(replace(toy.settings(), retention={"compact_after_days": 0}), toy.clock())
 
 
 def init(root: Path) -> None:
-    from flows import settings_shown
+    from flows.config import show
 
-    settings_shown.write(root / "chipledger.toml", force=True)
+    show.write(root / "chipledger.toml", force=True)
 
 
 def older(root: Path) -> None:
     """A run dated before the last one."""
-    from flows import steps
+    from flows.collect import steps
 
     with world(root, OLD_RUN - 20) as toy:
         steps.run(toy.settings(), clock=toy.clock)
@@ -302,16 +307,16 @@ def older(root: Path) -> None:
 
 def archive(root: Path) -> None:
     """Do a whole run over the offline archive, with all marts and pages."""
-    from flows import steps
-    from flows.settings import Settings
+    from flows.collect import steps
+    from flows.config.settings import Settings
 
     steps.run(Settings(data_dir=root / "data"), offline=True, clock=lambda: datetime(2026, 11, 21, 9, tzinfo=UTC))
 
 
 def archive_before(root: Path) -> None:
     """The day before, of one region."""
-    from flows import steps
-    from flows.settings import Settings
+    from flows.collect import steps
+    from flows.config.settings import Settings
 
     clock = datetime(2026, 11, 20, 9, tzinfo=UTC)
     steps.run(Settings(data_dir=root / "data"), offline=True, scopes=("us-gov-east-1",), clock=lambda: clock)

@@ -124,7 +124,7 @@ class Watched:
         return result
 
 
-def statement(words: str, when: str = "before", where: str = "warehouse.db:migrate") -> Callable[[], None]:
+def statement(words: str, when: str = "before", where: str = "warehouse.log.db:migrate") -> Callable[[], None]:
     """Return what lets a function, whose first argument is a connection, die at a statement with these words."""
 
     def put() -> None:
@@ -158,7 +158,7 @@ def half(where: str, place: Callable[[tuple[Any, ...]], Path], text: str) -> Cal
 
 def _torn_line() -> None:
     """Write half of the journal's next line, and die."""
-    owner, name = _target("warehouse.landing:Landing._append")
+    owner, name = _target("warehouse.landing.folder:Landing._append")
 
     def call(landing: Any, *given: Any, **named: Any) -> None:
         with landing.journal.open("ab") as file:
@@ -169,7 +169,7 @@ def _torn_line() -> None:
 
 
 def _half_a_part() -> None:
-    owner, name = _target("warehouse.building:create_macros")
+    owner, name = _target("warehouse.publish.building:create_macros")
 
     def call(con: Any) -> None:
         con.commit()
@@ -181,7 +181,7 @@ def _half_a_part() -> None:
 
 def _in_checkpoint() -> None:
     """Let the log be flushed and die before the connection is closed: the .wal is there, and its end is not."""
-    owner, name = _target("flows.steps:publish")
+    owner, name = _target("flows.collect.steps:publish")
 
     def call(con: Any, *given: Any, **named: Any) -> None:
         con.execute("checkpoint")
@@ -198,100 +198,104 @@ def _part_of(given: tuple[Any, ...]) -> Path:
 
 
 ARCHIVE = {
-    "after landing a body": after("warehouse.landing:Landing.keep"),
-    "after writing the journal": after("warehouse.landing:Landing._append", times=3),
-    "before loading": before("flows.replay:load"),
-    "inside the load's transaction": after("warehouse.load:append_events"),
-    "after loading, before the position": after("flows.replay:load"),
-    "before publishing": before("flows.steps:publish"),
-    "at the comments": before("warehouse.dictionary:write_dictionary"),
+    "after landing a body": after("warehouse.landing.folder:Landing.keep"),
+    "after writing the journal": after("warehouse.landing.folder:Landing._append", times=3),
+    "before loading": before("flows.collect.ingest:load"),
+    "inside the load's transaction": after("warehouse.log.load:append_events"),
+    "after loading, before the position": after("flows.collect.ingest:load"),
+    "before publishing": before("flows.collect.steps:publish"),
+    "at the comments": before("warehouse.schema.dictionary:write_dictionary"),
     "in the middle of the part file": _half_a_part,
-    "after the part, before the rename": before("warehouse.publish:_put_in_place"),
-    "after the rename, before the report": before("flows.steps:Run.report"),
-    "in the report": half("reports.site:write", lambda given: given[1] / "index.html", "<!doctype html><ht"),
+    "after the part, before the rename": before("warehouse.publish.published_file:_put_in_place"),
+    "after the rename, before the report": before("flows.collect.steps:Run.report"),
+    "in the report": half("reports.pages.site:write", lambda given: given[1] / "index.html", "<!doctype html><ht"),
 }
 """Points of a run over the offline archive, with all marts and pages."""
 
 RUN = {
-    "between the documents of a look": after("warehouse.landing:Landing.keep", times=3),
+    "between the documents of a look": after("warehouse.landing.folder:Landing.keep", times=3),
     "between a document's part and its rename": before("pathlib:Path.replace"),
     "in a line of the journal": _torn_line,
-    "in the load, between events and coverage": after("warehouse.load:append_events"),
-    "in the load, before its commit": statement("commit", "before", "flows.replay:load"),
-    "in the load, after its commit": statement("commit", "after", "flows.replay:load"),
-    "before the position is written": statement("core.journal_position values", "before", "flows.replay:catch_up"),
-    "after the position is written": statement("core.journal_position values", "after", "flows.replay:catch_up"),
+    "in the load, between events and coverage": after("warehouse.log.load:append_events"),
+    "in the load, before its commit": statement("commit", "before", "flows.collect.ingest:load"),
+    "in the load, after its commit": statement("commit", "after", "flows.collect.ingest:load"),
+    "before the position is written": statement(
+        "core.journal_position values", "before", "flows.collect.ingest:catch_up"
+    ),
+    "after the position is written": statement(
+        "core.journal_position values", "after", "flows.collect.ingest:catch_up"
+    ),
     "after a checkpoint, with a .wal": _in_checkpoint,
-    "in publishing, at the log's copy": statement("core.sighting", "before", "warehouse.building:_copy_log"),
-    "in publishing, at the tables of the package": after("warehouse.building:_load_reference"),
-    "in publishing, after the check": after("warehouse.publish:_verify"),
-    "in publishing, at the flush": before("warehouse.publish:_flush"),
+    "in publishing, at the log's copy": statement("core.sighting", "before", "warehouse.publish.building:_copy_log"),
+    "in publishing, at the tables of the package": after("warehouse.publish.building:_load_reference"),
+    "in publishing, after the check": after("warehouse.publish.published_file:_verify"),
+    "in publishing, at the flush": before("warehouse.publish.published_file:_flush"),
     "in publishing, between the .wal and the rename": replacing("data/prices.duckdb"),
-    "in publishing, before the folder's flush": before("warehouse.publish:_flush", times=2),
+    "in publishing, before the folder's flush": before("warehouse.publish.published_file:_flush", times=2),
     "between two pages": after("reports.files:put", times=1),
     "in a page": half("reports.files:put", _part_of, "<!doctype html><ht"),
-    "at the end of a run, in packing": after("flows.retention:_forget_singles"),
-    "after the last page, before packing": before("flows.retention:keep_house"),
+    "at the end of a run, in packing": after("flows.backup.retention:_forget_singles"),
+    "after the last page, before packing": before("flows.backup.retention:keep_house"),
 }
 """Points of a run of the small world."""
 
 OTHERS: dict[str, dict[str, Callable[[], None]]] = {
     "import": {
-        "in import, after its document": after("warehouse.landing:Landing.keep"),
-        "in import, after its line": after("warehouse.landing:Landing._append"),
-        "in import, in its transaction": after("warehouse.load:append_events"),
-        "in import, before publishing": before("flows.steps:publish"),
+        "in import, after its document": after("warehouse.landing.folder:Landing.keep"),
+        "in import, after its line": after("warehouse.landing.folder:Landing._append"),
+        "in import, in its transaction": after("warehouse.log.load:append_events"),
+        "in import, before publishing": before("flows.collect.steps:publish"),
     },
     "decide": {
-        "in a decision, before its line": before("warehouse.landing:Landing._append"),
-        "in a decision, after its line": after("warehouse.landing:Landing._append"),
-        "in a decision, in its transaction": before("warehouse.load:settle"),
-        "in a decision, after its commit": after("flows.replay:decide"),
-        "in a decision, before publishing": before("flows.steps:publish"),
+        "in a decision, before its line": before("warehouse.landing.folder:Landing._append"),
+        "in a decision, after its line": after("warehouse.landing.folder:Landing._append"),
+        "in a decision, in its transaction": before("warehouse.log.load:settle"),
+        "in a decision, after its commit": after("flows.collect.ingest:decide"),
+        "in a decision, before publishing": before("flows.collect.steps:publish"),
     },
     "backup to a folder": {
-        "in backup, at the copy of the log": after("flows.backup:_copy_log"),
-        "in backup, between files": after("flows.backup_files:_copy", times=3),
-        "in backup, before the manifest": before("flows.backup_files:Manifest.text"),
-        "in backup, before it is read back": before("flows.backup:_read_back"),
+        "in backup, at the copy of the log": after("flows.backup.snapshot:_copy_log"),
+        "in backup, between files": after("flows.backup.containers:_copy", times=3),
+        "in backup, before the manifest": before("flows.backup.containers:Manifest.text"),
+        "in backup, before it is read back": before("flows.backup.snapshot:_read_back"),
         "in backup, before its name": before("pathlib:Path.rename"),
         "in backup, after its name": after("pathlib:Path.rename"),
     },
     "backup to .tar.zst": {
-        "in an archive, between files": after("flows.backup_files:_add", times=4),
-        "in an archive, before it is read back": before("flows.backup:_read_back"),
+        "in an archive, between files": after("flows.backup.containers:_add", times=4),
+        "in an archive, before it is read back": before("flows.backup.snapshot:_read_back"),
     },
     "restore": {
-        "in restore, between files": after("flows.backup_files:_receive_one", times=3),
+        "in restore, between files": after("flows.backup.containers:_receive_one", times=3),
         "in restore, before anything is moved": before("pathlib:Path.rename"),
         **{f"in restore, after {n} moves": after("pathlib:Path.rename", times=n) for n in range(1, 5)},
         "in restore, before the new log's place": replacing("data/build.duckdb"),
-        "in restore, before loading": before("flows.steps:Run.load"),
-        "in restore, before publishing": before("flows.steps:publish"),
+        "in restore, before loading": before("flows.collect.steps:Run.load"),
+        "in restore, before publishing": before("flows.collect.steps:publish"),
     },
     "rebuild": {
-        "in rebuild, after the new log": after("flows.replay:catch_up"),
-        "in rebuild, after the new file": after("flows.steps:publish_log"),
-        "in rebuild, after the old file": after("flows.steps:publish_log", times=2),
-        "in rebuild, before the old log is set aside": before("flows.rebuild:_set_aside"),
-        "in rebuild, after the old log is set aside": after("flows.rebuild:_set_aside"),
+        "in rebuild, after the new log": after("flows.collect.ingest:catch_up"),
+        "in rebuild, after the new file": after("flows.collect.steps:publish_log"),
+        "in rebuild, after the old file": after("flows.collect.steps:publish_log", times=2),
+        "in rebuild, before the old log is set aside": before("flows.backup.rebuild:_set_aside"),
+        "in rebuild, after the old log is set aside": after("flows.backup.rebuild:_set_aside"),
         "in rebuild, before the new file's place": replacing("data/prices.duckdb"),
     },
     "compact": {
-        "in compact, between a pack and its list": after("warehouse.packs:_put", times=1),
-        "in compact, after a pack's list": after("warehouse.packs:_put", times=2),
+        "in compact, between a pack and its list": after("warehouse.landing.packs:_put", times=1),
+        "in compact, after a pack's list": after("warehouse.landing.packs:_put", times=2),
         "in compact, in the removal of what is packed": before("pathlib:Path.unlink", times=2),
-        "in compact, before its note": before("flows.retention:_note"),
+        "in compact, before its note": before("flows.backup.retention:_note"),
         "in compact, in its note": replacing("packs/until"),
     },
     "prune": {
-        "in pruning, before a page": before("flows.retention:_removed"),
-        "in pruning, between files": after("flows.retention:_removed", times=1),
+        "in pruning, before a page": before("flows.backup.retention:_removed"),
+        "in pruning, between files": after("flows.backup.retention:_removed", times=1),
         "in pruning, in a folder": before("os:rmdir"),
     },
     "init": {
         "in settings, before the file": before("pathlib:Path.open"),
-        "in settings, in the file": half("flows.settings_shown:text", lambda given: Path("/dev/null"), ""),
+        "in settings, in the file": half("flows.config.show:text", lambda given: Path("/dev/null"), ""),
     },
 }
 
@@ -304,7 +308,7 @@ def _migrations() -> None:
     from crash.shapes import migrations
 
     for number, name in enumerate(migrations()[1:], start=1):
-        text = (import_module("warehouse.db").MIGRATIONS / name).read_text()
+        text = (import_module("warehouse.log.db").MIGRATIONS / name).read_text()
         for when in ("before", "within", "after"):
             POINTS[f"{when} migration {name}"] = Point(job=f"migrate from {number}", put=statement(text, when))
         # Its name is written in the same transaction: killed there, the file lacks both.

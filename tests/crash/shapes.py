@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 
-from warehouse import db
+from warehouse.log import db
 
 RENAMED = {("offer", "accelerator_name"): "accelerator_label"}
 """Columns by their first names (table, column), and what they are called now."""

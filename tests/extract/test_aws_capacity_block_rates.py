@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from extract.aws_capacity_block_rates import SOURCE, URL
+from extract.aws.capacity_block_rates import SOURCE, URL
 from extract.base import Context
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
-from warehouse.gates import row_gate
+from warehouse.log.gates import row_gate
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 SEEN = datetime(2026, 7, 22, 7, 14, 56, tzinfo=UTC)

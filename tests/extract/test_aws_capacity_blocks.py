@@ -13,14 +13,14 @@ from looks import memory
 from standin import aws, ec2
 from standin.ec2_cloud import NOW, Block, Zone
 
-from extract.aws_capacity_blocks import SOURCE
+from extract.aws.capacity_blocks import SOURCE
 from extract.base import Context, Parsed
-from extract.http import HttpWeb, Retries
-from warehouse.batch import ParsedLook
+from extract.web.http import HttpWeb, Retries
 from warehouse.documents import Document, Look
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
-from warehouse.gates import row_gate
-from warehouse.load import load
+from warehouse.log.batch import ParsedLook
+from warehouse.log.gates import row_gate
+from warehouse.log.load import load
 
 Ask = Callable[..., Context]
 REGION = "ap-south-2"

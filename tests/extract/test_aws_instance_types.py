@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 from standin import ec2_cloud
 
-from extract.aws_instance_types import SOURCE, comparing
+from extract.aws.instance_types import SOURCE, comparing
 from extract.base import Context, Parsed
-from warehouse import instance_types
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
-from warehouse.schemas import OBSERVATION
+from warehouse.reference import instance_types
+from warehouse.schema.tables import OBSERVATION
 
 Ask = Callable[..., Context]
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

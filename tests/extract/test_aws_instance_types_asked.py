@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 from standin import aws, ec2, ec2_cloud, faults
 
-from extract.aws_instance_types import SOURCE
+from extract.aws.instance_types import SOURCE
 from extract.base import Context, Parsed
-from extract.http import HttpWeb
+from extract.web.http import HttpWeb
 from warehouse.documents import Document, Look
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
-from warehouse.schemas import FACT_TABLES
+from warehouse.schema.tables import FACT_TABLES
 
 Ask = Callable[..., Context]
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -139,7 +139,7 @@ def test_pages_without_an_end_are_an_error(
     standin: aws.StandIn, ask: Ask, same: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A token that comes again, or tokens without an end, end with an error."""
-    monkeypatch.setattr("extract.aws_instance_types.api.MAX_PAGES", 10)
+    monkeypatch.setattr("extract.aws.instance_types.api.MAX_PAGES", 10)
     standin.fault("ec2:DescribeInstanceTypes", ec2.RepeatToken(same=same))
 
     with pytest.raises(SourceError) as caught:
@@ -209,7 +209,7 @@ def test_html_is_another_layout(standin: aws.StandIn, ask: Ask) -> None:
 def test_the_shell_does_not_wait_for_this_source() -> None:
     """Importing the source loads neither boto3 nor an HTTP client nor polars."""
     heavy = "{'boto3', 'botocore', 'urllib3', 'stamina', 'polars'}"
-    code = f"import sys, extract.aws_instance_types; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, extract.aws.instance_types; print(sorted({heavy} & set(sys.modules)))"
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from extract.aws_spot_feed import ADVISOR_URL, PRICES_URL, SOURCE
+from extract.aws.spot_feed import ADVISOR_URL, PRICES_URL, SOURCE
 from extract.base import Context
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
-from warehouse.gates import row_gate
+from warehouse.log.gates import row_gate
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 Saved = Callable[[str], bytes]

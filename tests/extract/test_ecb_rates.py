@@ -20,11 +20,12 @@ from published import query
 
 from extract.base import Context
 from extract.ecb_rates import ARCHIVE_URL, SOURCE, URL
-from extract.web import Response
-from warehouse import db, publish
+from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged, SettingsError
-from warehouse.load import load, no_rows
+from warehouse.log import db
+from warehouse.log.load import load, no_rows
+from warehouse.publish import published_file
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 DAILY = b"""<?xml version="1.0" encoding="UTF-8"?>
@@ -269,7 +270,9 @@ def published(folder: Path, body: bytes, **prices: tuple[date, dict[str, object]
             )
             load(con, [each], recorded_at=each.observed_at)
         built_at = max(each.observed_at for each in looks) + timedelta(hours=1)
-        return publish.publish(con, folder, marts=LEAST_MARTS, sources=sources, built_at=built_at, version="test")
+        return published_file.publish(
+            con, folder, marts=LEAST_MARTS, sources=sources, built_at=built_at, version="test"
+        )
 
 
 def dollars(file: Path) -> dict[object, tuple[object, ...]]:

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from web_site import Answer, Site, open_site, send
 
-from extract.http import HttpWeb, Retries
+from extract.web.http import HttpWeb, Retries
 from warehouse.errors import SourceError, Unavailable
 
 QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)

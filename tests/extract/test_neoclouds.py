@@ -11,8 +11,8 @@ from neoclouds.case import Case, cases, rows
 
 from extract.neoclouds import SOURCES
 from warehouse.errors import LayoutChanged
-from warehouse.gates import row_gate
-from warehouse.schemas import IDENTITY
+from warehouse.log.gates import row_gate
+from warehouse.schema.tables import IDENTITY
 
 CASES = cases()
 WHOLE = [case for case in CASES if not case.gaps]

@@ -19,8 +19,8 @@ from extract.base import Context
 from extract.offline_archive import SOURCE, ArchiveWeb
 from warehouse.documents import Document, Look
 from warehouse.errors import SourceError
-from warehouse.gates import row_gate
-from warehouse.instance_types import missing
+from warehouse.log.gates import row_gate
+from warehouse.reference.instance_types import missing
 
 ROOT = Path(__file__).parents[2]
 ARCHIVE = ROOT / "extract" / "archive"

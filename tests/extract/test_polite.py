@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from web_site import Answer, Clock, Site, open_site, send
 
-from extract.http import HttpWeb, Retries
-from extract.polite import ASK_AGAIN_S, ROBOTS_LIMIT_BYTES, PoliteWeb
-from extract.web import Response
+from extract.web.http import HttpWeb, Retries
+from extract.web.interface import Response
+from extract.web.polite import ASK_AGAIN_S, ROBOTS_LIMIT_BYTES, PoliteWeb
 from warehouse.errors import SourceError, Unavailable
 
 QUICK = Retries(attempts=2, seconds=5, pause_s=0.001)

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from web_site import Answer, Clock, Site, open_site, send
 
-from extract.http import HttpWeb, Retries
-from extract.polite import PAUSE_S, PoliteWeb
+from extract.web.http import HttpWeb, Retries
+from extract.web.polite import PAUSE_S, PoliteWeb
 from warehouse.errors import SourceError, Unavailable
 
 QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)

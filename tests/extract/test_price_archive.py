@@ -17,8 +17,8 @@ from extract.base import Context
 from extract.price_archive import SOURCE
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged, SourceError
-from warehouse.gates import row_gate
-from warehouse.schemas import IDENTITY
+from warehouse.log.gates import row_gate
+from warehouse.schema.tables import IDENTITY
 
 ROOT = Path(__file__).parents[2]
 ARCHIVE = ROOT / "extract" / "archive"

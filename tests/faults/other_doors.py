@@ -20,9 +20,9 @@ from gpuhunt_answers import CLOUDRIFT, DAYTONA, PATHS, SEEWEB
 from standin.exchange import Answer
 
 from extract import source_named
-from extract.aws_spot import archive
+from extract.aws.spot import archive
+from extract.catalogues.skypilot_catalog import history
 from extract.neoclouds import digitalocean
-from extract.neoclouds.skypilot_catalog import history
 from faults import git_site
 from faults.subject import Subject, ends, fixed
 

@@ -15,11 +15,11 @@ import pytest
 from botocore.retries.standard import ExponentialBackoff
 from standin import api
 
-import extract.aws_client
-import extract.http
-import extract.polite
+import extract.aws.client
+import extract.web.http
+import extract.web.polite
 from extract.base import Context
-from extract.neoclouds.skypilot_catalog import history
+from extract.catalogues.skypilot_catalog import history
 from faults.git_site import Descendants
 from faults.subject import Subject
 from faults.subjects import MOMENT, Lab
@@ -28,7 +28,7 @@ from faults.tls import authority, certified
 from faults.wire import FaultServer
 from warehouse.documents import Look
 from warehouse.errors import ChipledgerError
-from warehouse.gates import row_gate
+from warehouse.log.gates import row_gate
 
 LIMIT_S = 30.0
 """What a probe may take, on a busy machine."""
@@ -121,20 +121,20 @@ def quick(patch: pytest.MonkeyPatch, patience: Patience) -> Iterator[None]:
     patch.delenv("DIGITALOCEAN_TOKEN", raising=False)
     patch.setattr(ExponentialBackoff, "delay_amount", lambda self, context: 0.001)
     patch.setenv("AWS_MAX_ATTEMPTS", str(patience.attempts))
-    soon = extract.http.Retries(attempts=patience.attempts, seconds=10, pause_s=0.001, longest_s=0.002)
-    patch.setattr(extract.http, "STREAM_RETRIES", soon)
-    real = extract.http.HttpWeb
+    soon = extract.web.http.Retries(attempts=patience.attempts, seconds=10, pause_s=0.001, longest_s=0.002)
+    patch.setattr(extract.web.http, "STREAM_RETRIES", soon)
+    real = extract.web.http.HttpWeb
     patch.setattr(
-        extract.http, "HttpWeb",
+        extract.web.http, "HttpWeb",
         lambda: real(
             retries=soon, connect_timeout_s=patience.read, read_timeout_s=patience.read,
             whole_timeout_s=patience.whole, stream_timeout_s=patience.whole,
         ),
     )  # fmt: skip
-    patch.setattr(extract.aws_client, "CONNECT_TIMEOUT_S", patience.read)
-    patch.setattr(extract.aws_client, "READ_TIMEOUT_S", patience.read)
-    patch.setattr(extract.aws_client, "WHOLE_TIMEOUT_S", patience.whole)
-    patch.setattr(extract.aws_client, "QUERY_TIMEOUT_S", 2.0)
+    patch.setattr(extract.aws.client, "CONNECT_TIMEOUT_S", patience.read)
+    patch.setattr(extract.aws.client, "READ_TIMEOUT_S", patience.read)
+    patch.setattr(extract.aws.client, "WHOLE_TIMEOUT_S", patience.whole)
+    patch.setattr(extract.aws.client, "QUERY_TIMEOUT_S", 2.0)
     for name in ("CLONE_S", "READ_S"):
         patch.setattr(history, name, max(patience.whole, GIT_S))
     patch.setattr(history, "MEMORY_BYTES", GIT_BYTES)
@@ -197,9 +197,9 @@ def _asked(lab: Lab, subject: Subject, fault: Fault | None, folder: Path, n_good
             for name, value in subject.environment(base).items():
                 patch.setenv(name, value)
             subject.prepare(base, folder, patch)
-            web: Any = extract.http.HttpWeb()
+            web: Any = extract.web.http.HttpWeb()
             if subject.source.polite:
-                web = extract.polite.PoliteWeb(web, spare_loopback=False, pause_s=0.0)
+                web = extract.web.polite.PoliteWeb(web, spare_loopback=False, pause_s=0.0)
             ctx = Context(web=web, settings=subject.settings(base), now=lambda: MOMENT)
             error: BaseException | None = None
             looks: list[Look] = []

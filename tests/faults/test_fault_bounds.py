@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from web_site import open_site, send
 
-from extract import aws_client, kept_lines
-from extract.http import HttpWeb, Retries, _same_family
-from extract.http_head import _elsewhere
+from extract.aws import client, line_buffer
 from extract.neoclouds import fetching
-from extract.polite import _redirected
-from extract.web import Response
+from extract.web.http import HttpWeb, Retries, _same_family
+from extract.web.http_head import _elsewhere
+from extract.web.interface import Response
+from extract.web.polite import _redirected
 from warehouse.errors import LayoutChanged, SourceError, Unavailable
 
 
@@ -80,14 +80,14 @@ def test_nobody_at_a_link_local_address_is_asked(address: str, refused: bool) ->
 
 def test_a_query_ends_by_size_and_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many tokens are new."""
-    monkeypatch.setattr(aws_client, "QUERY_LIMIT_BYTES", 10)
-    tokens = aws_client.Tokens("aws_spot", "us-east-1", most=99)
-    assert tokens.next({"NextToken": "a", aws_client.BODY: b"x" * 10}, "NextToken") == "a"
+    monkeypatch.setattr(client, "QUERY_LIMIT_BYTES", 10)
+    tokens = client.Tokens("aws_spot", "us-east-1", most=99)
+    assert tokens.next({"NextToken": "a", client.BODY: b"x" * 10}, "NextToken") == "a"
     with pytest.raises(SourceError, match="exceed 10 bytes"):
-        tokens.next({"NextToken": "b", aws_client.BODY: b"x"}, "NextToken")
+        tokens.next({"NextToken": "b", client.BODY: b"x"}, "NextToken")
 
-    monkeypatch.setattr(aws_client, "QUERY_TIMEOUT_S", -1.0)
-    tokens = aws_client.Tokens("aws_spot", "us-east-1", most=99)
+    monkeypatch.setattr(client, "QUERY_TIMEOUT_S", -1.0)
+    tokens = client.Tokens("aws_spot", "us-east-1", most=99)
     assert tokens.next({}, "NextToken") == ""
     with pytest.raises(Unavailable, match="did not end within"):
         tokens.next({"NextToken": "a"}, "NextToken")
@@ -95,8 +95,8 @@ def test_a_query_ends_by_size_and_by_time(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_is_kept_of_a_file_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file in which every line seems to matter is another file."""
-    monkeypatch.setattr(kept_lines, "EXCERPT_LIMIT_BYTES", 10)
-    kept = kept_lines.Kept(b"head\n", source="aws_price_list", url="http://a/b.csv")
+    monkeypatch.setattr(line_buffer, "EXCERPT_LIMIT_BYTES", 10)
+    kept = line_buffer.Kept(b"head\n", source="aws_price_list", url="http://a/b.csv")
     kept.add([b"1234\n"])
     assert kept.body == b"head\n1234\n"
     with pytest.raises(LayoutChanged, match="exceed 10 bytes"):

@@ -13,7 +13,7 @@ import pytest
 from git_repository import Repository, table
 
 from extract.base import Context
-from extract.neoclouds.skypilot_catalog import SOURCE, history
+from extract.catalogues.skypilot_catalog import SOURCE, history
 from faults import git_site
 from faults.spoilers import moved, silent
 from faults.subjects import MOMENT

@@ -19,9 +19,9 @@ from faults.probe import Patience, address, expected, quick
 from faults.subject import Subject
 from faults.subjects import MOMENT, Lab, lab, subjects
 from faults.table import FAULTS, Fault
-from flows import steps
-from flows.settings import Settings
-from flows.summary import Summary
+from flows.collect import steps
+from flows.collect.summary import Summary
+from flows.config.settings import Settings
 
 LATER = MOMENT + timedelta(days=4)
 RUNS = 16
@@ -47,7 +47,7 @@ def published(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "MARTS", LEAST_MARTS)
     monkeypatch.setattr(steps, "PUBLIC", ())
     monkeypatch.setattr(steps, "MACROS", ())
-    monkeypatch.setattr("flows.steps.audit_tables.TABLES", ())
+    monkeypatch.setattr("flows.collect.steps.audit_tables.TABLES", ())
     monkeypatch.setattr(steps.Run, "report", lambda run: run.settings.data_dir)
 
 
@@ -75,10 +75,10 @@ def asking(running: Lab, asked: list[Subject]) -> Iterator[dict[str, dict[str, A
     """Give the settings of all sources that lead to the lab."""
     settings: dict[str, dict[str, Any]] = {source.name: {"enabled": False} for source in SOURCES}
     with pytest.MonkeyPatch.context() as patch, quick(patch, PATIENCE):
-        import extract.polite
+        import extract.web.polite
 
-        real = extract.polite.PoliteWeb
-        patch.setattr(extract.polite, "PoliteWeb", lambda web: real(web, spare_loopback=False, pause_s=0.0))
+        real = extract.web.polite.PoliteWeb
+        patch.setattr(extract.web.polite, "PoliteWeb", lambda web: real(web, spare_loopback=False, pause_s=0.0))
         for subject in asked:
             base = running.server(subject).url()
             settings[subject.source.name] = {

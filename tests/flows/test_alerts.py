@@ -14,14 +14,14 @@ from alert_file import write
 from click.testing import CliRunner
 from looks import day
 
-from flows import alert_words, alerts
-from flows.alert_news import Item
-from flows.alert_settings import AlertSettings
-from flows.alert_words import Message
-from flows.alerts import Outcome
-from flows.cli import main
-from flows.mail import Refused, Uncertain
-from flows.settings import Settings
+from flows.alerts import deliver, text
+from flows.alerts.deliver import Outcome
+from flows.alerts.findings import Item
+from flows.alerts.text import Message
+from flows.cli.main import main
+from flows.config.alert_settings import AlertSettings
+from flows.config.settings import Settings
+from flows.mail.sending import Refused, Uncertain
 from reports.wording import MINUS
 from warehouse.errors import ChipledgerError, SettingsError
 
@@ -49,7 +49,7 @@ class Ear:
 
 def tell(folder: Path, at: float, *channels: Ear, **table: Any) -> Outcome:
     settings = Settings(data_dir=folder, alerts=table)
-    return alerts.tell(settings, clock=lambda: day(at), channels=channels)
+    return deliver.tell(settings, clock=lambda: day(at), channels=channels)
 
 
 def written(folder: Path) -> list[dict[str, Any]]:
@@ -313,7 +313,7 @@ def test_a_repricing_is_one_line_where_it_moved_alike() -> None:
         fact | {"price_after": 5.0, "change_ratio": -0.593}
     ]
     items = [Item(kind="move", id=str(n), fact=each) for n, each in enumerate(facts)]
-    told = alert_words.message("move", items, least=0.05, stale_days=3)
+    told = text.message("move", items, least=0.05, stale_days=3)
     assert (told.title, len(told.ids)) == ("chipledger: 2 list prices moved by 5 % or more", 13)
     assert told.text.splitlines()[:2] == [
         "- AWS, p5.48xlarge (H100 SXM), on-demand in us-east-1: 12.29 to 5.00 USD per chip-hour, "
@@ -330,8 +330,9 @@ def test_nothing_set_up_costs_nothing(tmp_path: Path) -> None:
     """No import of Apprise, pydantic or polars, no file; the run's own outcome stands."""
     write(tmp_path, 2)
     code = (
-        "import sys; from pathlib import Path; from flows import alerts; from flows.settings import Settings; "
-        f"alerts.after_run(Settings(data_dir=Path({str(tmp_path)!r})), clock=None); "
+        "import sys; from pathlib import Path; from flows.alerts import deliver; "
+        "from flows.config.settings import Settings; "
+        f"deliver.after_run(Settings(data_dir=Path({str(tmp_path)!r})), clock=None); "
         "print(sorted({'apprise', 'pydantic', 'polars', 'duckdb'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={})
@@ -373,13 +374,13 @@ def test_nobody_to_tell_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The command refuses; after a run it is a warning, and the run's own outcome stands."""
-    monkeypatch.delenv(alerts.URLS, raising=False)
+    monkeypatch.delenv(deliver.URLS, raising=False)
     write(tmp_path, 1)
     (tmp_path / "chipledger.toml").write_text("[alerts]\nchange_percent = 3\n")
     given = ["--settings", str(tmp_path / "chipledger.toml"), "--data-dir", str(tmp_path), "alert"]
     done = CliRunner().invoke(main, given)
     assert (done.exit_code, "there is nobody to tell" in done.output) == (2, True)
-    alerts.after_run(Settings(data_dir=tmp_path, alerts={"to": ["a@example.com"]}), clock=lambda: day(1))
+    deliver.after_run(Settings(data_dir=tmp_path, alerts={"to": ["a@example.com"]}), clock=lambda: day(1))
     assert "Server and sender stand in [mail]" in caplog.text
 
 

@@ -10,9 +10,12 @@ from click.testing import CliRunner
 from market_file import publish_market
 from published import query
 
-from flows import allowed, choose, cli, commitments, pages
-from flows.decision_settings import DecisionSettings
-from flows.settings import Settings
+from flows.cli import main
+from flows.collect import pages
+from flows.config.decision_settings import DecisionSettings
+from flows.config.settings import Settings
+from flows.decisions import choose, commitments
+from flows.decisions import regions as allowed
 from warehouse.errors import SettingsError
 
 EAST, HERE = "20 east", "us-east-1"
@@ -111,10 +114,10 @@ def test_every_command_says_so(file: Path, tmp_path: Path) -> None:
         ["makeorbuy", str(hosted), "--own", "h100 sxm on_demand aws", "--model", "llama-2-70b"],
     )
     for words in commands:
-        done = CliRunner().invoke(cli.main, ["--settings", str(settings), *words])
+        done = CliRunner().invoke(main.main, ["--settings", str(settings), *words])
         assert done.exit_code == 0, done.output
         assert f"Regions: only {HERE}. Current prices left out: 16 east (1), 20 east (1), 32 east (1)" in done.output
-        told = simplejson.loads(CliRunner().invoke(cli.main, ["--settings", str(settings), *words, "--json"]).stdout)[
+        told = simplejson.loads(CliRunner().invoke(main.main, ["--settings", str(settings), *words, "--json"]).stdout)[
             "regions"
         ]
         assert told["allowed"] == [HERE]

@@ -15,7 +15,7 @@ from looks import day
 from toy_source import TOY, Toy
 
 from extract.base import Context, Source
-from flows import replay, steps
+from flows.collect import ingest, steps
 from warehouse.documents import Look
 from warehouse.errors import ChipledgerError, LayoutChanged, SettingsError, Unavailable
 
@@ -47,21 +47,21 @@ def archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, least_marts: None) 
     settings = tmp_path / "chipledger.toml"
     settings.write_text(f'data_dir = "{archive.data_dir}"\n')
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
-    for module in (steps, replay):
+    for module in (steps, ingest):
         monkeypatch.setattr(module, "source_named", {TOY: archive.source()}.__getitem__)
     monkeypatch.setattr(steps, "SOURCES", (archive.source(),))
-    monkeypatch.setattr("flows.run_page.SOURCES", (archive.source(),))
+    monkeypatch.setattr("flows.scheduling.run_page.SOURCES", (archive.source(),))
     return archive
 
 
 @pytest.fixture
 def flow_file(prefect_home: None, archive: Archive, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return flows/backfill_flow.py as Prefect loads it; its tasks are called plainly, its pages and tasks kept."""
+    """Return flows/backfill.py as Prefect loads it; its tasks are called plainly, its pages and tasks kept."""
     from prefect.flows import load_flow_from_entrypoint
 
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    loaded: Any = sys.modules[load_flow_from_entrypoint("flows/backfill_flow.py:backfill").__module__]
+    loaded: Any = sys.modules[load_flow_from_entrypoint("flows/backfill.py:backfill").__module__]
     loaded.pages, loaded.tasks, make = [], [], loaded.read_task
 
     def plain(*arguments: Any) -> Any:

@@ -16,12 +16,13 @@ from looks import day
 from published import content
 from toy_source import Toy
 
-from flows import backup, backup_files, cli
-from flows.settings import Settings
-from warehouse import db
+from flows.backup import containers, snapshot
+from flows.cli import main
+from flows.config.settings import Settings
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError, WriterBusy
-from warehouse.landing import Landing
+from warehouse.landing.folder import Landing
+from warehouse.log import db
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toy]:
 def folder(kept: Toy, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a backup that is a folder; copy it."""
     target = tmp_path_factory.mktemp("made") / "folder"
-    backup.back_up(kept.settings(), target, clock=kept.clock)
+    snapshot.back_up(kept.settings(), target, clock=kept.clock)
     return target
 
 
@@ -57,8 +58,8 @@ def landed(root: Path) -> dict[str, bytes]:
 def test_a_backup_gives_back_what_was_there(kept: Toy, tmp_path: Path, name: str) -> None:
     """Landing and records byte for byte, the log table by table; nothing that can be made again; private throughout."""
     (tmp_path / "my.toml").write_text("workers = 2\n")
-    made = backup.back_up(kept.settings(), tmp_path / name, settings_file=tmp_path / "my.toml", clock=kept.clock)
-    manifest = backup_files.receive(tmp_path / name, tmp_path / "back")
+    made = snapshot.back_up(kept.settings(), tmp_path / name, settings_file=tmp_path / "my.toml", clock=kept.clock)
+    manifest = containers.receive(tmp_path / name, tmp_path / "back")
     back = files(tmp_path / "back")
 
     assert manifest == made.manifest
@@ -81,8 +82,8 @@ def test_backup_deletion_restore_is_equal(kept: Toy, folder: Path, tmp_path: Pat
     (settings.data_dir / "landing").mkdir(parents=True)
     (settings.data_dir / "landing/journal.jsonl").write_text("another history\n")
     with pytest.raises(ChipledgerError, match="not empty"):
-        backup.restore(settings, folder, clock=kept.clock)
-    done = backup.restore(settings, folder, force=True, clock=kept.clock)
+        snapshot.restore(settings, folder, clock=kept.clock)
+    done = snapshot.restore(settings, folder, force=True, clock=kept.clock)
 
     assert content(settings.data_dir / "prices.duckdb") == content(kept.data_dir / "prices.duckdb")
     assert landed(settings.data_dir) == landed(kept.data_dir)
@@ -139,7 +140,7 @@ def test_a_backup_that_was_changed_is_refused(folder: Path, tmp_path: Path, what
     settings = Settings(data_dir=tmp_path / "data")
 
     with pytest.raises(ChipledgerError, match=words):
-        backup.restore(settings, tmp_path / "backup")
+        snapshot.restore(settings, tmp_path / "backup")
     assert [path.name for path in settings.data_dir.iterdir()] == ["writer.lock"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup", "data"]
 
@@ -171,33 +172,33 @@ def test_an_archive_leads_nowhere_else(folder: Path, tmp_path: Path, name: str, 
     member.size = 1000 if kind == tarfile.REGTYPE else 0
 
     with pytest.raises(ChipledgerError, match=words):
-        backup_files.receive(archive(tmp_path / "own.tar.gz", folder, member), tmp_path / "back")
+        containers.receive(archive(tmp_path / "own.tar.gz", folder, member), tmp_path / "back")
     assert [path.name for path in tmp_path.iterdir() if path.name not in ("own.tar.gz", "back")] == []
 
 
 @pytest.mark.parametrize("name", ["own.tar.gz", "own.tar.zst"])
 def test_an_archive_cut_short_is_refused(kept: Toy, tmp_path: Path, name: str) -> None:
     """As a full disk or a broken copy leaves it."""
-    backup.back_up(kept.settings(), tmp_path / name, clock=kept.clock)
+    snapshot.back_up(kept.settings(), tmp_path / name, clock=kept.clock)
     os.truncate(tmp_path / name, (tmp_path / name).stat().st_size // 2)
 
     with pytest.raises(ChipledgerError):
-        backup.check(tmp_path / name, tmp_path / "scratch")
+        snapshot.check(tmp_path / name, tmp_path / "scratch")
 
 
 def test_a_backup_that_cannot_be_read_back_gets_no_name(
     kept: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What went wrong on its way to the disk is seen before the backup passes for one."""
-    write = backup_files.write
+    write = containers.write
 
-    def badly(target: Path, manifest: backup_files.Manifest, files: dict[str, Path]) -> None:
+    def badly(target: Path, manifest: containers.Manifest, files: dict[str, Path]) -> None:
         write(target, manifest, files)
         (target / "mail.jsonl").write_text("")
 
-    monkeypatch.setattr(backup_files, "write", badly)
+    monkeypatch.setattr(containers, "write", badly)
     with pytest.raises(ChipledgerError, match="not the one that was backed up"):
-        backup.back_up(kept.settings(), tmp_path / "own", clock=kept.clock)
+        snapshot.back_up(kept.settings(), tmp_path / "own", clock=kept.clock)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -206,13 +207,13 @@ def test_a_wrong_target_is_refused(kept: Toy, tmp_path: Path, name: str, words: 
     """Nothing is written over, and no ending is guessed at."""
     (tmp_path / "there").mkdir()
     with pytest.raises(ChipledgerError, match=words):
-        backup.back_up(kept.settings(), tmp_path / name)
+        snapshot.back_up(kept.settings(), tmp_path / name)
 
 
 def test_a_run_that_writes_is_not_backed_up(kept: Toy, tmp_path: Path) -> None:
     """The writer's lock is held: the backup says by whom."""
     with db.locked(kept.data_dir), pytest.raises(WriterBusy):
-        backup.back_up(kept.settings(), tmp_path / "own")
+        snapshot.back_up(kept.settings(), tmp_path / "own")
 
 
 def test_the_commands(kept: Toy, tmp_path: Path) -> None:
@@ -221,7 +222,7 @@ def test_the_commands(kept: Toy, tmp_path: Path) -> None:
     shutil.copytree(kept.data_dir, data_dir)
 
     def call(*words: object) -> str:
-        done = CliRunner().invoke(cli.main, ["--data-dir", str(data_dir), *map(str, words)])
+        done = CliRunner().invoke(main.main, ["--data-dir", str(data_dir), *map(str, words)])
         assert done.exit_code == 0, done.output
         return done.output
 

@@ -12,8 +12,8 @@ import pytest
 from bedrock_file import ON_DEMAND, add, listed, write
 from click.testing import CliRunner
 
-from flows.bedrock import read
-from flows.cli import main
+from flows.cli.main import main
+from flows.decisions.bedrock import read
 from warehouse.errors import ChipledgerError
 
 Change = Callable[[dict[str, Any]], object]

@@ -10,8 +10,8 @@ from breakeven_file import publish_breakeven
 from click.testing import CliRunner, Result
 from kept import once
 
-from flows.breakeven_sides import read
-from flows.cli import main
+from flows.cli.main import main
+from flows.decisions.break_even_sides import read
 from warehouse.errors import SettingsError
 
 Call = Callable[..., Result]
@@ -241,10 +241,10 @@ def test_a_wrong_question_says_what_is_allowed(call: Call, words: tuple[str, ...
 
 def test_the_page_needs_nothing_else_and_escapes(call: Call) -> None:
     """The page shows what the terminal shows; text from outside is text there."""
-    from flows import breakeven_page
+    from flows.decisions import break_even_page
 
     page = call("--from-cpm", "0.61", "--to-cpm", "0.28", "--tokens-per-day", "1B", "--html").stdout
-    made = breakeven_page.render([breakeven_page.Section("<script>", ["<i>"], [{"<b>": "<u>"}])], "<script>")
+    made = break_even_page.render([break_even_page.Section("<script>", ["<i>"], [{"<b>": "<u>"}])], "<script>")
 
     assert page.startswith("<!DOCTYPE html>")
     assert "109,100,000,000" in page

@@ -12,10 +12,10 @@ from looks import day
 from toy_source import TOY, Toy, installed
 
 from extract.base import Context
-from flows import replay, steps
-from warehouse import content
-from warehouse.batch import ParsedLook
-from warehouse.load import LookResult, load
+from flows.collect import ingest, steps
+from warehouse.log import content
+from warehouse.log.batch import ParsedLook
+from warehouse.log.load import LookResult, load
 
 DAYS = 7
 """Past looks at each of two scopes."""
@@ -55,14 +55,14 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(len(given))
         return load(con, given, recorded_at=recorded_at)
 
-    monkeypatch.setattr(replay, "load", counted)
+    monkeypatch.setattr(ingest, "load", counted)
     return found
 
 
 @pytest.fixture
 def whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, content.TableHash]:
     """Return the log of an archive that is loaded at once."""
-    monkeypatch.setattr(replay, "PORTION", 1000)
+    monkeypatch.setattr(ingest, "PORTION", 1000)
     toy = installed(monkeypatch, tmp_path / "whole")
     toy.at = 30
     landed(toy)
@@ -75,7 +75,7 @@ def parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, whole: object) -> Toy
     toy = installed(monkeypatch, tmp_path / "parts")
     toy.at = 30
     landed(toy)
-    monkeypatch.setattr(replay, "PORTION", 3)
+    monkeypatch.setattr(ingest, "PORTION", 3)
     return toy
 
 
@@ -92,7 +92,7 @@ def test_what_breaks_off_between_portions_goes_on(
     whole: dict[str, content.TableHash], sizes: list[int], parts: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was loaded is known, the rest is loaded by the next run: the log is the same, and nothing is twice."""
-    counted = replay.load
+    counted = ingest.load
 
     def broken(*given: Any, **named: Any) -> list[LookResult]:
         if len(sizes) == 3:
@@ -100,7 +100,7 @@ def test_what_breaks_off_between_portions_goes_on(
         return counted(*given, **named)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(replay, "load", broken)
+        patch.setattr(ingest, "load", broken)
         log_of(parts)
     assert sizes == [1, 3, 3]
 

@@ -10,8 +10,9 @@ from choice_file import H100_RATE, H200_RATE, MODEL, choice_folder
 from click.testing import CliRunner
 from cost_file import P5, lines
 
-from flows import choose, cli
-from flows.decision_settings import DecisionSettings
+from flows.cli import main
+from flows.config.decision_settings import DecisionSettings
+from flows.decisions import choose
 from warehouse.errors import ChipledgerError, SettingsError
 
 
@@ -210,7 +211,7 @@ def test_the_command_and_its_words(file: Path) -> None:
     """People read the winner, its evidence, the next and what would flip it; the judgement stays with them."""
 
     def call(*words: str) -> Any:
-        return CliRunner().invoke(cli.main, ["--data-dir", str(file.parent), "choose", *words])
+        return CliRunner().invoke(main.main, ["--data-dir", str(file.parent), "choose", *words])
 
     done = call("--workload", "pretraining-175b", "--provider", "AWS")
     assert done.exit_code == 0, done.output

@@ -12,9 +12,12 @@ from click.testing import CliRunner
 from looks import START, day, row
 from purchase import P5, plan, putting, seen, term
 
-from flows import cli, commitments, decision_settings, private
-from flows.decision_settings import DecisionSettings
-from flows.settings import Settings
+from flows.cli import main
+from flows.config import decision_settings
+from flows.config.decision_settings import DecisionSettings
+from flows.config.settings import Settings
+from flows.decisions import commitments
+from flows.private import private_file
 from warehouse.errors import SettingsError
 
 TODAY = date(2026, 11, 21)
@@ -213,13 +216,13 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         '[[discount]]\nprovider = "AWS"\nfamily = "p5"\noption = "on_demand"\npercent = 10\nvalid_from = 2025-01-01\n'
     )
     named = {"fleet": str(folder / "fleet.csv"), "prices": str(folder / "prices.toml")}
-    private.build(Settings(data_dir=folder, private=named), day(0))
+    private_file.build(Settings(data_dir=folder, private=named), day(0))
     yield folder
 
 
 def test_the_command_on_a_published_file(data_dir: Path) -> None:
     """Options, moves and the fleet are found in their files: the fall is 44 % once in 400 days, terms all three."""
-    told = CliRunner().invoke(cli.main, ["--data-dir", str(data_dir), "commitments", "--horizon", "36", "--json"])
+    told = CliRunner().invoke(main.main, ["--data-dir", str(data_dir), "commitments", "--horizon", "36", "--json"])
     assert told.exit_code == 0, told.output
     found = simplejson.loads(told.output)
     training, batch, chat = found["lines"]
@@ -235,7 +238,7 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     assert batch["reason"].startswith("no commitment is known")
     assert chat["reason"] == "no price of this provider is known"
 
-    words = CliRunner().invoke(cli.main, ["--data-dir", str(data_dir), "commitments"])
+    words = CliRunner().invoke(main.main, ["--data-dir", str(data_dir), "commitments"])
     assert words.exit_code == 0, words.output
     assert f"at list prices: cover {answer['cover_nodes']} nodes (from " in words.output
     assert "owned: 6 nodes for 30 days more" in words.output
@@ -244,6 +247,6 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
 def test_without_a_fleet_the_command_says_what_to_do(tmp_path: Path, data_dir: Path) -> None:
     """Nothing is made up: exit code 1, and the name of the setting."""
     (tmp_path / "prices.duckdb").write_bytes((data_dir / "prices.duckdb").read_bytes())
-    told = CliRunner().invoke(cli.main, ["--data-dir", str(tmp_path), "commitments"])
+    told = CliRunner().invoke(main.main, ["--data-dir", str(tmp_path), "commitments"])
     assert told.exit_code == 1
     assert "there is no fleet to cover" in told.stderr

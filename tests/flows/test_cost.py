@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 from cost_file import cost_file
 
-from flows.cli import main
-from flows.cost import cheapest
+from flows.cli.main import main
+from flows.decisions.cost import cheapest
 
 Call = Callable[..., Result]
 
@@ -240,7 +240,7 @@ def test_a_model_without_evidence_has_no_estimate(call: Call) -> None:
 
 def test_the_page_needs_nothing_else_and_escapes(call: Call, tmp_path: Path) -> None:
     """The page shows what the terminal shows; text from outside is text there."""
-    from flows import cost_page
+    from flows.decisions import cost_page
 
     page = call("--model", "llama-2-70b", "--html").stdout
     made = cost_page.render(

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from flows import launch, retrying, run_page
-from flows.summary import Summary
+from flows.collect.summary import Summary
+from flows.scheduling import launch, retrying, run_page
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
-from warehouse.load import LookResult
+from warehouse.log.load import LookResult
 
 ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)

@@ -17,9 +17,9 @@ import pytest
 from counted import Counted
 from kept_data import toy_at
 
-from flows import replay, steps
-from flows.settings import Settings
-from warehouse.landing import Landing
+from flows.collect import ingest, steps
+from flows.config.settings import Settings
+from warehouse.landing.folder import Landing
 
 YEAR = Path(__file__).parents[2] / "bench/simulated_year.py"
 LENGTHS = [12, pytest.param(30, marks=pytest.mark.prove)]
@@ -60,7 +60,7 @@ def days(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.Te
     counted = Days()
     with toy_at(settings.data_dir), pytest.MonkeyPatch.context() as patch, bench.Meter(world):
         counts: Counter[str] = Counter()
-        entries, single, catch_up = Landing.entries, Landing._single, replay.catch_up
+        entries, single, catch_up = Landing.entries, Landing._single, ingest.catch_up
 
         def read(landing: Landing, start: int = 0, part: str | None = None) -> Iterator[Any]:
             for entry in entries(landing, start, part):
@@ -75,7 +75,7 @@ def days(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.Te
 
         patch.setattr(Landing, "entries", read)
         patch.setattr(Landing, "_single", opened)
-        patch.setattr(replay, "catch_up", lambda con, landing, **how: catch_up(Counted(con, counts), landing, **how))
+        patch.setattr(ingest, "catch_up", lambda con, landing, **how: catch_up(Counted(con, counts), landing, **how))
         for day in range(n_days):
             world.turn(day)
             counts.clear()

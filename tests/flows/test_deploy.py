@@ -17,8 +17,9 @@ import yaml
 from click.testing import CliRunner
 
 from extract import SOURCES
-from flows import deploy, fan_out, limits
-from flows.cli import main
+from flows.cli.main import main
+from flows.collect import fan_out, limits
+from flows.scheduling import deploy
 from warehouse.errors import ChipledgerError, SettingsError
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ import pytest
 from prefect_server import ROOT, UP_WITHIN_S, running, wait_for
 
 from extract import SOURCES
-from flows import deploy, launch
+from flows.scheduling import deploy, launch
 
 RUN_WITHIN_S = 300
 

@@ -8,8 +8,9 @@ from click.testing import CliRunner
 from standin import api, aws, ec2, faults
 
 from extract import SOURCES
-from flows import cli, examine_aws
-from flows.settings import Settings
+from flows.cli import main
+from flows.config.settings import Settings
+from flows.doctor import aws as examine_aws
 
 ACTIONS = [each.action for each in examine_aws.PERMISSIONS]
 
@@ -92,7 +93,7 @@ def test_keys_are_not_shown(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatc
     file = tmp_path / "chipledger.toml"
     file.write_text("".join(f"[sources.{source.name}]\nenabled = false\n" for source in SOURCES))
     for more in ([], ["--json"]):
-        done = CliRunner().invoke(cli.main, ["--settings", str(file), "--data-dir", str(tmp_path), "doctor", *more])
+        done = CliRunner().invoke(main.main, ["--settings", str(file), "--data-dir", str(tmp_path), "doctor", *more])
         assert done.exit_code == 0, done.output
         assert done.output.count("denied: ") == len(ACTIONS)
         assert "denied: UnrecognizedClientException" in done.output

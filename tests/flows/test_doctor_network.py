@@ -15,10 +15,13 @@ from mail_server import serving
 from web_site import Site, open_site, send
 
 from extract import SOURCES
-from flows import examine, examine_net, examine_ways, mail, mail_settings
-from flows.cli import main
-from flows.examine_row import Row
-from flows.settings import Settings
+from flows.cli.main import main
+from flows.config import mail_settings
+from flows.config.settings import Settings
+from flows.doctor import checks, services
+from flows.doctor import network as examine_net
+from flows.doctor.row import Row
+from flows.mail import sending
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 OFF = {source.name: {"enabled": False} for source in SOURCES}
@@ -128,8 +131,10 @@ def test_every_live_source_has_an_address_or_asks_an_api(monkeypatch: pytest.Mon
 
 def told(context: ssl.SSLContext | None, port: int, monkeypatch: pytest.MonkeyPatch, **more: Any) -> Row:
     """Return the line of mail where the server's own authority is trusted, or no other than the usual."""
-    monkeypatch.setattr(mail.ssl, "create_default_context", lambda: context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
-    (row,) = examine_ways.mails(
+    monkeypatch.setattr(
+        sending.ssl, "create_default_context", lambda: context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    )
+    (row,) = services.mails(
         Settings(mail=MAIL | {"port": port, "user": "me"} | more), {mail_settings.PASSWORD: "secret"}
     )
     return row
@@ -152,14 +157,14 @@ def test_what_is_wrong_with_mail_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         refused = told(server.context, server.port, monkeypatch, user="nobody")
         untrusted = told(None, server.port, monkeypatch)
     unreached = told(None, 9, monkeypatch)
-    (unset,) = examine_ways.mails(Settings(mail=MAIL | {"user": "me"}), {})
+    (unset,) = services.mails(Settings(mail=MAIL | {"user": "me"}), {})
     assert [row["result"] for row in (refused, untrusted, unreached, unset)] == ["fail"] * 4
     assert mail_settings.PASSWORD in str(refused["advice"])
     assert "CERTIFICATE_VERIFY_FAILED" in str(untrusted["found"])
     assert "ConnectionRefusedError" in str(unreached["found"])
     assert "without a password" in str(unset["found"])
     assert "secret" not in str((refused, untrusted, unreached, unset))
-    (none,) = examine_ways.mails(Settings(), {})
+    (none,) = services.mails(Settings(), {})
     assert (none["result"], none["found"]) == ("ok", "not set up")
 
 
@@ -176,8 +181,8 @@ def test_ses_says_whether_it_sends(account: dict[str, bool], result: str, monkey
         def get_account(self) -> dict[str, bool]:
             return account
 
-    monkeypatch.setattr(mail.Ses, "client", lambda self: Client())
-    (row,) = examine_ways.mails(Settings(mail=MAIL | {"through": "ses"}), {})
+    monkeypatch.setattr(sending.Ses, "client", lambda self: Client())
+    (row,) = services.mails(Settings(mail=MAIL | {"through": "ses"}), {})
     assert row["result"] == result
 
 
@@ -186,12 +191,12 @@ def test_ses_says_whether_it_sends(account: dict[str, bool], result: str, monkey
 
 def test_prefect_is_asked_only_where_one_is_named(site: Site) -> None:
     """With the credentials of the environment, which stand in no line."""
-    assert examine_ways.prefect({}) == []
+    assert services.prefect({}) == []
     site.answers["/api/health"] = [send(b"true", Content_Type="application/json"), send(status=401)]
     environ = {"PREFECT_API_URL": f"{site.url}/api", "PREFECT_API_AUTH_STRING": "me:s3cr3t-word"}
-    (good,) = examine_ways.prefect(environ)
-    (refused,) = examine_ways.prefect(environ)
-    (gone,) = examine_ways.prefect({"PREFECT_API_URL": f"{GONE}/api"})
+    (good,) = services.prefect(environ)
+    (refused,) = services.prefect(environ)
+    (gone,) = services.prefect({"PREFECT_API_URL": f"{GONE}/api"})
     assert [row["result"] for row in (good, refused, gone)] == ["ok", "fail", "fail"]
     assert site.asked[0].headers["Authorization"] == "Basic bWU6czNjcjN0LXdvcmQ="
     assert "PREFECT_API_AUTH_STRING" in str(refused["advice"])
@@ -202,10 +207,10 @@ def test_alerts_are_counted_and_nobody_is_told() -> None:
     """By service, never by address; a wrong address and a missing [mail] are named."""
     to = Settings(alerts={"to": ["a@example.com"]}, mail=MAIL)
     urls = {"CHIPLEDGER_ALERT_URLS": f"json://{GONE.removeprefix('http://')}/s3cr3t"}
-    (both,) = examine_ways.alerts(to, urls)
-    (none,) = examine_ways.alerts(Settings(), {})
-    (no_mail,) = examine_ways.alerts(Settings(alerts={"to": ["a@example.com"]}), {})
-    (unknown,) = examine_ways.alerts(Settings(), {"CHIPLEDGER_ALERT_URLS": "nothing://s3cr3t"})
+    (both,) = services.alerts(to, urls)
+    (none,) = services.alerts(Settings(), {})
+    (no_mail,) = services.alerts(Settings(alerts={"to": ["a@example.com"]}), {})
+    (unknown,) = services.alerts(Settings(), {"CHIPLEDGER_ALERT_URLS": "nothing://s3cr3t"})
     assert (both["result"], both["found"]) == ("ok", "json, mail")
     assert (none["result"], none["found"]) == ("ok", "nobody is told")
     assert [row["result"] for row in (no_mail, unknown)] == ["fail", "fail"]
@@ -214,8 +219,8 @@ def test_alerts_are_counted_and_nobody_is_told() -> None:
 
 def test_the_heartbeat_is_not_called(site: Site) -> None:
     """A call says that a run was good."""
-    (set_,) = examine_ways.heartbeat(Settings(heartbeat_url=f"{site.url}/s3cr3t"))
-    (unset,) = examine_ways.heartbeat(Settings())
+    (set_,) = services.heartbeat(Settings(heartbeat_url=f"{site.url}/s3cr3t"))
+    (unset,) = services.heartbeat(Settings())
     assert (set_["result"], unset["result"], site.asked) == ("ok", "warn", [])
     assert "s3cr3t" not in str(set_)
 
@@ -225,9 +230,9 @@ def test_the_heartbeat_is_not_called(site: Site) -> None:
 
 def test_offline_asks_nobody_and_says_so(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are looked at all the same; nothing that asks is called."""
-    for name in ("examine_net.checks", "examine_aws.checks", "examine_ways.mails", "examine_ways.prefect"):
-        monkeypatch.setattr(f"flows.{name}", None)
-    rows = examine.all_checks(Settings(data_dir=tmp_path), offline=True, environ={})
+    for name in ("network.checks", "aws.checks", "services.mails", "services.prefect"):
+        monkeypatch.setattr(f"flows.doctor.{name}", None)
+    rows = checks.all_checks(Settings(data_dir=tmp_path), offline=True, environ={})
     (said,) = [row for row in rows if row["check"] == "network"]
     assert "not asked" in str(said["found"])
     assert {"data directory", "disk", "published file", "heartbeat"} <= {row["check"] for row in rows}

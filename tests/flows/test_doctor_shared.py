@@ -15,13 +15,14 @@ import landing_places
 import pytest
 from looks import day
 
-from flows import examine_files, examine_shared, steps
-from flows.examine_row import Row
-from flows.settings import Settings
-from flows.warehouse_settings import landing_of, place_of
+from flows.collect import steps
+from flows.config.settings import Settings
+from flows.config.warehouse_settings import landing_of, place_of
+from flows.doctor import data_files, shared_warehouse
+from flows.doctor.row import Row
 from warehouse.errors import ChipledgerError
-from warehouse.journal import lock_of
-from warehouse.locks import FileLocks
+from warehouse.lake.locks import FileLocks
+from warehouse.landing.journal import lock_of
 
 SOON = day(1.5).replace(tzinfo=UTC)
 
@@ -43,7 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
         return connect(*given, config={"allow_unsigned_extensions": True, **(config or {})}, **named)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warehouse.lake.duckdb.connect", narrow)
+        patch.setattr("warehouse.lake.ducklake.duckdb.connect", narrow)
         with kept_data.toy_at(folder / "data") as toy:
             toy.at, toy.world = 1, {"a": {"x": "1"}, "b": {"x": "3"}}
             with steps.open_run(chosen, clock=toy.clock) as one:
@@ -54,7 +55,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 
 
 def looked(chosen: Settings, *, at: datetime = SOON, offline: bool = False) -> dict[str, Row]:
-    return {str(row["check"]): row for row in examine_shared.checks(chosen, at, offline=offline)}
+    return {str(row["check"]): row for row in shared_warehouse.checks(chosen, at, offline=offline)}
 
 
 def results(rows: dict[str, Row]) -> dict[str, object]:
@@ -81,7 +82,7 @@ def test_a_good_one_is_read_and_left_as_it_is(made: Settings) -> None:
     assert rows["landing"]["found"] == "2 documents, 2 of them read back by their hashes"
     assert str(rows["copy here"]["found"]).startswith("of 2026-01-02 00:00 UTC, the newest; built ")
     assert contents(made.data_dir.parent) == before
-    whole = {str(row["check"]) for row in examine_files.checks(made, SOON)}
+    whole = {str(row["check"]) for row in data_files.checks(made, SOON)}
     assert not whole & {"published file", "writer's file", "journal", "landing"}
 
 
@@ -186,7 +187,7 @@ def test_a_bucket_is_listed_and_written_to(
         raise refused
 
     with monkeypatch.context() as patch:
-        patch.setattr("flows.examine_shared.Bucket.refuse_unwritable", refuse)
+        patch.setattr("flows.doctor.shared_warehouse.Bucket.refuse_unwritable", refuse)
         row = looked(of_file)["landing bucket"]
     assert (row["result"], "can be read, not written to" in str(row["found"])) == ("warn", True)
 

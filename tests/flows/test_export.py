@@ -19,8 +19,9 @@ from looks import row
 from published import query
 from purchase import P5, plan, putting, seen, spot, term
 
-from flows import export, tabular, workbook
-from flows.cli import main
+from flows.cli.main import main
+from flows.export import exporting, workbook
+from flows.shared import tabular
 from warehouse.errors import ChipledgerError
 
 HOSTILE = (
@@ -85,7 +86,7 @@ def lines_of(path: Path) -> list[dict[str, str]]:
 def test_every_mart_is_exported_whole(call: Callable[..., Result], offline_run: Path, tmp_path: Path) -> None:
     """One Parquet file for each public table, and for any other by name, with all rows, columns and comments."""
     file = offline_run / "prices.duckdb"
-    found = query(file, export.MARTS)
+    found = query(file, exporting.MARTS)
     marts = [name for name, _, is_public in found if is_public]
     assert len(marts) == 11
     marts.append("int.accelerator_hour_price")
@@ -106,7 +107,7 @@ def test_every_mart_is_exported_whole(call: Callable[..., Result], offline_run: 
 
 def test_csv_runs_nothing(hostile: Path, tmp_path: Path) -> None:
     """A text that a spreadsheet may run has an apostrophe before it; numbers, also negative ones, are as they are."""
-    export.marts(hostile, tmp_path / "out", form="csv", names=["int.x"])
+    exporting.marts(hostile, tmp_path / "out", form="csv", names=["int.x"])
     lines = lines_of(tmp_path / "out" / "int.x.csv")
     assert [line["word"] for line in lines] == [
         "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t'=1", "'\r'=1", "'  =1", "'\uff1d1", "'\x00=1", "'=1", "plain - text",
@@ -127,7 +128,7 @@ def test_cells_of_csv() -> None:
 def test_a_workbook_holds_what_it_should(hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts are texts, numbers numbers, times dates; the header is fixed, and units and sources are noted."""
     monkeypatch.setattr(workbook, "SHEETS", ("x",))
-    export.workbook(hostile, tmp_path / "x.xlsx")
+    exporting.workbook(hostile, tmp_path / "x.xlsx")
     book = openpyxl.load_workbook(tmp_path / "x.xlsx")
     assert book.sheetnames == ["notes", "x"]
     rows = list(book["x"].iter_rows(min_row=2))
@@ -180,7 +181,7 @@ def test_focus_has_two_records_of_an_upfront_term(tmp_path: Path) -> None:
             seen(2, "aws_price_list", row(P5, "55.04")),
             at=3,
         )  # fmt: skip
-    export.focus(file, tmp_path / "x.csv")
+    exporting.focus(file, tmp_path / "x.csv")
     lines = lines_of(tmp_path / "x.csv")
     assert focus_rules.broken(lines) == []
     assert Counter((line["PurchasePaymentModel"], line["ChargeCategory"]) for line in lines) == {
@@ -214,21 +215,21 @@ def test_the_rules_see_what_breaks_them() -> None:
 
 def test_nothing_private_without_asking(hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The private file is read with --with-private only; what is then written is for its owner alone."""
-    export.marts(hostile, tmp_path / "out", form="csv", names=["int.x"])
+    exporting.marts(hostile, tmp_path / "out", form="csv", names=["int.x"])
     assert [path.name for path in (tmp_path / "out").rglob("*")] == ["int.x.csv"]
-    export.marts(hostile, tmp_path / "all", form="csv", names=["int.x"], with_private=True)
+    exporting.marts(hostile, tmp_path / "all", form="csv", names=["int.x"], with_private=True)
     secret = tmp_path / "all" / "private" / "fleet_cost.csv"
     assert secret.read_text() == "label\nsecret\n"
     assert [stat.S_IMODE(path.stat().st_mode) for path in (secret, secret.parent)] == [0o600, 0o700]
     monkeypatch.setattr(workbook, "SHEETS", ("x",))
     for name, with_private in (("a.xlsx", False), ("b.xlsx", True)):
-        export.workbook(hostile, tmp_path / name, with_private=with_private)
+        exporting.workbook(hostile, tmp_path / name, with_private=with_private)
         sheets = openpyxl.load_workbook(tmp_path / name).sheetnames
         assert sheets == ["notes", "x", *(["private fleet_cost"] if with_private else [])]
     assert stat.S_IMODE((tmp_path / "b.xlsx").stat().st_mode) == 0o600
     (hostile.parent / "private.duckdb").unlink()
     with pytest.raises(ChipledgerError, match="no private file"):
-        export.marts(hostile, tmp_path / "none", form="csv", with_private=True)
+        exporting.marts(hostile, tmp_path / "none", form="csv", with_private=True)
     assert not (tmp_path / "none").exists()
 
 
@@ -236,7 +237,7 @@ def test_nothing_private_without_asking(hostile: Path, tmp_path: Path, monkeypat
 def test_only_marts_are_marts(hostile: Path, tmp_path: Path, name: str) -> None:
     """A name that is no mart's is refused with the known ones, and nothing is written."""
     with pytest.raises(ChipledgerError, match="no such mart") as caught:
-        export.marts(hostile, tmp_path / "out", form="csv", names=[name])
+        exporting.marts(hostile, tmp_path / "out", form="csv", names=[name])
     assert "x" in caught.value.hint
     assert not (tmp_path / "out").exists()
 
@@ -248,12 +249,12 @@ def test_links_do_not_lead_out_of_the_folder(hostile: Path, tmp_path: Path) -> N
     out.mkdir()
     (out / "private").symlink_to(elsewhere)
     with pytest.raises(ChipledgerError, match="outside of the folder"):
-        export.marts(hostile, out, form="csv", names=["int.x"], with_private=True)
+        exporting.marts(hostile, out, form="csv", names=["int.x"], with_private=True)
     (elsewhere / "kept.csv").write_text("mine")
     (out / "int.x.csv").symlink_to(elsewhere / "kept.csv")
     with pytest.raises(ChipledgerError, match="already"):
-        export.marts(hostile, out, form="csv", names=["int.x"])
-    export.marts(hostile, out, form="csv", names=["int.x"], force=True)
+        exporting.marts(hostile, out, form="csv", names=["int.x"])
+    exporting.marts(hostile, out, form="csv", names=["int.x"], force=True)
     assert [path.name for path in elsewhere.iterdir()] == ["kept.csv"]
     assert (elsewhere / "kept.csv").read_text() == "mine"
     assert not (out / "int.x.csv").is_symlink()
@@ -264,9 +265,9 @@ def test_nothing_is_written_where_one_file_is_there(hostile: Path, tmp_path: Pat
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "data_dictionary.csv").write_text("mine")
     with pytest.raises(ChipledgerError, match="already"):
-        export.marts(hostile, tmp_path / "out", form="csv")
+        exporting.marts(hostile, tmp_path / "out", form="csv")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["data_dictionary.csv"]
-    export.marts(hostile, tmp_path / "out", form="csv", force=True)
+    exporting.marts(hostile, tmp_path / "out", form="csv", force=True)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["data_dictionary.csv"]
 
 

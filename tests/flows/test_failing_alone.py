@@ -11,8 +11,8 @@ import pytest
 from toy_source import Toy, installed
 
 from extract.base import Context
-from flows import steps
-from flows.settings import Settings
+from flows.collect import steps
+from flows.config.settings import Settings
 from warehouse.disk import DiskFault
 from warehouse.documents import Look
 from warehouse.errors import SettingsError

@@ -15,14 +15,14 @@ from published import content
 from toy_source import TOY, Toy, installed
 
 from extract.base import Context
-from flows import fan_out, groups, handed_shared, steps
-from flows.fan_out import Collected, Known, Scope
-from flows.handed import Handed, take_left
-from flows.settings import Settings
-from flows.summary import Summary
+from flows.collect import fan_out, groups, handed_shared, steps
+from flows.collect.fan_out import Collected, Known, Scope
+from flows.collect.handed import Handed, take_left
+from flows.collect.summary import Summary
+from flows.config.settings import Settings
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import SourceError, Unavailable
-from warehouse.landing import Landing
+from warehouse.landing.folder import Landing
 
 RUN = "20261103T120000.000000Z"
 A, B, C, D = ((TOY, name) for name in "abcd")

@@ -20,8 +20,10 @@ from prefect_server import ROOT, running, wait_for
 from standin import aws, faults
 
 from extract import SOURCES
-from flows import deploy, launch, settings, steps
-from flows.settings import Settings
+from flows.collect import steps
+from flows.config import settings
+from flows.config.settings import Settings
+from flows.scheduling import deploy, launch
 
 REGIONS = ("eu-west-1", "us-east-1", "us-gov-west-1", "us-west-2")
 """Two groups of two, in this order: eu-west-1 and us-gov-west-1, us-east-1 and us-west-2."""

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from published import query
 
-from flows import rebuild, steps
-from flows.settings import Settings
+from flows.backup import rebuild
+from flows.collect import steps
+from flows.config.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("least_marts")
 

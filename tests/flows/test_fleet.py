@@ -11,9 +11,10 @@ import pytest
 from click.testing import CliRunner
 from fleet_file import NOW, settings
 
-from flows import cli, fleet, private
+from flows.cli import main
+from flows.private import fleet, private_file
 from warehouse.errors import ChipledgerError
-from warehouse.landing import Landing
+from warehouse.landing.folder import Landing
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +205,7 @@ def test_a_tie_is_refused_by_name(data: Path, tmp_path: Path, more: str) -> None
 def test_the_private_file(data: Path, tmp_path: Path) -> None:
     """It is its owner's alone, describes itself, keeps list beside contracted, and leads back to the bytes."""
     chosen = settings(data, tmp_path)
-    file = private.build(chosen, NOW)
+    file = private_file.build(chosen, NOW)
 
     assert file == data / "private.duckdb"
     assert file.stat().st_mode & 0o777 == 0o600
@@ -232,9 +233,9 @@ def test_the_private_file(data: Path, tmp_path: Path) -> None:
 
 def test_no_file_named_no_private_file(data: Path, tmp_path: Path) -> None:
     """What was built goes when nothing is named any more."""
-    private.build(settings(data, tmp_path), NOW)
+    private_file.build(settings(data, tmp_path), NOW)
 
-    assert private.build(settings(data, tmp_path, fleet=None, prices=None), NOW) is None
+    assert private_file.build(settings(data, tmp_path, fleet=None, prices=None), NOW) is None
     assert not (data / "private.duckdb").exists()
 
 
@@ -247,7 +248,7 @@ def test_the_commands(data: Path, tmp_path: Path) -> None:
     )
 
     def call(*words: str) -> tuple[int, str]:
-        result = CliRunner().invoke(cli.main, ["--settings", str(toml), *words])
+        result = CliRunner().invoke(main.main, ["--settings", str(toml), *words])
         return result.exit_code, result.output
 
     code, text = call("fleet")
@@ -263,7 +264,7 @@ def test_the_commands(data: Path, tmp_path: Path) -> None:
     (data / "private.duckdb").unlink(missing_ok=True)
     assert call("query", "from private.fleet_cost")[0] == 1
     assert call("query", "select 1 as one")[0] == 0
-    private.build(chosen, NOW)
+    private_file.build(chosen, NOW)
     code, text = call("query", "--json", "select label from private.fleet_cost where list_usd_per_month > 1e5")
     assert (code, json.loads(text)) == (0, [{"label": "training"}])
     assert "private.renewal" in call("query", "--list")[1]

@@ -17,15 +17,16 @@ from looks import day
 from toy_source import TOY, Toy, installed
 
 from extract.base import Context
-from flows import rebuild, replay, steps
-from flows.settings import Settings
-from warehouse import content, db
+from flows.backup import rebuild
+from flows.collect import ingest, steps
+from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
-from warehouse.journal import lock_of, scope_lock
-from warehouse.landing import Landing
-from warehouse.locks import FileLocks
-from warehouse.place import Place as Warehouse
-from warehouse.quarantine import listed
+from warehouse.lake.locks import FileLocks
+from warehouse.lake.place import Place as Warehouse
+from warehouse.landing.folder import Landing
+from warehouse.landing.journal import lock_of, scope_lock
+from warehouse.log import content, db
+from warehouse.log.quarantine import listed
 
 Prices = dict[str, str | None]
 
@@ -94,11 +95,11 @@ def test_a_killed_writers_looks_are_loaded_by_the_next_once(
     assert heard.recv() == "landed"
     landing, mine = place.landing("w2"), locks()
     land(toy, landing, 1, "c", {"p4d.24xlarge": "20"})
-    alive, _ = replay.catch_up(con, landing, try_lock=mine.try_lock)
+    alive, _ = ingest.catch_up(con, landing, try_lock=mine.try_lock)
     os.kill(process.pid or 0, signal.SIGKILL)
     process.join(30)
-    killed, _ = replay.catch_up(con, landing, try_lock=mine.try_lock)
-    again, _ = replay.catch_up(con, place.landing("w3"), try_lock=locks().try_lock)
+    killed, _ = ingest.catch_up(con, landing, try_lock=mine.try_lock)
+    again, _ = ingest.catch_up(con, place.landing("w3"), try_lock=locks().try_lock)
 
     assert [(one.scope, one.status) for one in alive] == [("c", "ok")]
     assert [(one.scope, one.status) for one in killed] == [("a", "ok"), ("b", "ok")]
@@ -118,8 +119,8 @@ def test_a_look_at_a_scope_that_somebody_holds_waits(
         land(toy, dead, at, scope, {"p5.48xlarge": "10"})
     other, mine = locks(), locks()
     with other.lock(scope_lock(TOY, "b")):
-        first, _ = replay.catch_up(con, landing, try_lock=mine.try_lock)
-    second, _ = replay.catch_up(con, landing, try_lock=mine.try_lock)
+        first, _ = ingest.catch_up(con, landing, try_lock=mine.try_lock)
+    second, _ = ingest.catch_up(con, landing, try_lock=mine.try_lock)
 
     assert ([one.scope for one in first], [one.scope for one in second]) == (["a"], ["b", "c"])
     assert all(status == "ok" for _, _, status, _ in loaded(con))
@@ -132,7 +133,7 @@ def test_looks_at_one_scope_in_several_parts_are_loaded_by_time(
     landings = [Landing(tmp_path / "landing", part=part) for part in ("w2", "", "w1")]
     for at, landing in enumerate(landings):
         land(toy, landing, at, "a", {"p5.48xlarge": str(10 + at)})
-    replay.catch_up(con, landings[1])
+    ingest.catch_up(con, landings[1])
 
     prices = con.execute("select unit_price from core.price_event order by valid_from").fetchall()
     assert [price for (price,) in prices] == [Decimal(10), Decimal(11), Decimal(12)]
@@ -143,11 +144,11 @@ def test_a_part_that_is_gone_is_told(toy: Toy, tmp_path: Path, con: duckdb.DuckD
     """Of another writer too: what was loaded of it can no longer be proven from the landing folder."""
     land(toy, Landing(tmp_path / "landing", part="w1"), 0, "a", {"p5.48xlarge": "10"})
     landing = Landing(tmp_path / "landing")
-    replay.catch_up(con, landing)
+    ingest.catch_up(con, landing)
     (tmp_path / "landing/journal/w1.jsonl").unlink()
 
     with pytest.raises(ChipledgerError, match="not the one that was loaded"):
-        replay.catch_up(con, landing)
+        ingest.catch_up(con, landing)
 
 
 def split(landing: Path, parts: list[str]) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from mail_server import serving
 
-from flows import mail
-from flows.mail import Outcome, Refused, Smtp, Uncertain
-from flows.mail_settings import MailSettings
-from reports.mail import Letter
+from flows.config.mail_settings import MailSettings
+from flows.mail import sending
+from flows.mail.sending import Outcome, Refused, Smtp, Uncertain
+from reports.weekly.mail import Letter
 from warehouse.errors import ChipledgerError, WriterBusy
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
@@ -28,8 +28,8 @@ A, B = "a@example.com", "b@example.com"
 BASE = MailSettings(sender="prices@example.com", to=(A, B), host="localhost", user="me", password="secret")
 
 
-def send(data_dir: Path, post: mail.Post, chosen: MailSettings = BASE, **others: Any) -> Outcome:
-    return mail.send(data_dir, LETTER, chosen, post=post, clock=lambda: NOON, **others)
+def send(data_dir: Path, post: sending.Post, chosen: MailSettings = BASE, **others: Any) -> Outcome:
+    return sending.send(data_dir, LETTER, chosen, post=post, clock=lambda: NOON, **others)
 
 
 def record(data_dir: Path) -> list[tuple[str, str]]:
@@ -66,7 +66,7 @@ def test_the_same_week_is_never_sent_twice(tmp_path: Path) -> None:
         send(tmp_path, post, chosen)
         more = replace(chosen, to=("A@example.com", B, "c@example.com"))
         again = send(tmp_path, post, more)
-        mail.send(tmp_path, replace(LETTER, week="2026-W03"), chosen, post=post, clock=lambda: NOON)
+        sending.send(tmp_path, replace(LETTER, week="2026-W03"), chosen, post=post, clock=lambda: NOON)
 
     assert (again.sent, again.already) == (["c@example.com"], ["A@example.com", B])
     assert [envelope.rcpt_tos[0] for envelope in server.taken] == [A, B, "c@example.com", A, B]
@@ -194,7 +194,7 @@ def test_a_record_that_is_none_is_an_error(tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_send_at_once(tmp_path: Path) -> None:
-    with mail.opened(tmp_path), pytest.raises(WriterBusy, match="another process sends mail"):
+    with sending.opened(tmp_path), pytest.raises(WriterBusy, match="another process sends mail"):
         send(tmp_path, Breaks(Refused("no"), late=False))
 
 
@@ -212,13 +212,13 @@ def test_ses_takes_the_message_as_it_is(tmp_path: Path, monkeypatch: pytest.Monk
     """One call for each recipient with the whole message; a refusal fails, an error of the server is uncertain."""
     from botocore.stub import Stubber
 
-    post = mail.Ses(replace(BASE, through="ses", region="eu-west-1"))
+    post = sending.Ses(replace(BASE, through="ses", region="eu-west-1"))
     client = post.client()
     assert client.meta.config.retries["total_max_attempts"] == 1
-    monkeypatch.setattr(mail.Ses, "client", lambda self: client)
+    monkeypatch.setattr(sending.Ses, "client", lambda self: client)
     with Stubber(client) as stub:
         for to in (A, B):
-            sent = mail.letters.message(LETTER, sender=BASE.sender, to=to, at=NOON)
+            sent = sending.letters.message(LETTER, sender=BASE.sender, to=to, at=NOON)
             stub.add_response(
                 "send_email", {"MessageId": "1"},
                 {"FromEmailAddress": BASE.sender, "Destination": {"ToAddresses": [to]}, "Content": Like(sent)},
@@ -255,4 +255,4 @@ def test_ses_without_a_region_or_credentials_fails_and_may_be_sent_again(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
 
-    assert "region" in send(tmp_path, mail.Ses(replace(BASE, through="ses"))).failed[A]
+    assert "region" in send(tmp_path, sending.Ses(replace(BASE, through="ses"))).failed[A]

@@ -20,10 +20,11 @@ from mail_server import serving
 from playwright.sync_api import sync_playwright
 from weekly_file import Tags, weeks
 
-from flows import mail_settings, mail_steps
-from flows.cli import main
-from flows.mail import Smtp
-from flows.settings import Settings
+from flows.cli.main import main
+from flows.config import mail_settings
+from flows.config.settings import Settings
+from flows.mail import weekly_steps
+from flows.mail.sending import Smtp
 
 A = "a@example.com"
 NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
@@ -99,10 +100,10 @@ def test_a_week_that_is_not_over_is_not_mailed(data_dir: Path) -> None:
 
 def test_a_quiet_week_may_be_left_out(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = GOOD | {"send_quiet": False}
-    outcome = mail_steps.send(Settings(data_dir=data_dir, mail=table), "2026-W05", clock=lambda: NOON, post=Never())
+    outcome = weekly_steps.send(Settings(data_dir=data_dir, mail=table), "2026-W05", clock=lambda: NOON, post=Never())
 
     assert outcome.is_left_out
-    assert list(mail_steps.lines(outcome)) == ["2026-W05: a quiet week, which [mail] leaves out"]
+    assert list(weekly_steps.lines(outcome)) == ["2026-W05: a quiet week, which [mail] leaves out"]
 
 
 class Never:
@@ -121,7 +122,7 @@ def received(data_dir: Path) -> EmailMessage:
     with serving() as server:
         chosen = replace(mail_settings.read(OTHER, {}), port=server.port, user="me", password="secret")
         settings = Settings(data_dir=data_dir, mail=OTHER)
-        outcome = mail_steps.send(settings, "2026-W03", clock=lambda: NOON, post=Smtp(chosen, server.context))
+        outcome = weekly_steps.send(settings, "2026-W03", clock=lambda: NOON, post=Smtp(chosen, server.context))
     assert outcome.sent == OTHER["to"]
     message = email.message_from_bytes(server.taken[0].content, policy=policy.default)
     assert isinstance(message, EmailMessage)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows import mail_settings
+from flows.config import mail_settings
 from warehouse.errors import SettingsError
 
 A, B = "a@example.com", "b@example.com"

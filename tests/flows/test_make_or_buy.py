@@ -12,8 +12,8 @@ from breakeven_file import publish_breakeven
 from click.testing import CliRunner, Result
 from kept import once
 
-from flows.cli import main
-from flows.make_or_buy import read_hosted
+from flows.cli.main import main
+from flows.decisions.self_hosting import read_hosted
 from warehouse.errors import ChipledgerError
 
 HEAD = "provider,model,input_usd_per_million,output_usd_per_million,cached_input_usd_per_million,as_of,url\n"

@@ -10,9 +10,10 @@ from click.testing import CliRunner
 from cost_file import P5
 from mcp_file import PRIVATE_FIGURE, client, doubt, publish_now, put_private, replace_by
 
-from flows import cost, mcp_server
-from flows.cli import main
-from flows.settings import Settings
+from flows.cli.main import main
+from flows.config.settings import Settings
+from flows.decisions import cost
+from flows.read_api import server
 
 OPTIONS = ["capacity_block", "on_demand", "reserved", "savings_plan", "spot"]
 
@@ -44,7 +45,7 @@ def later(file):
     """Return a function that calls a tool as if that many hours had passed since the file was published."""
 
     def call(hours, tool, **given):
-        api = mcp_server.Api(lambda: file, clock=lambda: datetime.now(UTC) + timedelta(hours=hours))
+        api = server.Api(lambda: file, clock=lambda: datetime.now(UTC) + timedelta(hours=hours))
         return json.loads(api.call(tool, given).content[0].text)
 
     return call
@@ -72,7 +73,7 @@ def test_tools_are_listed_as_reading_only_with_their_arguments(served):
 
 def test_documented_arguments_are_those_that_there_are(served):
     """docs/mcp.md has a row for each tool, which names all that it takes."""
-    text = (Path(mcp_server.__file__).parents[1] / "docs/mcp.md").read_text(encoding="utf-8")
+    text = (Path(server.__file__).parents[2] / "docs/mcp.md").read_text(encoding="utf-8")
     rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
     offers = {"chip", "instance_type", "provider", "region", "limit"}  # "the same", of price_history
 
@@ -336,7 +337,7 @@ def test_a_replaced_file_is_answered_from(call, file):
 
 def test_without_a_file_the_answer_says_so(tmp_path):
     """The server starts before the first run; the error says how to make the file."""
-    api = mcp_server.Api(Settings(data_dir=tmp_path).published, clock=lambda: datetime.now(UTC))
+    api = server.Api(Settings(data_dir=tmp_path).published, clock=lambda: datetime.now(UTC))
 
     found = api.call("sources", {})
 
@@ -354,8 +355,8 @@ def test_http_is_of_this_machine_alone():
 
 def test_without_the_extra_the_command_says_how_to_install_it(monkeypatch):
     """The SDK is no dependency of anything else."""
-    monkeypatch.delitem(sys.modules, "flows.mcp_server", raising=False)
-    monkeypatch.delattr("flows.mcp_server", raising=False)
+    monkeypatch.delitem(sys.modules, "flows.read_api.server", raising=False)
+    monkeypatch.delattr("flows.read_api.server", raising=False)
     for name in [name for name in sys.modules if name.partition(".")[0] in ("mcp", "mcp_types")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mcp", None)
@@ -369,4 +370,4 @@ def test_without_the_extra_the_command_says_how_to_install_it(monkeypatch):
 
 def test_no_module_of_ours_takes_the_name_of_the_sdk():
     """`import mcp` means the SDK, wherever the project is started from."""
-    assert not list(Path(mcp_server.__file__).parents[1].glob("mcp*"))
+    assert not list(Path(server.__file__).parents[2].glob("mcp*"))

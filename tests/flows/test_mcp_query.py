@@ -3,8 +3,8 @@
 import duckdb
 import pytest
 
-from flows import mcp_query
-from flows.mcp_query import Asker, wire
+from flows.read_api import query_process
+from flows.read_api.query_process import Asker, wire
 from warehouse.errors import ChipledgerError
 
 
@@ -173,7 +173,7 @@ def test_an_endless_question_is_stopped(asker, file, sql):
 
 def test_a_question_that_cannot_be_interrupted_is_ended_with_its_process(file, monkeypatch):
     """The distance of two long texts is one step to DuckDB; the next question has a new process."""
-    monkeypatch.setattr(mcp_query, "GRACE_S", 0.3)
+    monkeypatch.setattr(query_process, "GRACE_S", 0.3)
     asker = Asker()
     asked(asker, file, "select 1")
     endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000))"

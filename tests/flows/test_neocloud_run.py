@@ -17,13 +17,13 @@ from few_marts import published_with
 from neoclouds.case import MOMENT, cases
 from neoclouds.servers import ALLOWED, FORBIDDEN, PAGES, ROBOTS, Site, keys, open_sites
 
-import extract.http
-import extract.polite
+import extract.web.http
+import extract.web.polite
 from extract import SOURCES
-from flows import steps
-from flows.settings import Settings
-from flows.summary import Summary
-from warehouse.landing import Landing
+from flows.collect import steps
+from flows.collect.summary import Summary
+from flows.config.settings import Settings
+from warehouse.landing.folder import Landing
 
 CASES = cases()
 LATER = MOMENT + timedelta(days=4)
@@ -50,11 +50,11 @@ class Done:
 def quick(patch: pytest.MonkeyPatch) -> None:
     """Let runs ask this machine without pauses, lose their patience soon, and write no report."""
     patch.setattr(steps.Run, "report", lambda run: run.settings.data_dir)
-    retries = extract.http.Retries(attempts=2, seconds=5, pause_s=0.001)
+    retries = extract.web.http.Retries(attempts=2, seconds=5, pause_s=0.001)
     patch.setattr(
-        extract.http, "HttpWeb", partial(extract.http.HttpWeb, retries=retries, read_timeout_s=READ_TIMEOUT_S)
+        extract.web.http, "HttpWeb", partial(extract.web.http.HttpWeb, retries=retries, read_timeout_s=READ_TIMEOUT_S)
     )
-    patch.setattr(extract.polite, "PoliteWeb", partial(extract.polite.PoliteWeb, spare_loopback=False))
+    patch.setattr(extract.web.polite, "PoliteWeb", partial(extract.web.polite.PoliteWeb, spare_loopback=False))
 
 
 def go(folder: Path, sites: dict[str, Site], moment: Any) -> Done:

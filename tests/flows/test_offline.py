@@ -14,10 +14,11 @@ from looks import frame, row
 
 from extract import SOURCES, price_archive
 from extract.base import Context, Parsed, Source
-from flows import offline, replay, settings, steps
-from flows.cli import main
-from flows.settings import Settings
-from flows.summary import Summary
+from flows.cli.main import main
+from flows.collect import ingest, offline, steps
+from flows.collect.summary import Summary
+from flows.config import settings
+from flows.config.settings import Settings
 from warehouse.documents import Document, Look
 from warehouse.errors import ChipledgerError
 
@@ -66,7 +67,7 @@ def with_live(monkeypatch: pytest.MonkeyPatch) -> None:
     by_name = {source.name: source for source in chosen}.__getitem__
     monkeypatch.setattr(steps, "SOURCES", tuple(chosen))
     monkeypatch.setattr(steps, "source_named", by_name)
-    monkeypatch.setattr(replay, "source_named", by_name)
+    monkeypatch.setattr(ingest, "source_named", by_name)
     monkeypatch.setattr(steps.Run, "report", lambda run: run.settings.data_dir)
 
 

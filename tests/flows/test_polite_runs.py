@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from toy_source import Toy
 
-from extract.http import HttpWeb
-from extract.polite import PoliteWeb
-from flows import steps
+from extract.web.http import HttpWeb
+from extract.web.polite import PoliteWeb
+from flows.collect import steps
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from click.testing import CliRunner, Result
 
-from flows.cli import main
+from flows.cli.main import main
 
 CSV = """\
 observed_at_utc,provider,instance_type,region,pricing,usd_per_hour,source
@@ -118,14 +118,15 @@ def test_pages_feeds_and_mail(offline_run: Path, tmp_path: Path, caplog: pytest.
     """With a private file beside the published one, what is written of a week and a day holds nothing of contracts."""
     from datetime import UTC, datetime
 
-    from flows import private, settings
+    from flows.config import settings
+    from flows.private import private_file
 
     caplog.set_level(logging.DEBUG)
     data = tmp_path / "data"
     data.mkdir()
     shutil.copy(offline_run / "prices.duckdb", data)
     call = caller(tmp_path, data)
-    private.build(settings.read(tmp_path / "chipledger.toml"), datetime(2026, 11, 21, tzinfo=UTC))
+    private_file.build(settings.read(tmp_path / "chipledger.toml"), datetime(2026, 11, 21, tzinfo=UTC))
     assert "PPA-31415" in in_tables(data / "private.duckdb")
 
     outputs = [call(*words) for words in (["report"], ["report", "weekly"], ["mail", "--dry-run"])]

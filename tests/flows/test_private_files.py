@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from fleet_file import NAMES
 
-from flows import fleet_file, private_prices
+from flows.private import fleet_file, prices
 from warehouse.errors import ChipledgerError
 
 DISCOUNT = {"provider": "'aws'", "percent": "12.5", "valid_from": "2026-01-01"}
@@ -22,8 +22,8 @@ def toml(kind: str, **values: str | None) -> bytes:
     return "\n".join((f"[[{kind}]]", *lines, "")).encode()
 
 
-def read(body: bytes, file: str = "prices.toml") -> list[private_prices.Rule]:
-    return private_prices.read(file, body, NAMES)
+def read(body: bytes, file: str = "prices.toml") -> list[prices.Rule]:
+    return prices.read(file, body, NAMES)
 
 
 def test_a_price_file() -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from looks import row
 from purchase import P5, plan, putting, seen
 
-from flows.cli import main
+from flows.cli.main import main
 
 Call = Callable[..., Result]
 ASKED = (

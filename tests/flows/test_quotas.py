@@ -8,9 +8,10 @@ from choice_file import choice_folder
 from cost_file import P5, TRN1
 from standin import aws, faults
 
-from flows import examine_aws, quotas
-from flows.quotas import Need
-from flows.settings import Settings
+from flows.config.settings import Settings
+from flows.doctor import aws as examine_aws
+from flows.doctor import quotas
+from flows.doctor.quotas import Need
 
 P_QUOTA = "Running On-Demand P instances"
 

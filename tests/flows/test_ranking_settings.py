@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from published import query
 
-from flows import settings, steps
-from flows.settings import Settings
-from warehouse import settled
+from flows.collect import steps
+from flows.config import settings
+from flows.config.settings import Settings
 from warehouse.errors import SettingsError
+from warehouse.publish import incremental_days
 
 RANKED = "select count(*) from int.accelerator_hour_price where is_ranked and service_provider_name = 'AWS'"
 
@@ -39,9 +40,9 @@ def test_a_file_of_other_limits_is_not_alike() -> None:
                 f"create table {place}meta.build as select '1' as version, 'x' as sql_sha256, 90 as ranked_days, "
                 "30 as marketplace_days"
             )
-        assert settled.is_alike(con)
+        assert incremental_days.is_alike(con)
         con.execute("update meta.build set marketplace_days = 31")
-        assert not settled.is_alike(con)
+        assert not incremental_days.is_alike(con)
 
 
 def test_a_wrong_limit_is_named(tmp_path: Path) -> None:

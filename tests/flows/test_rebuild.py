@@ -11,10 +11,10 @@ from kept_data import look, toy_at
 from published import content as rows_of
 from toy_source import Toy
 
-from flows import rebuild, retention
-from flows.settings import Settings
-from warehouse import content
+from flows.backup import rebuild, retention
+from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
+from warehouse.log import content
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def log_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         con.execute("detach alone")
         return file
 
-    monkeypatch.setattr("flows.steps.publish_log", publish)
+    monkeypatch.setattr("flows.collect.steps.publish_log", publish)
 
 
 def n_events(log: Path) -> int:

@@ -26,14 +26,14 @@ def bench() -> ModuleType:
 @pytest.fixture
 def quick(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every request be tried twice, with hardly a pause."""
-    from extract.http import HttpWeb, Retries
+    from extract.web.http import HttpWeb, Retries
 
     soon = Retries(attempts=2, pause_s=0.001)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.001)
     monkeypatch.setattr("botocore.retries.adaptive.ClientRateLimiter.on_sending_request", lambda *_, **__: None)
-    monkeypatch.setattr("extract.http.STREAM_RETRIES", soon)
-    monkeypatch.setattr("extract.http.HttpWeb", lambda: HttpWeb(retries=soon))
+    monkeypatch.setattr("extract.web.http.STREAM_RETRIES", soon)
+    monkeypatch.setattr("extract.web.http.HttpWeb", lambda: HttpWeb(retries=soon))
 
 
 @pytest.mark.usefixtures("quick")

@@ -14,11 +14,11 @@ from kept_data import look, toy_at
 from looks import day
 from toy_source import Toy
 
-from flows import retention
-from flows.settings import Settings
+from flows.backup import retention
+from flows.config.settings import Settings
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError, SettingsError
-from warehouse.landing import Landing
+from warehouse.landing.folder import Landing
 
 STAYS = {"p4d.24xlarge": "20"}
 LATE = day(150)

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from extract import SOURCES
-from flows import settings, settings_model, settings_shown, source_settings
-from flows.cli import main
+from flows.cli.main import main
+from flows.config import model, settings, show, source_settings
 from warehouse.errors import SettingsError
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +34,7 @@ def written(tmp_path: Path, text: str) -> Path:
 def shown(tmp_path: Path, text: str = "", environ: Mapping[str, str] | None = None, **more: Any) -> dict[str, Any]:
     """Return value and origin of each setting by its name."""
     layers = settings.layers(written(tmp_path, text), environ=environ or {}, **more)
-    return {row["setting"]: (row["value"], row["origin"]) for row in settings_shown.rows(layers)}
+    return {row["setting"]: (row["value"], row["origin"]) for row in show.rows(layers)}
 
 
 # --- what comes before what
@@ -170,7 +170,7 @@ def test_every_variable_of_the_program_is_a_setting() -> None:
         for name in re.findall(r'"CHIPLEDGER_([A-Z_]+)', file.read_text(encoding="utf-8"))
     }
     assert len(read_in) >= 3
-    assert {name.lower() for name in read_in} <= {*settings_model.SettingsModel.model_fields}
+    assert {name.lower() for name in read_in} <= {*model.SettingsModel.model_fields}
 
 
 def test_every_setting_of_a_source_has_a_kind() -> None:
@@ -225,9 +225,9 @@ def test_the_command_shows_all(tmp_path: Path) -> None:
 
 def test_init_writes_a_file_that_is_the_defaults(tmp_path: Path) -> None:
     """It has every setting that a file may have, each with what it is for, and changes nothing."""
-    text = settings_shown.text()
+    text = show.text()
     assert read(tmp_path, text) == settings.Settings(sources={source.name: {} for source in SOURCES})
-    names = set(shown(tmp_path)) - {*settings_model.ENVIRONMENT_ONLY}
+    names = set(shown(tmp_path)) - {*model.ENVIRONMENT_ONLY}
     assert set(assigned(text)) == names
     assert "#name = None" not in text
     assert all(re.match(r"# \S", before) for before, line in pairs(text) if re.match(r"#\w+ = ", line))
@@ -235,10 +235,10 @@ def test_init_writes_a_file_that_is_the_defaults(tmp_path: Path) -> None:
 
 def test_every_line_of_init_can_be_used(tmp_path: Path) -> None:
     """Uncommented, all defaults and examples are right, and what has a default holds it."""
-    used = re.sub(r"^#(?=\w+ = )", "", settings_shown.text(), flags=re.MULTILINE)
+    used = re.sub(r"^#(?=\w+ = )", "", show.text(), flags=re.MULTILINE)
     plain, read_ = shown(tmp_path), shown(tmp_path, used)
     assert {name for name, (value, _) in plain.items() if value is not None and read_[name][0] != value} == set()
-    assert {name for name, (value, _) in read_.items() if value is None} == {*settings_model.ENVIRONMENT_ONLY}
+    assert {name for name, (value, _) in read_.items() if value is None} == {*model.ENVIRONMENT_ONLY}
 
 
 def test_init_never_overwrites(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_init_never_overwrites(tmp_path: Path) -> None:
         assert CliRunner().invoke(main, [*asked, "--force"]).exit_code == 0
         assert (tmp_path / "chipledger.toml.1").read_text() == "workers = 3\n"
         assert (tmp_path / f"chipledger.toml.{number}").exists()
-    assert file.read_text(encoding="utf-8") == settings_shown.text()
+    assert file.read_text(encoding="utf-8") == show.text()
 
 
 def assigned(text: str) -> list[str]:

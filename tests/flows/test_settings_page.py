@@ -10,7 +10,7 @@ import pytest
 
 from extract import SOURCES
 from extract.base import Source
-from flows import settings
+from flows.config import settings
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/settings.md").read_text(encoding="utf-8")

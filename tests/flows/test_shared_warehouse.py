@@ -16,13 +16,15 @@ from click.testing import CliRunner
 from log_place import unsigned_extensions
 from toy_source import Toy
 
-from flows import migrate, steps
-from flows.cli import main
-from flows.settings import Settings
-from flows.warehouse_settings import landing_of, place_of
-from warehouse import db, lake, maintenance, publication
+from flows.backup import migrate
+from flows.cli.main import main
+from flows.collect import steps
+from flows.config.settings import Settings
+from flows.config.warehouse_settings import landing_of, place_of
 from warehouse.errors import ChipledgerError
-from warehouse.place import Place, place
+from warehouse.lake import ducklake, maintenance, publication
+from warehouse.lake.place import Place, place
+from warehouse.log import db
 
 PRICES = "select unit_price::double as price from core.current_price order by 1"
 
@@ -167,7 +169,7 @@ def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monk
         target.execute("delete from core.price_event where unit_price = 3")
 
     with monkeypatch.context() as patch, pytest.raises(ChipledgerError, match="the log in the target") as caught:
-        patch.setattr("flows.migrate.moving.copy_tables", lossy)
+        patch.setattr("flows.backup.migrate.moving.copy_tables", lossy)
         migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     assert caught.value.value == "core.price_event"
 
@@ -191,7 +193,7 @@ def test_upkeep_keeps_what_publications_need(toy: Toy, lake_place: Place, tmp_pa
         left = [number for (number,) in con.execute("select snapshot_id from build.snapshots()").fetchall()]
         assert con.execute("from core.price_event order by all").fetchall() == events
         assert publication.listed(con) == told[-1:]
-        assert {told[-1].snapshot_id, lake.snapshot(con)} <= set(left)
+        assert {told[-1].snapshot_id, ducklake.snapshot(con)} <= set(left)
         assert done.n_publications == 2
         assert done.n_snapshots > 5
         assert done.n_rows_flushed > 10

@@ -13,9 +13,9 @@ from standin.facts import CURRENT
 from toy_source import Toy, installed
 
 from extract import SOURCES
-from flows import replay, steps
-from flows.settings import Settings
-from warehouse.landing import Landing
+from flows.collect import ingest, steps
+from flows.config.settings import Settings
+from warehouse.landing.folder import Landing
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 NEXT = "20261122200000"
@@ -305,7 +305,7 @@ def test_a_decision_cut_off_in_the_middle_is_carried_out(toy: Toy, what: str) ->
         quarantine_id=int(str(number)), decision="accept", decided_by="a person", recorded_at=day(1.5)
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(replay, "load", lambda *given, **named: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(ingest, "load", lambda *given, **named: (_ for _ in ()).throw(KeyboardInterrupt))
         if what == "look":
             with pytest.raises(KeyboardInterrupt), steps.open_run(toy.settings(), clock=toy.clock):
                 pass

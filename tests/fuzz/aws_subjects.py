@@ -20,17 +20,16 @@ from price_list_files import P5, csv_lines, offer_csv
 from savings_plan_files import csv_file, page, result
 from standin.ec2 import xml
 
-from extract import (
-    aws_capacity_block_rates,
-    aws_capacity_blocks,
-    aws_instance_types,
-    aws_price_list,
-    aws_savings_plans,
-    aws_spot,
-    aws_spot_feed,
-    ecb_rates,
-    offline_archive,
-)  # fmt: skip
+from extract import ecb_rates, offline_archive  # fmt: skip
+from extract.aws import (
+    capacity_block_rates,
+    capacity_blocks,
+    instance_types,
+    price_list,
+    savings_plans,
+    spot,
+    spot_feed,
+)
 
 DAILY = b"""<?xml version="1.0" encoding="UTF-8"?>
 <gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
@@ -194,10 +193,10 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
         if products:
             lists["captured as CSV"] = offer_csv(csv_lines(products))
     yield Subject(
-        name="aws_price_list csv", read=of_source(aws_price_list.SOURCE, scope="us-east-1"), documents=lists,
+        name="aws_price_list csv", read=of_source(price_list.SOURCE, scope="us-east-1"), documents=lists,
         changes=of_csv, derived=("capacity_unit",),
     )  # fmt: skip
-    archive = sorted((Path(aws_price_list.__file__).parent.parent / "archive").rglob("us-east-1/index.csv.gz"))
+    archive = sorted((Path(price_list.__file__).parent.parent / "archive").rglob("us-east-1/index.csv.gz"))
     yield Subject(
         name="offline_archive", read=of_source(offline_archive.SOURCE, scope="us-east-1"),
         documents={path.parts[-3]: gzip.decompress(path.read_bytes()) for path in archive[::6]}, changes=of_csv,
@@ -207,12 +206,12 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
         for place in ("us_east_1", "us_west_2"):
             yield Subject(
                 name=f"aws_price_list json {place[3:7]}",
-                read=of_source(aws_price_list.SOURCE, scope=place.replace("_", "-")),
+                read=of_source(price_list.SOURCE, scope=place.replace("_", "-")),
                 documents={place: _plain_page(captured(f"pricing_get_products_{place}.json"))},
                 changes=of_json, derived=("capacity_unit",),
             )  # fmt: skip
     yield Subject(
-        name="aws_savings_plans csv", read=of_source(aws_savings_plans.SOURCE, scope="us-east-1"),
+        name="aws_savings_plans csv", read=of_source(savings_plans.SOURCE, scope="us-east-1"),
         documents={"made": csv_file({}, {"DiscountedRate": "36.5", "PurchaseOption": "All Upfront", "RateCode": "PLAN.2"},  # noqa: E501
                                     {"Product Family": "SageMakerSavingsPlans", "DiscountedServiceCode": "AmazonSageMaker",  # noqa: E501
                                      "DiscountedUsageType": "USE1-Train:ml.p5.48xlarge", "DiscountedOperation": "",
@@ -221,11 +220,11 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
     )  # fmt: skip
     rates = {"made": page(result(), result(rate="30.5", paymentOption="All Upfront"))}
     yield Subject(
-        name="aws_savings_plans json", read=of_source(aws_savings_plans.SOURCE, scope="us-east-1"), documents=rates,
+        name="aws_savings_plans json", read=of_source(savings_plans.SOURCE, scope="us-east-1"), documents=rates,
         changes=of_json, derived=("capacity_unit", "conditions"),
     )  # fmt: skip
     yield Subject(
-        name="aws_savings_plans bulk json", read=of_source(aws_savings_plans.SOURCE, scope="us-east-1"),
+        name="aws_savings_plans bulk json", read=of_source(savings_plans.SOURCE, scope="us-east-1"),
         documents={"made": bulk_rates()}, changes=of_json, derived=("capacity_unit", "conditions"),
     )  # fmt: skip
     yield from _spot(captured if samples else None)
@@ -247,7 +246,7 @@ def _spot(captured: object) -> Iterator[Subject]:
         for kind in ("p3.2xlarge", "inf1.xlarge"):
             body = captured(f"spot_history_us_east_1_{kind}_20210530.json.gz")  # type: ignore[operator]
             saved[kind] = _small_answer(body, "SpotPriceHistory", 40)
-    read = partial(of_source, aws_spot.SOURCE, scope="us-east-1")
+    read = partial(of_source, spot.SOURCE, scope="us-east-1")
     yield Subject(name="aws_spot json", read=read(), documents=saved, changes=of_json, parts=_records)
     answer = xml("DescribeSpotPriceHistory", {"SpotPriceHistory": records})
     current = {"query": "current", "StartTime": "2026-11-21T06:00:00+00:00"}
@@ -268,7 +267,7 @@ def _spot(captured: object) -> Iterator[Subject]:
     if captured:
         for name in ("spot_js_prices_20210406.json.gz", "spot_advisor_data_20250628.json.gz"):
             yield Subject(
-                name=f"aws_spot_feed {name[5:12]}", read=of_source(aws_spot_feed.SOURCE, scope="prices"),
+                name=f"aws_spot_feed {name[5:12]}", read=of_source(spot_feed.SOURCE, scope="prices"),
                 documents={"captured": _small_feed(captured(name))}, changes=of_json,  # type: ignore[operator]
                 derived=("availability_zone", "interruption_band"), unknown=("interruption_band", "savings_percent"),
             )  # fmt: skip
@@ -302,14 +301,14 @@ def _hourly(body: bytes) -> set[str]:
 def _facts(captured: object) -> Iterator[Subject]:
     query = {"InstanceType": "trn2.48xlarge", "InstanceCount": "1", "CapacityDurationHours": "24"}
     yield Subject(
-        name="aws_capacity_blocks", read=of_source(aws_capacity_blocks.SOURCE, scope="ap-south-2", parameters=query),
+        name="aws_capacity_blocks", read=of_source(capacity_blocks.SOURCE, scope="ap-south-2", parameters=query),
         documents={"made": blocks()}, changes=lambda body: of_markup(body.decode()),
         derived=("duration_minutes", "usable_minutes"), amounts=_hourly, unknown=FACTS,
     )  # fmt: skip
     described = {"made": json.dumps({"InstanceTypes": machines()}).encode()}
     if captured:
         yield Subject(
-            name="aws_capacity_block_rates", read=of_source(aws_capacity_block_rates.SOURCE, scope="published"),
+            name="aws_capacity_block_rates", read=of_source(capacity_block_rates.SOURCE, scope="published"),
             documents={"captured": captured("capacity_block_published_rates_20260722.json")},  # type: ignore[operator]
             changes=of_json, derived=("capacity_unit", "availability_zone", "region_id"),
         )  # fmt: skip
@@ -317,7 +316,7 @@ def _facts(captured: object) -> Iterator[Subject]:
         described["captured"] = _small_answer(body, "InstanceTypes", 6)
     sizes = ("api_accelerator_memory_gib", "api_accelerator_count", "supports_on_demand", "supports_spot",
              "supports_capacity_block", "api_accelerator_name", "api_neuron_cores_per_accelerator")  # fmt: skip
-    read = of_source(aws_instance_types.SOURCE, scope="us-east-1")
+    read = of_source(instance_types.SOURCE, scope="us-east-1")
     yield Subject(
         name="aws_instance_types json", read=read, documents=described, changes=of_json, derived=sizes, unknown=sizes
     )

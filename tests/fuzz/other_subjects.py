@@ -19,7 +19,7 @@ from neoclouds.markets import MARKETS
 from extract import observations
 from extract.benchmarks import Measurement
 from extract.benchmarks import read as read_benchmark
-from extract.neoclouds import gpuhunt_, skypilot_catalog
+from extract.catalogues import gpuhunt_, skypilot_catalog
 from warehouse.documents import Document
 
 CATALOGUE = (

@@ -11,8 +11,8 @@ from fuzz.verdicts import Contradiction, Row
 
 from extract.base import Parsed, Source
 from warehouse.documents import Document
-from warehouse.gates import row_gate
-from warehouse.schemas import IDENTITY
+from warehouse.log.gates import row_gate
+from warehouse.schema.tables import IDENTITY
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 AMOUNTS = ("unit_price", "upfront_price")

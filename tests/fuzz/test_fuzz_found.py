@@ -17,33 +17,31 @@ from price_list_files import P5, offer_csv
 from savings_plan_files import csv_file
 from standin.ec2 import xml
 
-from extract import (
-    aws_capacity_block_rates,
-    aws_capacity_blocks,
-    aws_instance_types,
-    aws_price_list,
-    aws_savings_plans,
-    aws_spot,
-    aws_spot_feed,
-    ecb_rates,
-    observations,
-    strict,
-    strict_xml,
-)  # fmt: skip
-from extract.neoclouds import gpuhunt_
-from flows import replay
-from warehouse import claims
+from extract import ecb_rates, observations
+from extract.aws import (
+    capacity_block_rates,
+    capacity_blocks,
+    instance_types,
+    price_list,
+    savings_plans,
+    spot,
+    spot_feed,
+)
+from extract.catalogues import gpuhunt_
+from extract.web import strict_json, strict_xml  # fmt: skip
+from flows.collect import ingest
 from warehouse.documents import Document, Look
 from warehouse.errors import ChipledgerError, LayoutChanged
-from warehouse.landing import Landing
+from warehouse.landing.folder import Landing
+from warehouse.reference import claims
 
 Reader = Callable[[bytes], Collection[object]]
 DEEP = b"[" * 100_000
 QUERY = {"InstanceType": "trn2.48xlarge", "InstanceCount": "1", "CapacityDurationHours": "24"}
-SPOT = of_source(aws_spot.SOURCE, scope="us-east-1")
-FEED = of_source(aws_spot_feed.SOURCE, scope="prices")
-BLOCKS = of_source(aws_capacity_blocks.SOURCE, scope="ap-south-2", parameters=QUERY)
-TYPES = of_source(aws_instance_types.SOURCE, scope="us-east-1")
+SPOT = of_source(spot.SOURCE, scope="us-east-1")
+FEED = of_source(spot_feed.SOURCE, scope="prices")
+BLOCKS = of_source(capacity_blocks.SOURCE, scope="ap-south-2", parameters=QUERY)
+TYPES = of_source(instance_types.SOURCE, scope="us-east-1")
 EURO = of_source(ecb_rates.SOURCE, scope="euro")
 HUNT = of_source(gpuhunt_.SOURCE, scope="seeweb")
 RECORD = (
@@ -76,7 +74,7 @@ def advice(band: bytes) -> bytes:
     [
         # RecursionError
         (SPOT, b'{"SpotPriceHistory": ' + DEEP), (FEED, b'{"config": ' + DEEP),
-        (of_source(aws_capacity_block_rates.SOURCE), b'{"metadata": ' + DEEP),
+        (of_source(capacity_block_rates.SOURCE), b'{"metadata": ' + DEEP),
         # ValueError and LookupError of encodings
         (SPOT, declared(SPOT_XML, b"shift_jis")), (SPOT, declared(SPOT_XML, b"zzz")),
         (BLOCKS, b'<?xml version="1.0" encoding="big5"?>' + blocks()), (EURO, declared(DAILY, b"gb18030")),
@@ -84,8 +82,8 @@ def advice(band: bytes) -> bytes:
         (SPOT, b'{"SpotPriceHistory": [' + RECORD.replace(b"31.4", b"\\ud800") + b"]}"),
         (HUNT, str(GPUHUNT).replace("'", '"').replace("False", "false").replace("it-fr2", "\\ud800").encode()),
         # csv.Error in a preamble
-        (of_source(aws_price_list.SOURCE, scope="us-east-1"), b"a" * 200_000 + offer_csv([P5])),
-        (of_source(aws_savings_plans.SOURCE, scope="us-east-1"),
+        (of_source(price_list.SOURCE, scope="us-east-1"), b"a" * 200_000 + offer_csv([P5])),
+        (of_source(savings_plans.SOURCE, scope="us-east-1"),
          csv_file({}).replace(b"DiscountedRate,", b"9" * 200_000 + b",DiscountedRate,")),
         # ValueError of a patched archive, decimal's own errors
         (EURO, zipped(RATES)[:40] + zipped(RATES)[41:]),
@@ -156,12 +154,12 @@ def test_a_page_nested_beyond_reason_is_refused_at_once(name: str, depth: int, t
 def test_json_that_is_none_is_a_value_error(body: bytes) -> None:
     """And no other error."""
     with pytest.raises(ValueError, match=r"."):
-        strict.loads(body)
+        strict_json.loads(body)
 
 
 def test_json_that_is_some_is_read() -> None:
     """A whole pair is a character."""
-    assert strict.loads(b'{"a": ["\\ud83d\\ude00", 1.50, 2, null]}', numbers=str) == {
+    assert strict_json.loads(b'{"a": ["\\ud83d\\ude00", 1.50, 2, null]}', numbers=str) == {
         "a": ["\U0001f600", "1.50", "2", None]
     }
 
@@ -188,9 +186,9 @@ def test_a_parser_that_fails_fails_its_look_alone(tmp_path: Path, monkeypatch: p
     def fails(name: str) -> object:
         return SimpleNamespace(parse=lambda document: {}["x"])
 
-    monkeypatch.setattr(replay, "source_named", fails)
+    monkeypatch.setattr(ingest, "source_named", fails)
     with memory() as con:
-        (result,), _ = replay.catch_up(con, landing)
+        (result,), _ = ingest.catch_up(con, landing)
 
     assert (result.status, result.error) == ("failed", "the parser failed: KeyError: 'x'")
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from looks import day, look, row
 
-from warehouse import db
-from warehouse.batch import ParsedLook
 from warehouse.errors import ChipledgerError
-from warehouse.load import decide, load
-from warehouse.quarantine import listed
+from warehouse.log import db
+from warehouse.log.batch import ParsedLook
+from warehouse.log.load import decide, load
+from warehouse.log.quarantine import listed
 
 MACHINES = ("p9.one", "p9.two", "p9.three")
 ANCHOR = row("p9.anchor", "7")

@@ -16,12 +16,15 @@ from fuzz.rows import of_values, row, text
 from fuzz.table_mutants import of_table
 from fuzz.verdicts import Row, Subject
 
-from flows import bedrock, fleet_file, mcp_inputs, private_prices, settings
-from flows.backup_files import Item, Manifest
-from warehouse import claims
+from flows.backup.containers import Item, Manifest
+from flows.config import settings
+from flows.decisions import bedrock
+from flows.private import fleet_file, prices
+from flows.read_api import inputs
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged
-from warehouse.landing import Landing
+from warehouse.landing.folder import Landing
+from warehouse.reference import claims
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 SETTINGS = """\
@@ -48,11 +51,11 @@ CLAIMS = (
     "S0-003,p5.48xlarge,price_per_instance,98.32,,,usd_per_hour,on demand us-east-1,2025-01\n"
 )
 ASKED = {
-    "latest_price": (mcp_inputs.LatestPrice, {"chip": "H100 SXM", "region": "us-east-1", "limit": 5}),
-    "price_history": (mcp_inputs.PriceHistory, {"offer_id": 7, "since": "2026-01-01", "limit": 3}),
-    "cost_per_token": (mcp_inputs.CostPerToken, {"model": "llama-2-70b", "utilisation": 0.7, "mfu": 0.4}),
-    "query": (mcp_inputs.Query, {"sql": "select 1", "rows": 5, "seconds": 1.5}),
-    "audit_claims": (mcp_inputs.AuditClaims, {"claims": [{
+    "latest_price": (inputs.LatestPrice, {"chip": "H100 SXM", "region": "us-east-1", "limit": 5}),
+    "price_history": (inputs.PriceHistory, {"offer_id": 7, "since": "2026-01-01", "limit": 3}),
+    "cost_per_token": (inputs.CostPerToken, {"model": "llama-2-70b", "utilisation": 0.7, "mfu": 0.4}),
+    "query": (inputs.Query, {"sql": "select 1", "rows": 5, "seconds": 1.5}),
+    "audit_claims": (inputs.AuditClaims, {"claims": [{
         "claim_id": "a", "subject": "p5", "metric": "price_per_chip", "unit": "usd_per_hour", "as_of": "2026", "value": "9"  # noqa: E501
     }]}),
 }  # fmt: skip
@@ -73,7 +76,7 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
     """Yield the readers."""
     yield Subject(
         name="prices.toml", documents={"made": PRICES.replace("Lambda", "RunPod").encode()},
-        read=lambda body: of_values(private_prices.read("prices.toml", body, NAMES)) , derived=EVERY_RULE, unknown=EVERY_RULE,  # noqa: E501
+        read=lambda body: of_values(prices.read("prices.toml", body, NAMES)) , derived=EVERY_RULE, unknown=EVERY_RULE,
     )  # fmt: skip
     yield Subject(
         name="fleet.csv", documents={"made": FLEET.encode()}, changes=lambda body: of_table(body.decode()),
@@ -143,7 +146,7 @@ def _checked(model: Any, body: bytes) -> Collection[Row]:
         raise LayoutChanged("the client's library refuses it", source="mcp") from error
     if not isinstance(given, dict):
         raise LayoutChanged("the client's library refuses it", source="mcp")
-    mcp_inputs.checked(model, given)
+    inputs.checked(model, given)
     return {row({"arguments": "accepted"})}
 
 

@@ -1,6 +1,7 @@
 """Moves the clock of the product in any Python that has this folder in PYTHONPATH, and no other clock.
 
-The file of the variable MOVED_CLOCK holds seconds, which `flows.steps.utc_now` is ahead of this machine's clock. It is
+The file of the variable MOVED_CLOCK holds seconds, which `flows.collect.steps.utc_now` is ahead of this machine's
+clock. It is
 read at each call, so that a worker's processes move with it while the worker runs on. Prefect, sockets and locks keep
 the true time.
 """
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-MOVED = "flows.steps"
+MOVED = "flows.collect.steps"
 
 
 class Moved(datetime):

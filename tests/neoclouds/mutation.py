@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from extract.base import Parsed
 from warehouse.errors import LayoutChanged
-from warehouse.gates import row_gate
-from warehouse.schemas import IDENTITY
+from warehouse.log.gates import row_gate
+from warehouse.schema.tables import IDENTITY
 
 KEY = (*IDENTITY, "unit_price", "upfront_price")
 QUANTILES = ("p25", "median")

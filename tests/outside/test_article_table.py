@@ -11,9 +11,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from flows import steps
-from flows.settings import Settings
-from reports import claims_page
+from flows.collect import steps
+from flows.config.settings import Settings
+from reports.pages import claims_page
 
 CHIPS = ("H100", "H200", "B200", "Trainium1")
 WAYS = {

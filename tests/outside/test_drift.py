@@ -14,8 +14,8 @@ import pytest
 from drift_in_python import Chains, drift
 from few_marts import published_with
 
-from flows import steps
-from flows.settings import Settings
+from flows.collect import steps
+from flows.config.settings import Settings
 from transform.models import MARTS
 
 FILES = ("neocloud_history.csv", "aws_on_demand_observations.csv")

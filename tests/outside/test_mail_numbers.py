@@ -10,9 +10,9 @@ import duckdb
 import pytest
 from mail_numbers import NUMBER, unproved
 
-from flows import mail_steps
-from flows.settings import Settings
-from reports.weekly_calendar import Week
+from flows.config.settings import Settings
+from flows.mail import weekly_steps
+from reports.weekly.calendar import Week
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 WEEKS = ("2026-W15", "2026-W22", "2025-W26")
@@ -39,7 +39,7 @@ def wrong_in(data_dir: Path, week: str, text: str) -> list[str]:
 
 @pytest.mark.parametrize("week", WEEKS)
 def test_every_number_of_a_week_of_the_past_is_in_the_file(imported: Settings, week: str, tmp_path: Path) -> None:
-    file, faults = mail_steps.dry_run(imported, week, clock=lambda: NOW)
+    file, faults = weekly_steps.dry_run(imported, week, clock=lambda: NOW)
     _, text = text_of(file)
 
     assert faults == ()
@@ -49,7 +49,7 @@ def test_every_number_of_a_week_of_the_past_is_in_the_file(imported: Settings, w
 
 def test_a_wrong_number_is_noticed(imported: Settings) -> None:
     """Each number that is no name, unit or rule, one more at its last digit: every one is unproved then."""
-    file, _ = mail_steps.dry_run(imported, WEEKS[0], clock=lambda: NOW)
+    file, _ = weekly_steps.dry_run(imported, WEEKS[0], clock=lambda: NOW)
     week, text = text_of(file)
     places = [m.span() for m in NUMBER.finditer(text) if not re.match(r"[\w-]", text[m.start() - 1 : m.start()])]
     unnoticed = []

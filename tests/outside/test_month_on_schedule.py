@@ -31,8 +31,8 @@ from prefect_server import flows_on
 from standin import aws, faults
 
 from extract import SOURCES
-from extract.http import HttpWeb, Retries
-from flows import retrying, run_page
+from extract.web.http import HttpWeb, Retries
+from flows.scheduling import retrying, run_page
 
 SEED = 20261122
 CRONS = {"daily": "10 6 * * *", "weekly": "10 8 * * 1,2"}
@@ -93,8 +93,8 @@ class Done:
             found[week, to].append(str(part.get_content()))
         return found
 
-    def weeks_telling(self, event: Event) -> set[str]:
-        """Return the weeks whose mail tells of a change."""
+    def weeks_with(self, event: Event) -> set[str]:
+        """Return the weeks whose mail has a change."""
         return {week for (week, _), texts in self.texts().items() for text in texts if tells(text, event)}
 
 
@@ -176,7 +176,7 @@ def test_runs_are_good_but_for_the_killed_one(done: Done) -> None:
     assert not done.bad["weekly"]
 
 
-def test_each_change_stands_once_in_the_history(done: Done) -> None:
+def test_the_history_has_each_change_once(done: Done) -> None:
     """As drawn, dated by the first run that could see it, which may have been killed; and no other change."""
     rows = done.rows(
         "select service_provider_name, accelerator_name, purchase_option, change_kind, "
@@ -203,19 +203,19 @@ def test_each_recipient_has_one_message_a_week(done: Done) -> None:
     assert done.n_sent == {moment: len(RECIPIENTS) if moment in mondays else 0 for moment in done.n_sent}
 
 
-def test_each_change_is_told_in_one_mail(done: Done) -> None:
+def test_one_mail_has_each_change(done: Done) -> None:
     """In that of the week in which it was first seen, if that had one; a price that was there for a day in none."""
     weeks = {week for week, _ in done.texts()}
     seen = {id(event): day for event, day in done.month.history()}
-    told = {
+    expected = {
         f"{event.offer.key}, day {event.day}": {week_of(seen[id(event)])} & weeks if id(event) in seen else set()
         for event in done.month.events
     }
 
     assert {
-        f"{event.offer.key}, day {event.day}": done.weeks_telling(event) for event in done.month.events
-    } == told  # fmt: skip
-    assert {week for found in told.values() for week in found} == weeks
+        f"{event.offer.key}, day {event.day}": done.weeks_with(event) for event in done.month.events
+    } == expected  # fmt: skip
+    assert {week for found in expected.values() for week in found} == weeks
 
 
 def test_everybody_reads_the_same(done: Done) -> None:
@@ -257,7 +257,7 @@ def test_the_daily_flow_retries_what_may_pass(
         )
     )
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
-    monkeypatch.setattr("extract.http.HttpWeb", functools.partial(HttpWeb, retries=Retries(attempts=1)))
+    monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=Retries(attempts=1)))
     monkeypatch.setitem(retrying.AGAIN, "retry_delay_seconds", 0)
 
     standin.fault("bulk:us-west-2", faults.Status(403))
@@ -303,7 +303,7 @@ def test_the_daily_flow_adds_nothing_offline_twice(done: Done, daily_file: Modul
 
 @long_form
 def test_a_jump_waits_until_it_is_repeated(done: Done) -> None:
-    """Held on its day, with the old price still standing; in force a day later, or gone with nothing left of it."""
+    """Held on its day, with the old price still in force; confirmed a day later, or gone with nothing left of it."""
     jumps = [
         event
         for event in done.month.events

@@ -9,10 +9,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from flows import pages
-from flows.settings import Settings
-from flows.summary import Summary
-from reports import guard, site
+from flows.collect import pages
+from flows.collect.summary import Summary
+from flows.config.settings import Settings
+from reports.pages import guard, site
 
 NEVER = {"offer_id", "built_at"}
 """Columns that hold everything together: the log refuses a NULL there."""
@@ -82,8 +82,8 @@ def test_a_part_that_fails_costs_itself(file: Path, tmp_path: Path, monkeypatch:
     def broken(*_: object) -> str:
         raise KeyError(None)
 
-    monkeypatch.setattr("reports.front_page._bill", broken)
-    monkeypatch.setattr("reports.drift_page.render", broken)
+    monkeypatch.setattr("reports.pages.front_page._bill", broken)
+    monkeypatch.setattr("reports.pages.drift_page.render", broken)
     summary = Summary(run_id="x", started_at=None, file=file)  # type: ignore[arg-type]
     pages.noted(Settings(data_dir=tmp_path), summary, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC))
     page, faults = summary.report, summary.page_faults

@@ -21,8 +21,8 @@ import duckdb
 import pytest
 
 from extract import price_archive
-from flows import steps
-from flows.settings import Settings
+from flows.collect import steps
+from flows.config.settings import Settings
 from transform.models import PUBLIC
 
 FILE = "aws_us_east_1_2026-09"

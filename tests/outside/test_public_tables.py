@@ -11,9 +11,9 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
-from flows import chips, cost
-from flows.cli import main
-from reports import facts
+from flows.cli.main import main
+from flows.decisions import chips, cost
+from reports.pages import facts
 from transform.models import ALIASES, MACROS, PUBLIC
 
 TEN = {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 
-from flows import front_lines
+from flows.collect import front_lines
 
 COLUMNS = (
     "aws_on_demand_usd", "aws_1y_usd", "aws_3y_usd", "aws_spot_lowest_usd", "aws_spot_highest_usd", "elsewhere_usd",

@@ -10,8 +10,8 @@ import kept
 import pytest
 from few_marts import published_with
 
-from flows import steps
-from flows.settings import Settings
+from flows.collect import steps
+from flows.config.settings import Settings
 from transform.models import MARTS
 
 from .test_drift import FILES, WINDOWS, moments

@@ -12,9 +12,9 @@ from standin import aws, faults, world
 from standin.catalogue import Product
 
 from extract import SOURCES
-from flows import offline as mixing
-from flows.settings import Settings
-from flows.steps import open_run, run
+from flows.collect import offline as mixing
+from flows.collect.steps import open_run, run
+from flows.config.settings import Settings
 
 TODAY = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 REGIONS = ["cn-north-1", "eu-west-1", "us-east-1", "us-gov-west-1", "us-west-2"]

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 from weekly_file import HOSTILE
 
-from reports import charts, drift_chart, frontier_chart, price_chart, sparkline
-from reports.price_chart import Event
+from reports.charts import drift_chart, frontier_chart, price_chart, sparkline, style
+from reports.charts.price_chart import Event
 
 SINCE, UNTIL = datetime.fromisoformat("2026-01-01"), datetime.fromisoformat("2026-04-11")
 WEEK = UNTIL - timedelta(days=7), UNTIL
@@ -48,7 +48,7 @@ MARKET = prices(
 ROSE = Event(provider="RunPod", tier="secure", at=day(95), before=2.0, after=2.5, ratio=0.25)
 
 
-def draw(frame: pl.DataFrame = MARKET, *moved: Event) -> charts.Drawing:
+def draw(frame: pl.DataFrame = MARKET, *moved: Event) -> style.Drawing:
     made = price_chart.draw(
         frame, chip="H100 SXM", purchase_option="on_demand", since=SINCE, until=UNTIL, moved=moved, week=WEEK
     )
@@ -56,7 +56,7 @@ def draw(frame: pl.DataFrame = MARKET, *moved: Event) -> charts.Drawing:
     return made
 
 
-def rows(made: charts.Drawing) -> list[Mapping[str, Any]]:
+def rows(made: style.Drawing) -> list[Mapping[str, Any]]:
     """Return the corners of all lines of a drawing."""
     return [row for each in made.rows.values() for row in each if "piece" in row]
 
@@ -71,7 +71,7 @@ def words(svg: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def drawn() -> str:
-    return charts.svg(draw(MARKET, ROSE))
+    return style.svg(draw(MARKET, ROSE))
 
 
 # --- what a line may say
@@ -83,16 +83,16 @@ def test_a_line_stops_where_the_price_is_not_known() -> None:
     ends = {piece: [row["x"] for row in vast if row["piece"] == piece] for piece in {row["piece"] for row in vast}}
 
     assert sorted(ends.values()) == [
-        [charts.days(day(10)), charts.days(day(30))],
-        [charts.days(day(60)), charts.days(day(100))],
+        [style.days(day(10)), style.days(day(30))],
+        [style.days(day(60)), style.days(day(100))],
     ]
 
 
 def test_a_price_that_moves_is_one_line_with_a_step() -> None:
-    runpod = [row for row in rows(draw(MARKET, ROSE)) if row["ink"] == charts.RISE]
+    runpod = [row for row in rows(draw(MARKET, ROSE)) if row["ink"] == style.RISE]
 
     assert len({row["piece"] for row in runpod}) == 1
-    assert [(row["x"] - charts.days(SINCE), row["y"]) for row in runpod] == [(0, 2.0), (95, 2.5), (100, 2.5)]
+    assert [(row["x"] - style.days(SINCE), row["y"]) for row in runpod] == [(0, 2.0), (95, 2.5), (100, 2.5)]
     assert '"step-after"' in draw().chart.to_json()
 
 
@@ -112,7 +112,7 @@ def test_what_ended_long_ago_has_its_date_and_no_label() -> None:
     """Both prices are unknown since day 60 and 50: the plot says it of AWS alone."""
     old = draw(prices(("AWS", None, 0, 60, 6), ("Old", None, 0, 50, 2)))
 
-    assert [text for text in words(charts.svg(old)) if text.startswith(("AWS", "Old"))] == ["AWS 6.00, 2026-03-02"]
+    assert [text for text in words(style.svg(old)) if text.startswith(("AWS", "Old"))] == ["AWS 6.00, 2026-03-02"]
 
 
 def test_nothing_known_is_no_chart() -> None:
@@ -126,10 +126,10 @@ def test_old_events_are_the_largest_and_far_apart() -> None:
     )  # fmt: skip
 
     assert [event.ratio for event in price_chart.events(frame)] == [0.5, -0.31]
-    assert [text for text in words(charts.svg(draw(frame))) if "\N{BLACK UP-POINTING TRIANGLE}" in text] == [
+    assert [text for text in words(style.svg(draw(frame))) if "\N{BLACK UP-POINTING TRIANGLE}" in text] == [
         "A \N{BLACK UP-POINTING TRIANGLE} 50 %"
     ] * 2, "once, with its rim"
-    assert not [text for text in words(charts.svg(draw(frame))) if "31 %" in text]
+    assert not [text for text in words(style.svg(draw(frame))) if "31 %" in text]
 
 
 # --- scales and labels
@@ -142,26 +142,26 @@ def test_old_events_are_the_largest_and_far_apart() -> None:
 def test_a_scale_begins_at_zero_unless_prices_are_far_apart(
     values: list[float], ends: tuple[float, float], *, is_log: bool
 ) -> None:
-    scale = charts.scale(values)
+    scale = style.scale(values)
 
     assert (scale.low, scale.high) == pytest.approx(ends)
     assert scale.is_log is is_log
     assert all(scale.low <= tick <= scale.high for tick in scale.ticks)
     assert len(scale.ticks) >= 2
-    assert [scale.pixel(scale.low), scale.pixel(scale.high)] == pytest.approx([charts.HEIGHT, 0])
+    assert [scale.pixel(scale.low), scale.pixel(scale.high)] == pytest.approx([style.HEIGHT, 0])
 
 
 def test_labels_never_stand_on_each_other() -> None:
-    made = charts.spread([10, 11, 12, 199, 200, 200], apart=14, most=200)
+    made = style.spread([10, 11, 12, 199, 200, 200], apart=14, most=200)
 
     assert all(second - first >= 14 for first, second in pairwise(made))
     assert made[-1] <= 200
-    assert charts.spread([10, 60, 120]) == [10, 60, 120]
+    assert style.spread([10, 60, 120]) == [10, 60, 120]
 
 
 def test_a_logarithmic_scale_says_so() -> None:
     assert "USD per chip-hour, logarithmic" in words(
-        charts.svg(draw(prices(("A", None, 0, 9, 0.1), ("B", None, 0, 9, 9))))
+        style.svg(draw(prices(("A", None, 0, 9, 0.1), ("B", None, 0, 9, 9))))
     )
 
 
@@ -169,8 +169,8 @@ def test_a_logarithmic_scale_says_so() -> None:
 
 
 def test_an_svg_is_small_and_the_same_every_time(drawn: str) -> None:
-    assert charts.svg(draw(MARKET, ROSE)) == drawn
-    assert len(drawn.encode()) < charts.MOST_BYTES
+    assert style.svg(draw(MARKET, ROSE)) == drawn
+    assert len(drawn.encode()) < style.MOST_BYTES
     assert drawn.isprintable() or "\n" not in drawn
 
 
@@ -185,7 +185,7 @@ def test_an_svg_takes_its_colours_from_the_page(drawn: str) -> None:
     """Every colour is a variable of the style sheet, with what it is where there is no sheet."""
     used = set(re.findall(r'(?:fill|stroke)="([^"]+)"', drawn)) - {"none"}
 
-    assert used <= {f"var({name},{colour})" for colour, name in charts.VARIABLES.items()}
+    assert used <= {f"var({name},{colour})" for colour, name in style.VARIABLES.items()}
     assert len(used) == 4
 
 
@@ -200,26 +200,26 @@ def test_an_svg_tells_its_finding_to_who_cannot_see_it(drawn: str) -> None:
 
 
 def test_words_from_outside_are_text() -> None:
-    text = charts.figure(draw(prices((HOSTILE, HOSTILE, 0, 100, 2), ("AWS", None, 0, 100, 6))))
+    text = style.figure(draw(prices((HOSTILE, HOSTILE, 0, 100, 2), ("AWS", None, 0, 100, 6))))
 
     assert not re.search(r"<(?:script|img)", text)
     tree(text)
 
 
 def test_a_png_is_twice_as_large_and_holds_the_finding() -> None:
-    made = charts.png(draw(MARKET, ROSE))
+    made = style.png(draw(MARKET, ROSE))
     size = struct.unpack(">II", made[16:24])
 
     assert made.startswith(b"\x89PNG\r\n\x1a\n")
-    assert size[0] == 2 * (charts.LEFT + charts.WIDTH + charts.RIGHT)
-    assert size[1] > 2 * (charts.TOP + charts.HEIGHT + charts.BOTTOM)
-    assert made != charts.png(replace(draw(MARKET, ROSE), finding="Something else."))
+    assert size[0] == 2 * (style.LEFT + style.WIDTH + style.RIGHT)
+    assert size[1] > 2 * (style.TOP + style.HEIGHT + style.BOTTOM)
+    assert made != style.png(replace(draw(MARKET, ROSE), finding="Something else."))
     assert len(made) < 200_000
 
 
 def test_a_drawing_is_good_vega_lite() -> None:
     """What is drawn without a check while a report is made keeps to the schema."""
-    assert draw(MARKET, ROSE).chart.to_dict(validate=True)["width"] == charts.WIDTH
+    assert draw(MARKET, ROSE).chart.to_dict(validate=True)["width"] == style.WIDTH
 
 
 # --- the frontier and the drift
@@ -244,12 +244,12 @@ def test_the_frontier_is_the_cheapest_at_each_speed_and_ends_where_nothing_reach
         ("B", "p", 20.0, 3.0), ("B", "p", 50.0, 3.5), ("B", "p", 100.0, None),
     )  # fmt: skip
     (made,) = frontier_chart.drawings(frame, purchase_option="on_demand")
-    svg = charts.svg(made)
+    svg = style.svg(made)
 
     assert [(row["x"], row["y"]) for row in rows(made) if row["piece"] == "frontier"] == [(20, 1), (50, 3.5)]
     assert "1 USD per million output tokens at 20 tokens/s per user (A, p), 3.5 at 50 (B, p)" in made.finding
     assert {"not reached", "A to 50", "B to 50"} <= set(words(svg))
-    assert "not reached" not in words(charts.svg(frontier_chart.draw(frame.head(3), purchase_option="on_demand")))
+    assert "not reached" not in words(style.svg(frontier_chart.draw(frame.head(3), purchase_option="on_demand")))
 
 
 def test_a_chain_that_broke_is_a_line_of_its_own() -> None:
@@ -270,7 +270,7 @@ def test_a_chain_that_broke_is_a_line_of_its_own() -> None:
 
     assert sorted(row["y"] for row in rows(made)) == pytest.approx([90, 95, 100, 100, 100, 105])
     assert made.finding == "H100 on-demand, like for like: fell 5.0 % since 2026-01-01, 1 provider."
-    assert "A \N{MINUS SIGN}10.0 %" in words(charts.svg(made))
+    assert "A \N{MINUS SIGN}10.0 %" in words(style.svg(made))
 
 
 # --- sparklines
@@ -304,5 +304,5 @@ def test_a_sparkline_is_broken_where_nothing_is_known() -> None:
 
 
 def test_time_is_utc_on_every_machine() -> None:
-    assert charts.days(datetime.fromisoformat("1970-01-02T12:00")) == 1.5
-    assert charts.days(SINCE) * 86400 == datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+    assert style.days(datetime.fromisoformat("1970-01-02T12:00")) == 1.5
+    assert style.days(SINCE) * 86400 == datetime(2026, 1, 1, tzinfo=UTC).timestamp()

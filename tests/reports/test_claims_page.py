@@ -5,7 +5,7 @@ import re
 import duckdb
 import pytest
 
-from reports import claims_page
+from reports.pages import claims_page
 
 HOSTILE = '<script>alert("x")</script>'
 BAD = "physically_impossible"

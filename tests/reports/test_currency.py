@@ -10,12 +10,17 @@ import pytest
 import weekly_file
 from market_file import publish_market
 
-from flows import pages, settings
-from flows.settings import Settings
-from reports import currency, facts, mail, page, weekly, weekly_page, wording
+from flows.collect import pages
+from flows.config import settings
+from flows.config.settings import Settings
+from reports import currency, wording
 from reports.currency import Rate
-from reports.weekly_calendar import Week
-from reports.weekly_facts import WeekFacts
+from reports.pages import facts, page
+from reports.weekly import mail
+from reports.weekly import page as weekly_page
+from reports.weekly import pages as weekly
+from reports.weekly.calendar import Week
+from reports.weekly.facts import WeekFacts
 from warehouse.errors import SettingsError
 
 AT = datetime(2026, 11, 21, 9, tzinfo=UTC).replace(tzinfo=None)
@@ -111,7 +116,7 @@ def test_the_week_and_its_mail(week: WeekFacts) -> None:
 def test_the_setting_reaches_the_pages(market: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By three capital letters; anything else is refused with what is allowed."""
     told: dict[str, object] = {}
-    monkeypatch.setattr("reports.site.write", lambda file, folder, **given: told.update(given) or folder)
+    monkeypatch.setattr("reports.pages.site.write", lambda file, folder, **given: told.update(given) or folder)
     pages.write(Settings(data_dir=tmp_path, reporting_currency="EUR"), market)
     assert told["shown_in"] == "EUR"
     assert settings.read(environ={"CHIPLEDGER_REPORTING_CURRENCY": "CNY"}).reporting_currency == "CNY"

@@ -10,8 +10,9 @@ import pytest
 import weekly_file
 from weekly_file import HOSTILE, publish_weeks
 
-from reports import feed, weekly
-from reports.weekly_calendar import Week
+from reports.pages import feed
+from reports.weekly import pages
+from reports.weekly.calendar import Week
 
 ATOM = {"a": feed.ATOM}
 
@@ -21,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a reports folder with one week's page and the feeds."""
     file = weekly_file.weeks(tmp_path_factory)
     folder = tmp_path_factory.mktemp("reports")
-    weekly.write(weekly.read(file, Week(2026, 3)), folder)
+    pages.write(pages.read(file, Week(2026, 3)), folder)
     feed.write(file, folder)
     return folder
 

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 import polars as pl
 import pytest
 
-from reports import news
-from reports.facts import Facts
+from reports.pages import news
+from reports.pages.facts import Facts
 
 NOW = datetime(2026, 11, 21, 9)  # noqa: DTZ001
 NOTHING = pl.DataFrame()

@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 from market_file import HOSTILE, publish_market
 
-from reports import facts, old_price_tables, provider_tables, wording
-from reports import page as daily_page
-from reports.tables import to_html
+from reports import wording
+from reports.pages import facts
+from reports.pages import page as daily_page
+from reports.tables import old_price_tables, provider_tables
+from reports.tables.sheet import to_html
 
 Cells = dict[str, str]
 

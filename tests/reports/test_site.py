@@ -10,10 +10,12 @@ from urllib.parse import urlsplit
 import duckdb
 import pytest
 
-from flows import pages
-from flows.settings import Settings
-from reports import archive_page, cost_tables, methods_page, site, sources_page, wording
-from reports.asking import all_of
+from flows.collect import pages
+from flows.config.settings import Settings
+from reports import wording
+from reports.pages import archive_page, methods_page, site, sources_page
+from reports.queries import all_of
+from reports.tables import cost_tables
 from warehouse.errors import SettingsError
 
 MOST_BYTES = 300_000

@@ -6,8 +6,8 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from reports import change_tables, price_tables, source_tables
-from reports.tables import Footnote, Form, document_link, sheet, small, to_html
+from reports.tables import change_tables, price_tables, source_tables
+from reports.tables.sheet import Footnote, Form, document_link, sheet, small, to_html
 from reports.wording import UNKNOWN
 
 HOSTILE = '<script>alert("1")</script>'

@@ -9,8 +9,9 @@ import pytest
 from hostile_site import WEEK
 from weekly_file import HOSTILE
 
-from flows import truth
-from reports import mail, truth_tables, weekly
+from flows.collect import truth
+from reports.tables import truth_tables
+from reports.weekly import mail, pages
 
 CHECK = {
     "check_name": "plausible_price", "check_group": "range", "meaning": "Dearest price", "subject": HOSTILE,
@@ -56,7 +57,7 @@ def test_the_overview_leads_to_what_was_checked(hostile_reports: Path) -> None:
 
 def test_the_mail_tells_what_newly_differs(hostile_reports: Path) -> None:
     """Among what could not be seen, in both parts; nothing where nothing does."""
-    found = weekly.read(hostile_reports.with_name("prices.duckdb"), WEEK)
+    found = pages.read(hostile_reports.with_name("prices.duckdb"), WEEK)
     quiet = mail.letter(replace(found, checks=()), draw=False)
     made = mail.letter(replace(found, checks=(CHECK, CHECK)), draw=False)
 

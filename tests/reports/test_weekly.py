@@ -11,10 +11,12 @@ import pytest
 import weekly_file
 from weekly_file import HOSTILE, Tags
 
-from reports import frame, site_charts, weekly, weekly_facts, weekly_news
-from reports.facts import SQL
-from reports.weekly_calendar import Week
-from reports.weekly_facts import WeekFacts
+from reports.charts import site_charts
+from reports.pages import frame
+from reports.pages.facts import SQL
+from reports.weekly import facts, news, pages
+from reports.weekly.calendar import Week
+from reports.weekly.facts import WeekFacts
 from warehouse.errors import SettingsError
 
 
@@ -30,7 +32,7 @@ def told(file: Path):
 
     def read(week: str, *, known_then: bool = False) -> WeekFacts:
         key = week, known_then
-        kept[key] = kept.get(key) or weekly.read(file, Week.parse(week), known_then=known_then)
+        kept[key] = kept.get(key) or pages.read(file, Week.parse(week), known_then=known_then)
         return kept[key]
 
     return read
@@ -71,12 +73,12 @@ def test_what_is_no_week_is_refused(text: str) -> None:
 
 def test_a_week_that_had_not_begun_is_refused(file: Path) -> None:
     with pytest.raises(SettingsError, match=r"had not begun.*the last full week in it is 2026-W06"):
-        weekly.read(file, Week(2026, 9))
+        pages.read(file, Week(2026, 9))
 
 
 def test_the_last_full_week_is_the_default(file: Path) -> None:
     """The file is of Thursday of W07, so W06 is told."""
-    found = weekly.read(file)
+    found = pages.read(file)
 
     assert str(found.week) == "2026-W06"
     assert found.is_over
@@ -105,7 +107,7 @@ def test_the_index_is_made_of_what_was_known_then(told, file: Path) -> None:
     with duckdb.connect() as con:
         con.execute(f"attach '{file}' as published (read_only)")
         now = con.execute(days.format("published.")).fetchall()
-        weekly_facts._cut(con, week.until, known_then=True)
+        facts._cut(con, week.until, known_then=True)
         then = con.execute(days.format("")).fetchall()
     assert {row[3] for row in now if row[0] == "Late"} == {100, 120}
     assert "Late" not in {row[0] for row in then}
@@ -136,8 +138,8 @@ def test_hindsight_tells_a_correction_from_a_move(told) -> None:
     now = {m["accelerator_name"]: m["change_kind"] for m in of_provider(told("2026-W03"), "RunPod")}
 
     assert (then["H200"], now["H200"]) == ("list_change", "correction")
-    assert "H200" not in " ".join([weekly_news.subject(told("2026-W03")), *weekly_news.happened(told("2026-W03"))])
-    assert "correction" in weekly_news.also(told("2026-W03"))
+    assert "H200" not in " ".join([news.subject(told("2026-W03")), *news.happened(told("2026-W03"))])
+    assert "correction" in news.also(told("2026-W03"))
     (back,) = told("2026-W04")["taken_back"].to_dicts()
     assert (back["accelerator_name"], back["wrong_price"], back["right_price"]) == ("H200", 5.0, 4.0)
 
@@ -166,17 +168,17 @@ def test_gone_is_told_in_its_week_alone(told) -> None:
 
 
 def test_the_subject_carries_the_news(told) -> None:
-    assert weekly_news.subject(told("2026-W02")).startswith("RunPod raised H100 PCIe 21 %")
-    assert weekly_news.subject(told("2026-W02")).startswith("RunPod raised H100 PCIe 21 % to 2.89; AWS unchanged")
-    assert weekly_news.subject(told("2026-W03")).startswith("AWS cut H100 SXM 25 % to 7.50")
-    assert weekly_news.subject(told("2026-W05")) == "No change, 11 prices checked; 2 scopes not read"
-    assert weekly_news.subject(told("2026-W06")) == "Nothing was read in 2026-W06: no price was confirmed"
+    assert news.subject(told("2026-W02")).startswith("RunPod raised H100 PCIe 21 %")
+    assert news.subject(told("2026-W02")).startswith("RunPod raised H100 PCIe 21 % to 2.89; AWS unchanged")
+    assert news.subject(told("2026-W03")).startswith("AWS cut H100 SXM 25 % to 7.50")
+    assert news.subject(told("2026-W05")) == "No change, 11 prices checked; 2 scopes not read"
+    assert news.subject(told("2026-W06")) == "Nothing was read in 2026-W06: no price was confirmed"
 
 
 @pytest.mark.parametrize("week", ["2026-W02", "2026-W03", "2026-W04", "2026-W05", "2026-W06"])
 def test_no_subject_is_too_long_or_breaks(told, week: str) -> None:
     for known_then in (False, True):
-        subject = weekly_news.subject(told(week, known_then=known_then))
+        subject = news.subject(told(week, known_then=known_then))
 
         assert len(subject) <= 78
         assert subject.isprintable()
@@ -198,8 +200,8 @@ def test_unchanged_is_said_only_of_what_was_checked(told, checked: int, listed: 
         n_listed=pl.when(pl.col("service_provider_name") == "AWS").then(listed).otherwise("n_listed"),
     )
     others = rows.filter(pl.col("service_provider_name") != "AWS")
-    assert weekly_news.aws_words(found.with_frames(checked=rows)) == [said]
-    assert weekly_news.aws_words(found.with_frames(checked=others)) == ["AWS not read"]
+    assert news.aws_words(found.with_frames(checked=rows)) == [said]
+    assert news.aws_words(found.with_frames(checked=others)) == ["AWS not read"]
 
 
 def test_what_a_provider_moved_is_one_sentence() -> None:
@@ -207,28 +209,28 @@ def test_what_a_provider_moved_is_one_sentence() -> None:
     both = {"n_moved": 5, "n_raised": 1, "n_cut": 4, "least_change": 0.004, "most_change": 0.35}
     free = {"n_moved": 2, "n_raised": None, "n_cut": None, "least_change": None, "most_change": None}
 
-    assert weekly_news._repriced(both) == "cut 4 and raised 1 list prices by 0.4 to 35 %"
-    assert weekly_news._repriced({**both, "n_cut": 0, "least_change": 0.35}) == "raised 1 list price by 35 %"
-    assert weekly_news._repriced(free) == "set 2 list prices"
+    assert news._repriced(both) == "cut 4 and raised 1 list prices by 0.4 to 35 %"
+    assert news._repriced({**both, "n_cut": 0, "least_change": 0.35}) == "raised 1 list price by 35 %"
+    assert news._repriced(free) == "set 2 list prices"
 
 
 def test_the_biggest_moves_are_of_the_readers_chips(file: Path) -> None:
     """Another chip has other news; in dollars a month a node is 8 chips for 730 hours."""
     week = Week.parse("2026-W03")
-    (move,) = weekly.read(file, week, chips=("H100",))["biggest"].filter(service_provider_name="AWS").to_dicts()
-    none = weekly.read(file, week, chips=("L4",))
+    (move,) = pages.read(file, week, chips=("H100",))["biggest"].filter(service_provider_name="AWS").to_dicts()
+    none = pages.read(file, week, chips=("L4",))
 
     assert move["node_month_usd"] == pytest.approx((7.5 - 10) * 8 * 730)
-    assert weekly_news.subject(none).startswith("No change on your chips, ")
+    assert news.subject(none).startswith("No change on your chips, ")
     assert none["biggest"].is_empty()
 
 
 def test_small_moves_are_counted_not_shown(file: Path) -> None:
     """With a threshold above it, a move is no news, and does not make the week quiet either."""
-    found = weekly.read(file, Week.parse("2026-W02"), least=0.5)
+    found = pages.read(file, Week.parse("2026-W02"), least=0.5)
 
-    assert weekly_news.subject(found).startswith("No change on your chips, ")
-    assert weekly_news.happened(found)[0].startswith("No list price of your chips moved by much; ")
+    assert news.subject(found).startswith("No change on your chips, ")
+    assert news.happened(found)[0].startswith("No list price of your chips moved by much; ")
     assert not found.is_quiet
 
 
@@ -238,7 +240,7 @@ def test_a_quiet_week_is_one_in_which_nothing_happened(told) -> None:
 
 def test_who_was_not_seen_is_named(told) -> None:
     """In W06 nobody looked: all providers were not seen, and the scopes were not read in time, with their last day."""
-    scopes, providers, chips = weekly_news.not_seen(told("2026-W06"))
+    scopes, providers, chips = news.not_seen(told("2026-W06"))
 
     assert scopes == (
         "2 scopes not read in time: aws_price_list us-east-1, last on 28 Jan and aws_spot_feed second, last on 28 Jan."
@@ -252,7 +254,7 @@ def test_who_was_not_seen_is_named(told) -> None:
 
 def test_words_from_outside_are_text(told, tmp_path: Path) -> None:
     """No script, no image, no handler; and the words themselves stand there to be read."""
-    text = weekly.write(told("2026-W03"), tmp_path).page.read_text(encoding="utf-8")
+    text = pages.write(told("2026-W03"), tmp_path).page.read_text(encoding="utf-8")
     tags = Tags(text)
 
     assert not {tag for tag, _ in tags.seen} & {"img", "iframe", "object"}
@@ -264,10 +266,10 @@ def test_words_from_outside_are_text(told, tmp_path: Path) -> None:
 
 def test_a_page_needs_nothing_else_and_stays(told, tmp_path: Path) -> None:
     """The same facts give the same bytes; nothing is loaded; the list names the week with its news."""
-    first = weekly.write(told("2026-W02"), tmp_path).page
+    first = pages.write(told("2026-W02"), tmp_path).page
     before = first.read_bytes()
-    weekly.write(told("2026-W03"), tmp_path)
-    again = weekly.write(told("2026-W02"), tmp_path).page
+    pages.write(told("2026-W03"), tmp_path)
+    again = pages.write(told("2026-W02"), tmp_path).page
     listed = (tmp_path / "weekly" / "index.html").read_text(encoding="utf-8")
 
     assert first.relative_to(tmp_path).as_posix() == "weekly/2026-W02.html"
@@ -280,9 +282,9 @@ def test_a_page_needs_nothing_else_and_stays(told, tmp_path: Path) -> None:
 
 def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) -> None:
     found = told("2026-W02")
-    first = weekly.write(found, tmp_path).page.read_bytes()
+    first = pages.write(found, tmp_path).page.read_bytes()
     empty = found.with_frames(move=found["move"].clear(), biggest=found["biggest"].clear())
-    now = weekly.write(empty, tmp_path).page.read_text(encoding="utf-8")
+    now = pages.write(empty, tmp_path).page.read_text(encoding="utf-8")
     kept = tmp_path / "weekly" / "2026-W02.edition-1.html"
 
     assert kept.read_bytes() == first
@@ -292,9 +294,9 @@ def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) 
 
 
 def test_a_week_that_is_not_over_says_so_and_keeps_no_edition(file: Path, tmp_path: Path) -> None:
-    found = weekly.read(file, Week(2026, 7))
-    page = weekly.write(found, tmp_path).page
-    weekly.write(replace(found.with_frames(drifting=found["drifting"].clear()), version="other"), tmp_path)
+    found = pages.read(file, Week(2026, 7))
+    page = pages.write(found, tmp_path).page
+    pages.write(replace(found.with_frames(drifting=found["drifting"].clear()), version="other"), tmp_path)
 
     assert not found.is_over
     assert "so far: the week is over on 2026-02-16" in page.read_text(encoding="utf-8")
@@ -337,8 +339,8 @@ def test_a_chart_steps_with_the_list_and_leaves_mistakes_out(told) -> None:
 
 
 def test_a_page_has_a_chart_and_a_sparkline_for_what_moved(told, tmp_path: Path) -> None:
-    loud = weekly.write(told("2026-W03"), tmp_path).page.read_text(encoding="utf-8")
-    quiet = weekly.write(told("2026-W05"), tmp_path).page.read_text(encoding="utf-8")
+    loud = pages.write(told("2026-W03"), tmp_path).page.read_text(encoding="utf-8")
+    quiet = pages.write(told("2026-W05"), tmp_path).page.read_text(encoding="utf-8")
 
     assert "<strong>H100 SXM on-demand: AWS fell 25.0 % to 7.50; " in loud
     assert 'aria-label="90 days: 80.00 to 60.00, fell 25.0 %, 1 move, known on ' in loud

@@ -8,10 +8,10 @@ from typing import cast
 import duckdb
 import pytest
 
-from reports import weekly_fleet
-from reports.weekly_calendar import Week
-from reports.weekly_facts import WeekFacts
-from reports.weekly_fleet import FleetNews
+from reports.weekly import fleet
+from reports.weekly.calendar import Week
+from reports.weekly.facts import WeekFacts
+from reports.weekly.fleet import FleetNews
 from reports.wording import MINUS
 
 TABLES = """
@@ -61,7 +61,7 @@ def ends(found: WeekFacts, line: int, label: str, days: int, on_demand: str = "7
 
 
 def told(tmp_path: Path, found: WeekFacts, *more: str, with_contracted: bool = False) -> FleetNews:
-    news = weekly_fleet.read(private(tmp_path, found, *more), found, with_contracted=with_contracted)
+    news = fleet.read(private(tmp_path, found, *more), found, with_contracted=with_contracted)
     assert news is not None
     return news
 
@@ -111,15 +111,15 @@ def test_what_is_due_within_sixty_days(tmp_path: Path, newest: WeekFacts) -> Non
 
 
 def test_nothing_is_due(newest: WeekFacts) -> None:
-    assert weekly_fleet.due([], newest.as_of) == ("nothing: no commitment known to us ends within 60 days",)
+    assert fleet.due([], newest.as_of) == ("nothing: no commitment known to us ends within 60 days",)
 
 
 def test_only_the_newest_week_and_the_same_file(tmp_path: Path, newest: WeekFacts) -> None:
     """A fleet is known as it is now; amounts of another published file are not told beside this one's."""
-    assert weekly_fleet.read(tmp_path / "private.duckdb", newest, with_contracted=True) is None
+    assert fleet.read(tmp_path / "private.duckdb", newest, with_contracted=True) is None
     past = cast("WeekFacts", SimpleNamespace(is_newest=False))
     file = private(tmp_path, newest, built_at=datetime(2026, 1, 1))  # noqa: DTZ001 (the file's times are naive)
-    assert weekly_fleet.read(file, past, with_contracted=True) is None
-    news = weekly_fleet.read(file, newest, with_contracted=True)
+    assert fleet.read(file, past, with_contracted=True) is None
+    news = fleet.read(file, newest, with_contracted=True)
     late = ("not computed for this file; last for that of 2026-01-01 00:00 UTC",)
     assert news == FleetNews(you=late, due=late)

@@ -12,10 +12,10 @@ import pytest
 import weekly_file
 from weekly_file import HOSTILE, Tags
 
-from reports import mail, weekly, weekly_page
-from reports.weekly_calendar import Week
-from reports.weekly_facts import WeekFacts
-from reports.weekly_fleet import FleetNews
+from reports.weekly import mail, page, pages
+from reports.weekly.calendar import Week
+from reports.weekly.facts import WeekFacts
+from reports.weekly.fleet import FleetNews
 
 NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
 
@@ -23,7 +23,7 @@ NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def weeks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, WeekFacts]:
     file = weekly_file.weeks(tmp_path_factory)
-    return {week: weekly.read(file, Week.parse(week)) for week in ("2026-W02", "2026-W03", "2026-W05", "2026-W06")}
+    return {week: pages.read(file, Week.parse(week)) for week in ("2026-W02", "2026-W03", "2026-W05", "2026-W06")}
 
 
 def sent(found: WeekFacts, **others: str) -> EmailMessage:
@@ -67,7 +67,7 @@ def test_the_parts_have_the_same_sections_in_their_order(weeks: dict[str, WeekFa
 
 def test_a_price_that_was_taken_back_is_what_we_got_wrong(tmp_path_factory: pytest.TempPathFactory) -> None:
     """RunPod's H200 rose in W03 and was back in W04: W04 says so, and no mail counts it as a move."""
-    found = weekly.read(weekly_file.weeks(tmp_path_factory), Week(2026, 4))
+    found = pages.read(weekly_file.weeks(tmp_path_factory), Week(2026, 4))
     text = " ".join(part(sent(found), "plain").split())
 
     assert "H200 SXM at RunPod: 5.00 USD of 17 Jan was a mistake; 4.00 again on 20 Jan." in text
@@ -211,4 +211,4 @@ def test_what_a_fleet_is_told_is_in_the_mail_alone(weeks: dict[str, WeekFacts], 
     html = part(message, "html")
     assert "Serving ends 2026-03-01" in html
     assert "script" not in {tag for tag, _ in Tags(html).seen}
-    assert "+300 USD" not in weekly_page.render(weeks[week]).text
+    assert "+300 USD" not in page.render(weeks[week]).text

@@ -9,12 +9,13 @@ import polars as pl
 import pytest
 import weekly_file
 
-from reports import mail, weekly, weekly_facts, weekly_page, weekly_sections
-from reports.weekly_calendar import Week
-from warehouse import schemas
+from reports.weekly import facts, mail, pages, sections
+from reports.weekly import page as weekly_page
+from reports.weekly.calendar import Week
+from warehouse.schema import tables as schemas
 
 WEEK = Week(2026, 3)
-ANSWERS = ("move", *weekly_facts.FRAMES)
+ANSWERS = ("move", *facts.FRAMES)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def test_a_null_in_any_column_ends_no_page_and_no_mail(file: Path, table: str, c
     """All offers lose the column: no section fails, and no page says None or nan."""
     put(file, table, column, "null")
     try:
-        found = weekly.read(file, WEEK)
+        found = pages.read(file, WEEK)
         page, letter = weekly_page.render(found, draw=False), mail.letter(found, draw=False)
     finally:
         put(file, table, column, f"k.{column}")
@@ -60,7 +61,7 @@ def test_a_move_of_an_unknown_chip_is_a_move_like_others(file: Path) -> None:
     """What has no known chips moves as sold: the one row that ended page and mail."""
     put(file, "offer_unit", "accelerator_count", "null")
     try:
-        moves = weekly.read(file, WEEK)["move"]
+        moves = pages.read(file, WEEK)["move"]
     finally:
         put(file, "offer_unit", "accelerator_count", "k.accelerator_count")
 
@@ -71,18 +72,18 @@ def test_a_move_of_an_unknown_chip_is_a_move_like_others(file: Path) -> None:
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_question_that_fails_costs_only_what_needs_it(file: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Page and mail are made, say what is missing in its place, and name it for the exit code."""
-    whole = weekly_sections.brief(weekly.read(file, WEEK))
-    ask = weekly_facts._ask
+    whole = sections.brief(pages.read(file, WEEK))
+    ask = facts._ask
 
     def broken(con: duckdb.DuckDBPyConnection, asked: str, values: dict[str, object]) -> pl.DataFrame:
         if asked in (name, f"week_{name}"):
             raise KeyError(None)
         return ask(con, asked, values)
 
-    monkeypatch.setattr(weekly_facts, "_ask", broken)
+    monkeypatch.setattr(facts, "_ask", broken)
     if name == "move":
-        monkeypatch.setattr(weekly_facts, "_moves", lambda con, values: broken(con, name, values))
-    found = weekly.read(file, WEEK)
+        monkeypatch.setattr(facts, "_moves", lambda con, values: broken(con, name, values))
+    found = pages.read(file, WEEK)
     page, letter = weekly_page.render(found, draw=False), mail.letter(found, draw=False)
 
     assert found.faults[name] == "KeyError: None"
@@ -92,7 +93,7 @@ def test_a_question_that_fails_costs_only_what_needs_it(file: Path, name: str, m
     assert " ".join(letter.text.split()).count("could not be made: Unanswered: KeyError: None") == n_told
     assert letter.html.count("could not be made: Unanswered: KeyError: None") == n_told
     if name != "move":
-        made = weekly_sections.brief(found)
+        made = sections.brief(found)
         lost = {fault.partition(":")[0] for fault in made.faults}
         same = [each for each in made.sections if each.title not in lost]
         assert same == [each for each in whole.sections if each.title not in lost]

@@ -12,10 +12,11 @@ from standin import aws
 
 from extract import SOURCES
 from extract.base import Context
-from extract.http import HttpWeb
-from flows import examine_aws, mail
-from flows.mail_settings import MailSettings
-from flows.settings import Settings
+from extract.web.http import HttpWeb
+from flows.config.mail_settings import MailSettings
+from flows.config.settings import Settings
+from flows.doctor import aws as examine_aws
+from flows.mail import sending
 
 ROOT = Path(__file__).parents[2]
 POLICIES = ROOT / "packaging/aws"
@@ -102,11 +103,11 @@ def test_mail_needs_what_its_policy_allows_and_no_more(
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", "http://127.0.0.1:9")
     chosen = MailSettings(sender="a@example.com", to=("b@example.com",), through="ses", region="eu-west-1")
-    post = mail.Ses(chosen)
-    message = mail.EmailMessage()
-    with pytest.raises((mail.Refused, mail.Uncertain)):
+    post = sending.Ses(chosen)
+    message = sending.EmailMessage()
+    with pytest.raises((sending.Refused, sending.Uncertain)):
         post.hand_over(message, sender=chosen.sender, to="b@example.com", before=lambda: None)
-    from flows.examine_ways import _ses
+    from flows.doctor.services import _ses
 
     assert _ses(chosen)["result"] == "fail"
     assert set().union(*(ONE_OPERATION_TWO_ACTIONS.get(each, {each}) for each in called)) == allowed("mail.json")

@@ -16,17 +16,21 @@ from click.testing import CliRunner
 
 from extract.benchmarks import content
 from extract.neoclouds import answers
-from flows import audit as auditing
-from flows import backup_files, given_file, make_or_buy
-from flows.cli import main
-from flows.settings import Settings
-from flows.steps import open_run
-from flows.tabular import inside
-from reports.weekly_calendar import Week
-from warehouse import claims, landing, packs
+from flows.backup import containers
+from flows.cli.main import main
+from flows.collect.steps import open_run
+from flows.config.settings import Settings
+from flows.decisions import audit as auditing
+from flows.decisions import self_hosting
+from flows.shared import user_file
+from flows.shared.tabular import inside
+from reports.weekly.calendar import Week
 from warehouse.documents import Document, Look
 from warehouse.errors import ChipledgerError, LayoutChanged, SettingsError
-from warehouse.landing import Landing
+from warehouse.landing import folder as landing
+from warehouse.landing import packs
+from warehouse.landing.folder import Landing
+from warehouse.reference import claims
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 TRAVERSAL = (
@@ -126,12 +130,12 @@ def test_a_manifest_names_nothing_else(tmp_path: Path, word: str) -> None:
     text = {"format": 1, "made_at": "x", "version": "x", "log": {}}
     text["files"] = [{"path": word, "size": 1, "sha256": "x"}]
     with pytest.raises(ChipledgerError, match="a name that no backup has"):
-        backup_files.Manifest.parse(json.dumps(text).encode(), tmp_path)
+        containers.Manifest.parse(json.dumps(text).encode(), tmp_path)
 
 
 def test_a_manifest_as_deep_as_it_gets_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ChipledgerError, match="manifest cannot be read"):
-        backup_files.Manifest.parse(b"[" * 200_000, tmp_path)
+        containers.Manifest.parse(b"[" * 200_000, tmp_path)
 
 
 def test_a_backup_that_is_a_zip_is_none(tmp_path: Path) -> None:
@@ -139,7 +143,7 @@ def test_a_backup_that_is_a_zip_is_none(tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / name, "w") as packed:
             packed.writestr("../x", "x")
         with pytest.raises(ChipledgerError):
-            backup_files.receive(tmp_path / name, tmp_path / "into")
+            containers.receive(tmp_path / name, tmp_path / "into")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.tar.gz", "x.zip"]
 
 
@@ -165,29 +169,29 @@ def test_a_file_that_is_named_has_an_end(tmp_path: Path, name: str) -> None:
     elif name == "huge":
         file.write_bytes(b"x" * 11)
     with pytest.raises(ChipledgerError) as refused:
-        given_file.read(file, most=10)
+        user_file.read(file, most=10)
     assert refused.value.hint
     (tmp_path / "good").write_bytes(b"x" * 10)
-    assert given_file.read(tmp_path / "good", most=10) == b"x" * 10
+    assert user_file.read(tmp_path / "good", most=10) == b"x" * 10
 
 
 def test_a_table_that_is_named_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is measured is what is read: a file that is exchanged meanwhile has no say. Line ends are any."""
     claims_csv, hosted_csv = tmp_path / "claims.csv", tmp_path / "hosted.csv"
     claims_csv.write_text(claims.TABLE.read_text(encoding="utf-8"))
-    columns = ",".join(make_or_buy.Hosted.__dataclass_fields__)
+    columns = ",".join(self_hosting.Hosted.__dataclass_fields__)
     hosted_csv.write_bytes(f"{columns}\r\na,b,1,2,,2026-11-21,https://x.test\r\n".encode())
-    read = given_file.read
+    read = user_file.read
 
     def read_then_gone(file: Path, *, most: int) -> bytes:
         body = read(file, most=most)
         file.unlink()
         return body
 
-    monkeypatch.setattr(given_file, "read", read_then_gone)
+    monkeypatch.setattr(user_file, "read", read_then_gone)
 
     assert auditing.told(claims_csv, None) == list(claims.shipped())
-    assert [one.url for one in make_or_buy.read_hosted(hosted_csv)] == ["https://x.test"]
+    assert [one.url for one in self_hosting.read_hosted(hosted_csv)] == ["https://x.test"]
 
 
 @pytest.mark.parametrize("name", ["a\nb.csv", "a\x1b[2J.csv", "a\udc80.csv", "x" * 201 + ".csv", "\u202ecsv.exe"])
@@ -203,7 +207,7 @@ def test_an_import_has_a_name_that_can_be_told(tmp_path: Path, name: str) -> Non
 @pytest.mark.parametrize("command", [("import",), ("parse", "--source", "runpod"), ("benchmark", "add")], ids=str)
 def test_commands_take_no_device(tmp_path: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """/dev/zero is not read for ever."""
-    monkeypatch.setattr(given_file, "MOST_BYTES", 1000)
+    monkeypatch.setattr(user_file, "MOST_BYTES", 1000)
     monkeypatch.setattr(content, "MAX_BYTES", 1000)
     result = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *command, "/dev/zero"])
     assert result.exit_code in (1, 2)
@@ -230,6 +234,6 @@ def test_an_export_stays_in_its_folder(tmp_path: Path, word: str) -> None:
 def test_private_files_are_private_from_the_first_byte(tmp_path: Path) -> None:
     """What a backup holds is its owner's alone."""
     target = tmp_path / "b.tar.gz"
-    backup_files.write(target, backup_files.Manifest(made_at="x", version="x", items=(), log={}), {})
+    containers.write(target, containers.Manifest(made_at="x", version="x", items=(), log={}), {})
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert zlib.decompress(target.read_bytes(), 31)

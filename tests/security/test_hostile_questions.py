@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from flows import ask
-from flows.mcp_query import Asker
+from flows.read_api.query_process import Asker
+from flows.shared import query
 from warehouse.errors import ChipledgerError
 
 FUNCTIONS = (
@@ -225,7 +225,7 @@ def refused_all(file: Path, asker: Asker, door: str, asked: tuple[str, ...]) -> 
     for sql in (each.replace("{folder}", str(file.parent)) for each in asked):
         try:
             if door == "query":
-                said = ask.answer(file, sql, form="json", timeout=5)
+                said = query.answer(file, sql, form="json", timeout=5)
             else:
                 said = str(asker.ask(file, sql, rows=10, seconds=5))
             wrong.append((sql[:80], said[:80]))
@@ -233,7 +233,7 @@ def refused_all(file: Path, asker: Asker, door: str, asked: tuple[str, ...]) -> 
             if SECRET in str(error) or not error.message or not error.hint:
                 wrong.append((sql[:80], str(error)))
     assert state(file.parent) == before
-    assert "1000" in ask.answer(file, "select count(*) from numbers", form="csv", timeout=5)
+    assert "1000" in query.answer(file, "select count(*) from numbers", form="csv", timeout=5)
     return wrong
 
 
@@ -249,7 +249,7 @@ def test_functions_that_would_do_something_do_nothing(file: Path, sql: str) -> N
     """They are SELECTs; what they would write to is out of reach."""
     before = state(file.parent)
     try:
-        said = ask.answer(file, sql.replace("{folder}", str(file.parent)), form="json", timeout=5)
+        said = query.answer(file, sql.replace("{folder}", str(file.parent)), form="json", timeout=5)
     except ChipledgerError as error:
         said = str(error)
     assert SECRET not in said
@@ -259,29 +259,29 @@ def test_functions_that_would_do_something_do_nothing(file: Path, sql: str) -> N
 @pytest.mark.parametrize("form", ["json", "csv", "table"])
 def test_a_cross_join_of_millions_is_stopped(file: Path, form: str) -> None:
     with pytest.raises(ChipledgerError, match=r"stopped after 0\.2 s"):
-        ask.answer(file, "select count(*) from range(10000000) as a, range(10000000) as b", form=form, timeout=0.2)
+        query.answer(file, "select count(*) from range(10000000) as a, range(10000000) as b", form=form, timeout=0.2)
 
 
 def test_an_answer_that_drips_is_stopped_too(file: Path, tmp_path: Path) -> None:
     """While it is written, piece by piece; nothing of it stays."""
     with pytest.raises(ChipledgerError, match=r"stopped after 0\.2 s"):
-        ask.save(file, "from range(100000000)", tmp_path / "x.csv", form="csv", timeout=0.2, force=False)
+        query.save(file, "from range(100000000)", tmp_path / "x.csv", form="csv", timeout=0.2, force=False)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])
 def test_an_answer_on_stdout_has_a_limit(file: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ask, "EVERYTHING", 999)
+    monkeypatch.setattr(query, "EVERYTHING", 999)
     with pytest.raises(ChipledgerError, match="more than 999 rows"):
-        ask.answer(file, "from numbers", form=form, timeout=5)
-    monkeypatch.setattr(ask, "EVERYTHING", 1000)
-    assert "word42" not in ask.answer(file, "from numbers", form=form, timeout=5)
+        query.answer(file, "from numbers", form=form, timeout=5)
+    monkeypatch.setattr(query, "EVERYTHING", 1000)
+    assert "word42" not in query.answer(file, "from numbers", form=form, timeout=5)
 
 
 def test_memory_has_a_limit_and_nothing_spills(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ask, "MEMORY", "30MB")
+    monkeypatch.setattr(query, "MEMORY", "30MB")
     with pytest.raises(ChipledgerError, match="Out of Memory"):
-        ask.answer(file, "select list(i) from range(20000000) as r(i)", form="csv", timeout=20)
+        query.answer(file, "select list(i) from range(20000000) as r(i)", form="csv", timeout=20)
     assert [path.name for path in file.parent.iterdir() if "tmp" in path.name] == []
 
 
@@ -289,4 +289,4 @@ def test_memory_has_a_limit_and_nothing_spills(file: Path, monkeypatch: pytest.M
     "sql", ["describe numbers", "show tables", "summarize numbers", "with x as (select 1 as a) from x", "values (1)"]
 )
 def test_every_way_to_read_is_answered(file: Path, sql: str) -> None:
-    assert ask.answer(file, sql, form="json", timeout=5).startswith("[{")
+    assert query.answer(file, sql, form="json", timeout=5).startswith("[{")

@@ -18,12 +18,15 @@ import canaries
 import pytest
 from click.testing import CliRunner
 
-from flows import heartbeat, hidden, mail, settings
-from flows.cli import main
-from flows.examine_ways import mails
-from flows.mail_settings import MailSettings
-from flows.output import Told
-from flows.settings import Settings
+from flows.alerts import heartbeat
+from flows.cli.main import main
+from flows.config import settings
+from flows.config.mail_settings import MailSettings
+from flows.config.settings import Settings
+from flows.doctor.services import mails
+from flows.mail import sending
+from flows.shared import redact
+from flows.shared.output import Told
 from warehouse.errors import SettingsError
 
 ROOT = Path(__file__).parents[2]
@@ -92,11 +95,11 @@ def test_secrets_are_taken_out_however_they_are_written(text: str) -> None:
             plain=base64.b64encode(f"\0me\0{word}".encode()).decode(),
             basic=base64.b64encode(f"me:{word}".encode()).decode(),
         )  # fmt: skip
-        shown = hidden.hide(said, environ=environ)
-        assert hidden.HIDDEN in shown
+        shown = redact.hide(said, environ=environ)
+        assert redact.HIDDEN in shown
         assert canaries.found_in([shown.encode(), shown.lower().encode()]) == []
         assert word.lower() not in shown.lower()
-    assert hidden.hide("us-east-1 p5.48xlarge 98.32", environ=environ) == "us-east-1 p5.48xlarge 98.32"
+    assert redact.hide("us-east-1 p5.48xlarge 98.32", environ=environ) == "us-east-1 p5.48xlarge 98.32"
 
 
 @pytest.mark.usefixtures("secrets", "quick")
@@ -155,8 +158,8 @@ def test_a_mail_server_that_repeats_the_password_is_not_repeated(tmp_path: Path)
             sender="a@example.com", to=("b@example.com",), host="127.0.0.1", port=server.server_address[1], tls="none",
             user="me", password=canaries.PASSWORD,
         )  # fmt: skip
-        with pytest.raises(mail.Refused) as refused:
-            mail.Smtp(chosen).hand_over(EmailMessage(), sender="a@b.c", to="d@e.f", before=lambda: None)
+        with pytest.raises(sending.Refused) as refused:
+            sending.Smtp(chosen).hand_over(EmailMessage(), sender="a@b.c", to="d@e.f", before=lambda: None)
         table = {"from": "a@example.com", "to": ["b@example.com"], "host": "127.0.0.1", "port": chosen.port}
         rows = mails(
             Settings(mail=table | {"tls": "none", "user": "me"}), {"CHIPLEDGER_MAIL_PASSWORD": canaries.PASSWORD}

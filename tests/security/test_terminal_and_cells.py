@@ -9,11 +9,12 @@ from email.parser import BytesParser
 
 import pytest
 
-from flows import alert_post, output, tabular
-from flows.alert_words import Message
-from flows.run_page import escaped
-from reports import mail as letters
-from reports.mail import Letter
+from flows.alerts import channels
+from flows.alerts.text import Message
+from flows.scheduling.run_page import escaped
+from flows.shared import output, tabular
+from reports.weekly import mail as letters
+from reports.weekly.mail import Letter
 from warehouse.errors import ChipledgerError, visible
 
 ESCAPES = (
@@ -142,7 +143,7 @@ def test_a_title_adds_no_header_to_a_mail(title: str) -> None:
     told = Message(kind="move", ids=("1",), title=title, text="x")
     week = Letter(week="2026-W01", subject=title, text="x", html="<p>x</p>", pictures=())
     for made in (
-        alert_post.letter(told, sender="a@example.com", to="b@example.com", at=at),
+        channels.letter(told, sender="a@example.com", to="b@example.com", at=at),
         letters.message(week, sender="a@example.com", to="b@example.com", at=at),
     ):
         parsed = BytesParser(policy=policy.default).parsebytes(made.as_bytes())

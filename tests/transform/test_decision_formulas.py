@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flows.breakeven_sums import INPUTS, MAY_BE_ZERO, in_memory
+from flows.decisions.break_even_sums import INPUTS, MAY_BE_ZERO, in_memory
 
 SUMS = in_memory()
 PUBLISHED = dict(zip(INPUTS, (0.61, 0.28, 1e9, 3, 2, 150, 0, 0, 0, 0, 0, 12), strict=True))

@@ -11,8 +11,8 @@ import duckdb
 import pytest
 from physics_file import physics_file
 
-from warehouse import models
-from warehouse.db import insert_rows
+from warehouse.log.db import insert_rows
+from warehouse.reference import models
 
 CHIPS = {
     "NVIDIA B200-SXM-180GB": ("B200", None), "NVIDIA Blackwell GPU (B200-SXM-180GB)": ("B200", None),

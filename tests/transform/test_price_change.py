@@ -8,8 +8,8 @@ import pytest
 from looks import Row, day, look, memory, row
 
 from transform.models import SQL
-from warehouse.db import create_macros, sql
-from warehouse.load import load
+from warehouse.log.db import create_macros, sql
+from warehouse.log.load import load
 
 P5 = "p5.48xlarge"
 

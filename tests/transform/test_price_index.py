@@ -11,8 +11,8 @@ from index_panel import date as on
 from index_panel import load as load_panel
 from looks import Row, look, memory, row
 
-from warehouse.batch import ParsedLook
-from warehouse.load import load
+from warehouse.log.batch import ParsedLook
+from warehouse.log.load import load
 
 P4, P5, P5EN = "p4d.24xlarge", "p5.48xlarge", "p5en.48xlarge"
 

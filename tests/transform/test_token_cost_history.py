@@ -16,9 +16,10 @@ from few_marts import published_with
 from looks import day
 from purchase import putting, seen
 
-from flows import steps
-from flows.settings import Settings
-from warehouse import db, throughput
+from flows.collect import steps
+from flows.config.settings import Settings
+from warehouse.log import db
+from warehouse.reference import throughput
 
 ASKED = ("token_cost_history", "token_option")
 POINTS = (

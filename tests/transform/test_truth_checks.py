@@ -26,7 +26,7 @@ from truth_file import (
     reserved,
 )
 
-from warehouse.events import naive
+from warehouse.log.events import naive
 
 Case = tuple[str, list[ParsedLook], list[ParsedLook]]
 

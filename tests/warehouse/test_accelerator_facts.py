@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from warehouse import accelerator_facts, accelerators, models
-from warehouse.accelerator_facts import FACTS, WIDE_COLUMNS
 from warehouse.errors import ChipledgerError
+from warehouse.reference import accelerator_facts, accelerators, models
+from warehouse.reference.accelerator_facts import FACTS, WIDE_COLUMNS
 
 Chips = dict[tuple[object, object], dict[str, Any]]
 """Figures of core.accelerator by name and form."""

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse import accelerators, instance_types
-from warehouse.accelerator_words import BRANDS, FORM_FACTORS, PLAIN_WORDS, VENDORS, normalised
-from warehouse.accelerators import Chip, resolve
 from warehouse.errors import ChipledgerError
+from warehouse.reference import accelerators, instance_types
+from warehouse.reference.accelerators import Chip, resolve
+from warehouse.reference.label_parser import BRANDS, FORM_FACTORS, PLAIN_WORDS, VENDORS, normalised
 
 ONE = Decimal(1)
 

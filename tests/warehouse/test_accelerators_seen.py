@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from warehouse.accelerators import Chip, resolve
+from warehouse.reference.accelerators import Chip, resolve
 
 OWN_WORDS = {"1x GB300 SXM6 288GB": "verda"}
 """Texts of the history that only what their provider means by them settles."""

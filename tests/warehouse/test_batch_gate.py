@@ -5,10 +5,10 @@ from decimal import Decimal
 import pytest
 from looks import Row, day, history, look, memory, refused, row
 
-from warehouse import batch
-from warehouse.gates import row_gate
-from warehouse.load import LookResult, load
-from warehouse.quarantine import listed
+from warehouse.log import batch
+from warehouse.log.gates import row_gate
+from warehouse.log.load import LookResult, load
+from warehouse.log.quarantine import listed
 
 LISTED = {
     "p4d.24xlarge": "32.7726", "p4de.24xlarge": "40.96575", "p5.48xlarge": "98.32", "p5en.48xlarge": "84.80",
@@ -168,7 +168,7 @@ def test_a_refused_row_of_an_import_keeps_its_own_time() -> None:
 
     import polars as pl
 
-    from warehouse.batch import ParsedLook
+    from warehouse.log.batch import ParsedLook
 
     def look_at(number: float) -> ParsedLook:
         one = look(

@@ -8,15 +8,15 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from warehouse import db
-from warehouse.columns import COLUMNS
 from warehouse.errors import ChipledgerError, WriterBusy
-from warehouse.schemas import TABLES
+from warehouse.log import db
+from warehouse.schema.columns import COLUMNS
+from warehouse.schema.tables import TABLES
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from warehouse import db
+from warehouse.log import db
 with db.writer(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(float(sys.argv[2]))
@@ -33,7 +33,7 @@ def columns(con: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[str, str]]]:
 
 
 def test_the_declaration_equals_the_migrations(tmp_path: Path) -> None:
-    """From nothing, the migrations make the tables of warehouse/schemas.py: the same columns, types and order."""
+    """From nothing, the migrations make the tables of warehouse/schema/tables.py: the same columns, types and order."""
     with db.open_build(tmp_path / "build.duckdb") as con:
         made = columns(con)
 

@@ -6,9 +6,9 @@ import duckdb
 import polars as pl
 import pytest
 
-from warehouse import db
-from warehouse.batch import ParsedLook
-from warehouse.load import load, no_rows
+from warehouse.log import db
+from warehouse.log.batch import ParsedLook
+from warehouse.log.load import load, no_rows
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

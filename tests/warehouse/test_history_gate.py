@@ -4,9 +4,9 @@ import duckdb
 import pytest
 from looks import Row, day, history, look, memory, refused, row
 
-from warehouse.batch import ParsedLook
-from warehouse.load import decide, load
-from warehouse.quarantine import listed
+from warehouse.log.batch import ParsedLook
+from warehouse.log.load import decide, load
+from warehouse.log.quarantine import listed
 
 P5 = "p5.48xlarge"
 OTHERS = [row("p4d.24xlarge", "21.96"), row("p3.2xlarge", "3.06"), row("g6.xlarge", "0.8048")]

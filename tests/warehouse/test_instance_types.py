@@ -10,9 +10,10 @@ from pathlib import Path
 import botocore.loaders
 import pytest
 
-from warehouse import instance_types, schemas
 from warehouse.errors import ChipledgerError
-from warehouse.instance_types import InstanceType
+from warehouse.reference import instance_types
+from warehouse.reference.instance_types import InstanceType
+from warehouse.schema import tables
 
 HEADER = (
     "instance_type,accelerator_name,accelerator_vendor,accelerator_kind,accelerator_count,capacity_unit,"
@@ -83,7 +84,7 @@ def told_by_aws(shared: Path) -> dict[str, tuple[Told, bool]]:
 
 def test_columns_are_those_of_the_table() -> None:
     """A fact is inserted as it is read, so its fields are the columns of core.instance_type, in order."""
-    (table,) = (table for table in schemas.TABLES if table.name == "instance_type")
+    (table,) = (table for table in tables.TABLES if table.name == "instance_type")
     assert InstanceType._fields == table.columns
 
 

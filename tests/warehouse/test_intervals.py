@@ -10,10 +10,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from warehouse import db
-from warehouse.batch import ParsedLook
-from warehouse.events import naive
-from warehouse.load import load, no_rows, observation_schema
+from warehouse.log import db
+from warehouse.log.batch import ParsedLook
+from warehouse.log.events import naive
+from warehouse.log.load import load, no_rows, observation_schema
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ABSENT = None

@@ -9,10 +9,11 @@ import lake_writer
 import pytest
 from looks import day, look, row
 
-from warehouse import content, db, lake
 from warehouse.errors import ChipledgerError, SettingsError
-from warehouse.load import load
-from warehouse.place import Place, place
+from warehouse.lake import ducklake
+from warehouse.lake.place import Place, place
+from warehouse.log import content, db
+from warehouse.log.load import load
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -21,7 +22,7 @@ def unsigned() -> Any:
     connect = duckdb.connect
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "warehouse.lake.duckdb.connect",
+            "warehouse.lake.ducklake.duckdb.connect",
             lambda *given, config=(), **named: connect(
                 *given, config={"allow_unsigned_extensions": True, **dict(config)}, **named
             ),
@@ -57,9 +58,9 @@ def test_a_lake_holds_what_a_file_holds(tmp_path: Path, lake_place: Place, sqlit
 def test_opening_makes_no_snapshot(sqlite_place: Place) -> None:
     """Nor do macros and facts that stand there already; a lake that a newer version made is left alone."""
     with db.open_log(sqlite_place) as con:
-        first = lake.snapshot(con)
+        first = ducklake.snapshot(con)
     with db.open_log(sqlite_place) as con:
-        assert lake.snapshot(con) == first
+        assert ducklake.snapshot(con) == first
         n_types = con.execute("select count(*) > 50, count(*) = count(distinct instance_type) from core.instance_type")
         assert n_types.fetchone() == (True, True)
         con.execute("insert into meta.migration values ('9999_later.sql', now()::timestamp)")
@@ -83,7 +84,7 @@ def test_a_load_that_fails_leaves_nothing_of_its_own(lake_place: Place, monkeypa
     """No event, no look; the offers that were appended apart stay, and are not appended again."""
     with db.open_log(lake_place) as con:
         with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="in the middle"):
-            patch.setattr("warehouse.load.settle", broken)
+            patch.setattr("warehouse.log.load.settle", broken)
             load(con, [look(0, row("a", "1"), row("b", "2"))], recorded_at=day(0))
         counts = "select (select count(*) from core.offer), (select count(*) from core.price_event), " + (
             "(select count(*) from core.scope_run)"
@@ -101,7 +102,7 @@ def test_a_commit_that_meets_another_is_done_again(
     sqlite_place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Whole, with its reason in the log; and where it never succeeds the error says that nothing was committed."""
-    monkeypatch.setattr("warehouse.lake.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("warehouse.lake.ducklake.time.sleep", lambda seconds: None)
     with db.open_log(sqlite_place) as con:
         con.execute("create table core.tried (x INTEGER)")
 
@@ -115,11 +116,11 @@ def test_a_commit_that_meets_another_is_done_again(
 
             return work
 
-        lake.transacted(con, meets(2))
+        ducklake.transacted(con, meets(2))
         assert con.execute("select count(*) from core.tried").fetchall() == [(1,)]
         assert caplog.text.count("tried again: Failed to commit: a conflict") == 2
         with pytest.raises(ChipledgerError, match="not committed in 5 tries"):
-            lake.transacted(con, meets(9))
+            ducklake.transacted(con, meets(9))
         assert con.execute("select count(*) from core.tried").fetchall() == [(1,)]
 
 

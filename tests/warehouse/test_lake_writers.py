@@ -15,18 +15,19 @@ import psycopg
 import pytest
 from looks import day, look, row
 
-from warehouse import content, db, lake
 from warehouse.errors import ChipledgerError, WriterBusy
-from warehouse.load import load
-from warehouse.locks import FileLocks, Locks, PostgresLocks
-from warehouse.place import Place, place
+from warehouse.lake import ducklake
+from warehouse.lake.locks import FileLocks, Locks, PostgresLocks
+from warehouse.lake.place import Place, place
+from warehouse.log import content, db
+from warehouse.log.load import load
 
 ROOT = Path(__file__).parents[2]
 HOLDER = """
 import sys
 from pathlib import Path
-from warehouse.locks import FileLocks, PostgresLocks
-from warehouse.place import place
+from warehouse.lake.locks import FileLocks, PostgresLocks
+from warehouse.lake.place import place
 where = place(Path(sys.argv[1]), url=sys.argv[2], data_path=sys.argv[1], schema=sys.argv[3])
 with (PostgresLocks if where.is_postgres else FileLocks)(where).lock("x"):
     print("held", flush=True)
@@ -113,7 +114,7 @@ def test_two_writers_at_once(tmp_path: Path, lake_place: Place, monkeypatch: pyt
 
     check = PostgresLocks.check
     monkeypatch.setattr(PostgresLocks, "check", slow)
-    monkeypatch.setattr("warehouse.lake.duckdb.connect", unsigned)
+    monkeypatch.setattr("warehouse.lake.ducklake.duckdb.connect", unsigned)
     both = threading.Barrier(2, timeout=60)
 
     def write(number: int) -> None:
@@ -190,7 +191,7 @@ def test_a_lock_is_one_process_s_and_dies_with_it(locked_place: Place) -> None:
 def test_a_lost_session_is_told(lake_place: Place) -> None:
     """Whoever worked under locks of a session that has ended does not go on: they are somebody else's by now."""
     with db.open_log(lake_place) as con:
-        shared = lake.of(con)
+        shared = ducklake.of(con)
         assert shared is not None
         ended = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'chipledger locks'"
         with pytest.raises(ChipledgerError, match=r"session|catalogue"), shared.shared_rows() as apart:

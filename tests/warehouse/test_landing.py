@@ -10,7 +10,7 @@ from landing_places import BODY, Place, document, name_of, record
 from looks import day
 
 from warehouse.errors import ChipledgerError
-from warehouse.landing import Landing, stamp
+from warehouse.landing.folder import Landing, stamp
 
 
 def test_the_same_body_is_kept_once(place: Place) -> None:

@@ -11,8 +11,8 @@ from landing_places import BODY, Place, document, name_of, record, side_by_side
 from looks import day
 
 from warehouse.errors import ChipledgerError
-from warehouse.journal import lock_of, own_part
-from warehouse.landing import Landing
+from warehouse.landing.folder import Landing
+from warehouse.landing.journal import lock_of, own_part
 
 
 def told(landing: Landing, part: str, start: int = 0) -> list[tuple[object, int]]:
@@ -158,7 +158,7 @@ def test_a_line_whose_answer_was_lost_is_written_once(bucket: Place, monkeypatch
         done: bool = put(self, name, content, only_new=only_new)  # type: ignore[arg-type]
         return done and not only_new
 
-    monkeypatch.setattr("warehouse.storage.Bucket.put", forgetful)
+    monkeypatch.setattr("warehouse.landing.storage.Bucket.put", forgetful)
     record(landing, 0)
 
     assert told(landing, "w1") == [(day(0), 1)]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from warehouse import machine_facts
 from warehouse.errors import ChipledgerError
+from warehouse.reference import machine_facts
 
 HEADER = "machine,fact,value,source_url,accessed_on\n"
 GOOD = "p5.48xlarge,vcpus,192,https://example.org/p5,2026-11-21\n"

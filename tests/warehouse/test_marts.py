@@ -9,8 +9,9 @@ from few_marts import LEAST_MARTS, undescribed
 from looks import ParsedLook, Row, day, look, row
 from published import query
 
-from warehouse import db, publish
-from warehouse.load import load
+from warehouse.log import db
+from warehouse.log.load import load
+from warehouse.publish import published_file
 
 SOURCES = [
     ("aws_price_list", "AWS", "The price list", "live", 10, 72, "https://x.test"),
@@ -34,7 +35,7 @@ def put(con: duckdb.DuckDBPyConnection, tmp_path: Path):
         for each in looks:
             con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
             load(con, [each], recorded_at=each.observed_at)
-        return publish.publish(
+        return published_file.publish(
             con, tmp_path, marts=LEAST_MARTS, sources=SOURCES, built_at=day(at), version="test"
         )  # fmt: skip
 

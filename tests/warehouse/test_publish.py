@@ -14,11 +14,12 @@ from looks import ParsedLook, day, look, row
 from published import content, query
 
 from transform.models import MARTS, Mart
-from warehouse import db, publish
-from warehouse.columns import COLUMNS, FOCUS_COLUMNS
 from warehouse.errors import ChipledgerError
-from warehouse.load import load
-from warehouse.schemas import DERIVED_TABLES, TABLES
+from warehouse.log import db
+from warehouse.log.load import load
+from warehouse.publish import published_file
+from warehouse.schema.columns import COLUMNS, FOCUS_COLUMNS
+from warehouse.schema.tables import DERIVED_TABLES, TABLES
 
 SOURCES = [
     ("aws_price_list", "AWS", "The price list", "live", 10, 72, "https://x.test"),
@@ -45,7 +46,7 @@ def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedLook) -> None:
 
 
 def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1, marts: Sequence[Mart] = LEAST_MARTS) -> Path:
-    return publish.publish(
+    return published_file.publish(
         con, data_dir, marts=marts, formulas=formulas_of(marts), sources=SOURCES, built_at=day(at), version="test"
     )
 
@@ -130,20 +131,20 @@ SPOILT = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name, _ in publish.CHECKS])
+@pytest.mark.parametrize("name", [name for name, _ in published_file.CHECKS])
 def test_a_failing_check_leaves_the_old_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each check is seen to fail: it is named, the old file stays, and no part of the new one."""
     file = one_price(tmp_path, "55")
     before = file.read_bytes()
-    verify = publish._verify
+    verify = published_file._verify
 
     def spoil(part: Path) -> None:
         with duckdb.connect(str(part)) as con:
             con.execute(SPOILT[name])
         verify(part)
 
-    monkeypatch.setattr(publish, "_verify", spoil)
-    monkeypatch.setattr(publish, "CHECKS", [check for check in publish.CHECKS if check[0] == name])
+    monkeypatch.setattr(published_file, "_verify", spoil)
+    monkeypatch.setattr(published_file, "CHECKS", [check for check in published_file.CHECKS if check[0] == name])
 
     with pytest.raises(ChipledgerError, match=f"not published: {name}"):
         one_price(tmp_path, "60", 1)
@@ -163,7 +164,7 @@ def test_prices_of_no_registered_source_are_not_published(tmp_path: Path) -> Non
 
 
 def test_every_table_view_and_column_is_described(tmp_path: Path) -> None:
-    """Each has a COMMENT; columns have the words and units of warehouse/schemas.py, in the dictionary too."""
+    """Each has a COMMENT; columns have the words and units of warehouse/schema/tables.py, in the dictionary too."""
     file = one_price(tmp_path, "55")
     tables = query(
         file,

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from looks import PARTIAL, Row, day, frame, history, look, memory, refused, row
 
-from warehouse.events import naive
-from warehouse.gates import RULES, row_gate
-from warehouse.load import load
-from warehouse.quarantine import listed
+from warehouse.log.events import naive
+from warehouse.log.gates import RULES, row_gate
+from warehouse.log.load import load
+from warehouse.log.quarantine import listed
 
 CHIP = {"accelerator_label": "H100", "accelerator_count": "8"}
 SPOILT: list[tuple[str, Row, Row]] = [
@@ -132,7 +132,7 @@ def test_amounts_are_exact_from_text_to_file(tmp_path_factory: pytest.TempPathFa
     """Whatever the digits, the amount in the DuckDB file equals the Decimal of the document's text."""
     path = tmp_path_factory.mktemp("exact") / "build.duckdb"
     with duckdb.connect(str(path)) as con:
-        from warehouse import db
+        from warehouse.log import db
 
         db.migrate(con)
         load(con, [look(0, *(row(f"p{i}.x", text) for i, text in enumerate(amounts)))], recorded_at=day(1))
@@ -228,7 +228,7 @@ def test_a_row_of_no_known_offer_makes_the_look_incomplete(spoilt: Row) -> None:
 def test_the_file_keeps_the_bytes_of_refused_documents(tmp_path: Path) -> None:
     """A refused row names the document, whose bytes are landed before anything is parsed."""
     from warehouse.documents import Document, Look
-    from warehouse.landing import Landing
+    from warehouse.landing.folder import Landing
 
     landing = Landing(tmp_path)
     document = Document(source="s", scope="a", url="u", body=b"price;one euro", fetched_at=day(0))

@@ -15,8 +15,9 @@ from log_days import put as put_log
 from log_days import rate, told
 from looks import Row, look, row
 
-from warehouse import db, publish
-from warehouse.batch import ParsedLook
+from warehouse.log import db
+from warehouse.log.batch import ParsedLook
+from warehouse.publish import published_file
 
 SOURCES = [
     ("aws_price_list", "AWS", "The price list", "live", 10, 72, "https://x.test"),
@@ -98,7 +99,7 @@ def compare(tmp_path: Path, *, seed: int, days: int, every: int, first: int = 0,
                 continue
             daily = put(con, tmp_path / "daily", at + 0.5)
             if at % every == every - 1:
-                (tmp_path / "once" / publish.FILE_NAME).unlink(missing_ok=True)
+                (tmp_path / "once" / published_file.FILE_NAME).unlink(missing_ok=True)
                 once = put(con, tmp_path / "once", at + 0.5)
                 for mart in INDEX:
                     assert rows(daily, mart) == rows(once, mart), f"day {at}: int.{mart}"
@@ -147,7 +148,7 @@ def published(once: Path | None, tmp_path: Path) -> Path:
 
 def a_day_later(folder: Path, between: str = "", *, price: str = "10", learnt: float = 9.25) -> list[int]:
     """Spoil the levels of a published file, and publish the day after; return the n_items of price_level by day."""
-    file = folder / publish.FILE_NAME
+    file = folder / published_file.FILE_NAME
     spoil(file, f"update int.price_level set n_items = 77; {between}")
     with db.writer(folder) as con:
         told(con, look(learnt, row("p5.48xlarge", price)), learnt=9.25)
@@ -179,7 +180,7 @@ def test_nothing_is_taken_over_from_another_version_or_other_marts(published: Pa
 
 
 def test_a_file_before_that_cannot_be_read_is_no_fault(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / publish.FILE_NAME).write_bytes(b"no database")
+    (tmp_path / published_file.FILE_NAME).write_bytes(b"no database")
     with caplog.at_level(logging.WARNING), db.writer(tmp_path) as con:
         told(con, look(0.25, row("p5.48xlarge", "10")), learnt=0.25)
         file = put(con, tmp_path, 0.5)

@@ -10,11 +10,11 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 from landing_places import BODY, Place, document, name_of
 
-from warehouse import storage
 from warehouse.disk import DiskFault
 from warehouse.errors import SettingsError
-from warehouse.landing import Landing
-from warehouse.storage import Bucket
+from warehouse.landing import storage
+from warehouse.landing.folder import Landing
+from warehouse.landing.storage import Bucket
 
 SECRET = "AKIAEXAMPLE"
 

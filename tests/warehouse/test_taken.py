@@ -11,10 +11,11 @@ from log_days import rate, told
 from looks import Row, day, look, row
 from two_files import chip, dated, differences, n_taken_over, put
 
-from warehouse import db, publish, taken
-from warehouse.batch import ParsedLook
-from warehouse.load import decide
-from warehouse.quarantine import listed
+from warehouse.log import db
+from warehouse.log.batch import ParsedLook
+from warehouse.log.load import decide
+from warehouse.log.quarantine import listed
+from warehouse.publish import incremental_offers, published_file
 
 TYPES = ("p5.48xlarge", "p5en.48xlarge", "p4d.24xlarge", "g6.xlarge", "trn1.2xlarge", "inf2.xlarge", "g5.xlarge")
 CHIPS = ("H100", "H200", "B200", "A100 SXM", "L40S")
@@ -23,8 +24,8 @@ CHIPS = ("H100", "H200", "B200", "A100 SXM", "L40S")
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Take over from files of any size, and leave out comments: they are tested elsewhere."""
-    monkeypatch.setattr(taken, "LEAST_EVENTS", 0)
-    monkeypatch.setattr(taken, "LEAST_EVENTS_EACH", 0)
+    monkeypatch.setattr(incremental_offers, "LEAST_EVENTS", 0)
+    monkeypatch.setattr(incremental_offers, "LEAST_EVENTS_EACH", 0)
     with undescribed():
         yield
 
@@ -134,13 +135,13 @@ def compare(folder: Path, *, seed: int, days: int, since: int) -> int:
                 continue
             daily = put(con, folder / "daily", at + 0.5)
             n_taken += n_taken_over(daily) > 0
-            (folder / "once" / publish.FILE_NAME).unlink(missing_ok=True)
+            (folder / "once" / published_file.FILE_NAME).unlink(missing_ok=True)
             assert differences(daily, put(con, folder / "once", at + 0.5)) == {}, f"seed {seed}, day {at}"
     return n_taken
 
 
 def test_a_file_that_takes_over_is_the_one_made_from_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(taken, "MOST_TOUCHED", 1)
+    monkeypatch.setattr(incremental_offers, "MOST_TOUCHED", 1)
     assert compare(tmp_path, seed=1, days=17, since=12) >= 3
 
 
@@ -150,7 +151,7 @@ def test_a_file_that_takes_over_is_the_one_made_from_nothing(tmp_path: Path, mon
 def test_long_histories_that_take_over_are_those_made_from_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(taken, "MOST_TOUCHED", 1)
+    monkeypatch.setattr(incremental_offers, "MOST_TOUCHED", 1)
     assert compare(tmp_path, seed=seed, days=40, since=4) > 20
 
 
@@ -211,7 +212,7 @@ def test_what_touches_an_offer_makes_it_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touching: ParsedLook
 ) -> None:
     """A late look, one of an archive in the same scope, and another source's word on it."""
-    monkeypatch.setattr(taken, "MOST_TOUCHED", 0.9)
+    monkeypatch.setattr(incremental_offers, "MOST_TOUCHED", 0.9)
     with db.writer(tmp_path / "writer") as con:
         file = three_days(con, tmp_path)
         told(con, touching, learnt=3.2)
@@ -229,7 +230,7 @@ def test_all_is_made_where_taking_over_is_not_worth_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: float
 ) -> None:
     """Too many offers were touched, the log is small or its histories short, or enough files in a row took over."""
-    monkeypatch.setattr(taken, name, value)
+    monkeypatch.setattr(incremental_offers, name, value)
     with db.writer(tmp_path / "writer") as con:
         file = three_days(con, tmp_path)
         told(con, look(3.25, *four("12", "11")), learnt=3.25)
@@ -254,7 +255,7 @@ def test_all_is_made_where_what_all_rests_on_differs(tmp_path: Path, spoil: str)
 
 
 def test_files_that_take_over_are_counted_and_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(taken, "IN_A_ROW", 2)
+    monkeypatch.setattr(incremental_offers, "IN_A_ROW", 2)
     found = []
     with db.writer(tmp_path / "writer") as con:
         file = three_days(con, tmp_path)

@@ -11,9 +11,9 @@ import duckdb
 import pytest
 
 from extract.benchmarks import given, result
-from warehouse import throughput
-from warehouse.db import migrate
 from warehouse.errors import ChipledgerError
+from warehouse.log.db import migrate
+from warehouse.reference import throughput
 
 GOOD = {
     "model_name": "llama-2-70b", "task": "serving", "scenario": "Server", "benchmark": "MLPerf Inference v5.1",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from warehouse import models, throughput
+from warehouse.reference import models, throughput
 
 Rows = list[dict[str, str]]
 Run = Mapping[str, Any]

@@ -12,16 +12,17 @@ from log_days import told
 from looks import Row, look, row
 from two_files import chip, dated, differences, n_taken_over, put
 
-from warehouse import db, taken
-from warehouse.batch import ParsedLook
+from warehouse.log import db
+from warehouse.log.batch import ParsedLook
+from warehouse.publish import incremental_offers
 
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Take over from files of any size, however many offers were touched, and leave out comments."""
-    monkeypatch.setattr(taken, "LEAST_EVENTS", 0)
-    monkeypatch.setattr(taken, "LEAST_EVENTS_EACH", 0)
-    monkeypatch.setattr(taken, "MOST_TOUCHED", 1)
+    monkeypatch.setattr(incremental_offers, "LEAST_EVENTS", 0)
+    monkeypatch.setattr(incremental_offers, "LEAST_EVENTS_EACH", 0)
+    monkeypatch.setattr(incremental_offers, "MOST_TOUCHED", 1)
     with undescribed():
         yield
 

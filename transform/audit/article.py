@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from transform.audit.finding import is_number
-from warehouse.claim_words import Thing
-from warehouse.claims import Claim
+from warehouse.reference.claim_text import Thing
+from warehouse.reference.claims import Claim
 
 
 class Article:

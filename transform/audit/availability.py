@@ -5,7 +5,7 @@ import re
 from transform.audit.evidence import Evidence
 from transform.audit.finding import CONSISTENT, INCONSISTENT, UNVERIFIABLE, Finding, unknown
 from transform.audit.prices import min_date
-from warehouse.claims import Claim
+from warehouse.reference.claims import Claim
 
 METRIC = re.compile(r"(on_demand|spot|reserved|savings_plan|capacity_block)_available")
 _NO = ("no", "false", "0", "none")
@@ -34,8 +34,9 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
     name = f"{option.replace('_', ' ')} price of {claim.subject_text}"
     verdicts, words = [], []
     for since, until in (
-        (claim.said_from, min_date(claim.said_until, evidence.today)), (evidence.today, evidence.today),
-    ):  # fmt: skip
+        (claim.said_from, min_date(claim.said_until, evidence.today)),
+        (evidence.today, evidence.today),
+    ):
         there = [price for price in priced if price.holds(since, until)]
         if not there:
             verdicts.append(UNVERIFIABLE)

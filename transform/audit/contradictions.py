@@ -6,12 +6,22 @@ from collections.abc import Iterable, Mapping
 
 from transform.audit.evidence import Evidence
 from transform.audit.finding import CONSISTENT, Range, claimed, is_number, number
-from warehouse.claims import UNITS, Claim
+from warehouse.reference.claims import UNITS, Claim
 
 COLUMNS = (
-    "quantity", "subject", "unit", "claim_id", "claimed", "article", "verdict", "other_claim_id", "other_claimed",
-    "other_article", "other_verdict", "recomputed_value",
-)  # fmt: skip
+    "quantity",
+    "subject",
+    "unit",
+    "claim_id",
+    "claimed",
+    "article",
+    "verdict",
+    "other_claim_id",
+    "other_claimed",
+    "other_article",
+    "other_verdict",
+    "recomputed_value",
+)
 EVIDENCE = ("history", "evidence")
 _CORES = ("price_per_core", "price_per_chip")
 JUDGEMENTS = ("subjective_score", "threshold_", "migration_", "team_", "horizon_", "commitment_", "assumption_")
@@ -42,10 +52,22 @@ def contradictions(
             if verdict == other == CONSISTENT and basis in EVIDENCE and other_basis in EVIDENCE:
                 continue
             known = value if basis in EVIDENCE else other_value if other_basis in EVIDENCE else None
-            rows.append((
-                _quantity(a), a.subject_text, a.unit, a.claim_id, _told(a, evidence), a.article, verdict, b.claim_id,
-                _told(b, evidence), b.article, other, known,
-            ))  # fmt: skip
+            rows.append(
+                (
+                    _quantity(a),
+                    a.subject_text,
+                    a.unit,
+                    a.claim_id,
+                    _told(a, evidence),
+                    a.article,
+                    verdict,
+                    b.claim_id,
+                    _told(b, evidence),
+                    b.article,
+                    other,
+                    known,
+                )
+            )
     return rows
 
 

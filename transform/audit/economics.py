@@ -25,8 +25,8 @@ from transform.audit.finding import (
 )
 from transform.audit.inputs import PRICES, Tried, closest, own_peaks, told_as, verdict_of
 from transform.audit.rates import PER_CHIP, rate_readings
-from warehouse.claim_words import machines
-from warehouse.claims import Claim
+from warehouse.reference.claim_text import machines
+from warehouse.reference.claims import Claim
 
 _DIVIDED = re.compile(r"([a-z0-9-]+\.\w+) ?/ ?(\d+)")
 _DISCOUNT = re.compile(r"\(\s*[-\u2212]\s?(\d+(?:\.\d+)?) ?%\s*\)")
@@ -53,18 +53,22 @@ def price(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     divided, discount = _DIVIDED.search(claim.conditions_text), _DISCOUNT.search(claim.conditions_text)
     if divided:
         wholes = article.look(
-            claim, "price_usd_per_hour_instance",
-            lambda other: other.subject.things[0].instance_type == divided[1].lower()
-            and other.conditions.purchase_option in (None, "on_demand", claim.conditions.purchase_option),
-        )  # fmt: skip
+            claim,
+            "price_usd_per_hour_instance",
+            lambda other: (
+                other.subject.things[0].instance_type == divided[1].lower()
+                and other.conditions.purchase_option in (None, "on_demand", claim.conditions.purchase_option)
+            ),
+        )
         if wholes:
             span = claimed(wholes[0], hedged=False) / exactly(float(divided[2]))
             return verdict_of(claim, span, f"{wholes[0].figure} / {divided[2]}", wholes[:1])
     if discount:
         full = article.look(
-            claim, claim.metric,
+            claim,
+            claim.metric,
             lambda other: same_subject(claim, other) and other.conditions.purchase_option in (None, "on_demand"),
-        )  # fmt: skip
+        )
         if full:
             left = exactly(1.0) - printed(discount[1]) * exactly(0.01)
             return verdict_of(
@@ -77,10 +81,14 @@ def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | Non
     """Return a month of an hourly price of the same text, or of the history where the text has none."""
     said = claim.conditions
     hourly = article.look(
-        claim, "price_usd_per_hour_instance",
-        lambda other: same_subject(claim, other) and (other.conditions.purchase_option or "on_demand")
-        == (said.purchase_option or "on_demand") and other.conditions.term_hours == said.term_hours,
-    )  # fmt: skip
+        claim,
+        "price_usd_per_hour_instance",
+        lambda other: (
+            same_subject(claim, other)
+            and (other.conditions.purchase_option or "on_demand") == (said.purchase_option or "on_demand")
+            and other.conditions.term_hours == said.term_hours
+        ),
+    )
     hours = _HOURS.search(claim.conditions_text)
     if not hourly:
         return prices.history(claim, evidence, hours=float(hours[1]) if hours else MONTH_HOURS)
@@ -101,25 +109,36 @@ def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | 
     """Return USD a million tokens from the price and the rate that the claim or its text gives."""
     price_in, rate_in = _PRICE_IN.search(claim.words), _RATE_IN.search(claim.words)
     option = claim.conditions.purchase_option
-    prices = [] if price_in else article.look(
-        claim, PRICES,
-        lambda other: same_thing(other.subject.things[0], claim.subject.things[0])
-        and (claim.subject.others[-1:] == other.subject.others[-1:] or claim.model_name is not None)
-        and (other.conditions.purchase_option or "on_demand") == (option or "on_demand"),
-    )  # fmt: skip
-    rates = article.look(
-        claim, (PER_CHIP, "throughput_tokens_per_s_per_core", "throughput_tokens_per_s_system"),
-        lambda other: bool(
-            {n for n, _ in other.subject.things[0].chips} & {n for n, _ in claim.subject.things[0].chips}
+    prices = (
+        []
+        if price_in
+        else article.look(
+            claim,
+            PRICES,
+            lambda other: (
+                same_thing(other.subject.things[0], claim.subject.things[0])
+                and (claim.subject.others[-1:] == other.subject.others[-1:] or claim.model_name is not None)
+                and (other.conditions.purchase_option or "on_demand") == (option or "on_demand")
+            ),
         )
-        and (not rate_in or told_as(rate_in[1].replace(",", ""))(other)),
-    )  # fmt: skip
+    )
+    rates = article.look(
+        claim,
+        (PER_CHIP, "throughput_tokens_per_s_per_core", "throughput_tokens_per_s_system"),
+        lambda other: (
+            bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in claim.subject.things[0].chips})
+            and (not rate_in or told_as(rate_in[1].replace(",", ""))(other))
+        ),
+    )
     if not (price_in or prices) or not (rate_in or rates):
         return None
     rests = [] if price_in else [prices[0]]
     if price_in:
-        rests += article.look(claim, PRICES, lambda other: told_as(price_in[1])(other)
-                              and same_thing(other.subject.things[0], claim.subject.things[0]))[:1]  # fmt: skip
+        rests += article.look(
+            claim,
+            PRICES,
+            lambda other: told_as(price_in[1])(other) and same_thing(other.subject.things[0], claim.subject.things[0]),
+        )[:1]
     rests += rates[:1]
     paid = printed(price_in[1]) if price_in else claimed(prices[0], hedged=False)
     rate = printed(rate_in[1].replace(",", "")) if rate_in else claimed(rates[0], hedged=False)
@@ -179,8 +198,13 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
             for words, peak in [*published, *own_peaks(claim, article)]:
                 (rate,) = evidence.formula("physics.training_rate_at_mfu", (float(mfu[1]) / 100, peak, flop))
                 options.append((rate, f"{mfu[1]} % of the {words}", ()))
-        rates = article.look(claim, PER_CHIP, lambda other: other.model_name == claim.model_name
-                             and same_thing(other.subject.things[0], claim.subject.things[0]))  # fmt: skip
+        rates = article.look(
+            claim,
+            PER_CHIP,
+            lambda other: (
+                other.model_name == claim.model_name and same_thing(other.subject.things[0], claim.subject.things[0])
+            ),
+        )
         options += [(claimed(one).middle, f"its own {one.figure} tokens/s", (one,)) for one in rates[:1]]
         for rate, words, more in options:
             low, high = evidence.formula(
@@ -267,10 +291,13 @@ def _chip_prices(claim: Claim, article: Article) -> tuple[Claim, ...]:
     """Return the text's own prices of one chip under the option of a claim."""
     option = claim.conditions.purchase_option or "on_demand"
     return article.look(
-        claim, "price_per_chip",
-        lambda other: same_thing(other.subject.things[0], claim.subject.things[0])
-        and (other.conditions.purchase_option or "on_demand") == option,
-    )  # fmt: skip
+        claim,
+        "price_per_chip",
+        lambda other: (
+            same_thing(other.subject.things[0], claim.subject.things[0])
+            and (other.conditions.purchase_option or "on_demand") == option
+        ),
+    )
 
 
 def _lowest_price(claim: Claim, article: Article, evidence: Evidence) -> tuple[float, str, bool] | None:

@@ -13,10 +13,10 @@ from typing import Any
 
 import duckdb
 
-from warehouse import models
-from warehouse.claim_words import Thing
-from warehouse.claims import Claim
-from warehouse.models import Model
+from warehouse.reference import models
+from warehouse.reference.claim_text import Thing
+from warehouse.reference.claims import Claim
+from warehouse.reference.models import Model
 
 Chip = tuple[str, str | None]
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from warehouse.claims import UNITS, Claim
+from warehouse.reference.claims import UNITS, Claim
 
 CONSISTENT = "consistent"
 STALE = "stale"

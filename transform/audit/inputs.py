@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from transform.audit.article import Article, same_subject, same_thing
 from transform.audit.finding import CONSISTENT, INCONSISTENT, Finding, Range, claimed, found, number
-from warehouse.claim_words import Thing
-from warehouse.claims import Claim
+from warehouse.reference.claim_text import Thing
+from warehouse.reference.claims import Claim
 
 PEAK_METRICS = tuple(
     f"spec_{width}{kind}_{scale}flops"
@@ -23,9 +23,14 @@ def verdict_of(claim: Claim, computed: Range, words: str, inputs: tuple[Claim, .
     told = claimed(claim)
     holds = computed.meets(told)
     text = f"{words} = {number(computed.middle)}, claimed {claim.figure} {claim.unit}"
-    return found(CONSISTENT if holds else INCONSISTENT, "arithmetic", text, recomputed=computed.middle,
-                 readings=(f"{words}: {number(computed.low)} to {number(computed.high)}",),
-                 rests_on=tuple(one.claim_id for one in inputs))  # fmt: skip
+    return found(
+        CONSISTENT if holds else INCONSISTENT,
+        "arithmetic",
+        text,
+        recomputed=computed.middle,
+        readings=(f"{words}: {number(computed.low)} to {number(computed.high)}",),
+        rests_on=tuple(one.claim_id for one in inputs),
+    )
 
 
 def closest(claim: Claim, tried: Sequence[Tried]) -> Finding | None:
@@ -36,8 +41,14 @@ def closest(claim: Claim, tried: Sequence[Tried]) -> Finding | None:
     computed, words, inputs = min(tried, key=lambda one: (not one[0].meets(told), abs(one[0].middle - told.middle)))
     result = verdict_of(claim, computed, words, inputs)
     lines = tuple(f"{text}: {number(span.middle)}" for span, text, _ in tried)
-    return found(result.verdict, result.basis, result.arithmetic, recomputed=result.recomputed, readings=lines,
-                 rests_on=result.rests_on)  # fmt: skip
+    return found(
+        result.verdict,
+        result.basis,
+        result.arithmetic,
+        recomputed=result.recomputed,
+        readings=lines,
+        rests_on=result.rests_on,
+    )
 
 
 def own_peaks(claim: Claim, article: Article) -> list[tuple[str, float]]:

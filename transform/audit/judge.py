@@ -13,7 +13,7 @@ from transform.audit import availability, economics, prices, rates, ratios, savi
 from transform.audit.article import Article
 from transform.audit.evidence import Evidence
 from transform.audit.finding import CONSISTENT, FAILED, STALE, UNVERIFIABLE, Finding, is_number, unknown
-from warehouse.claims import Claim
+from warehouse.reference.claims import Claim
 
 INPUT_FAILED = "arithmetic holds, input does not"
 INPUT_OPEN = "arithmetic holds, input is unverified"
@@ -22,11 +22,17 @@ TRUE_THEN = "true then"
 Check = Callable[[Claim, Article, Evidence], Finding | None]
 
 KINDS: tuple[tuple[str, str, tuple[Check, ...]], ...] = (
-    ("price", r"price_usd_per_hour_instance|price_per_chip|price_per_core",
-     (economics.price, lambda claim, article, evidence: prices.history(claim, evidence))),
+    (
+        "price",
+        r"price_usd_per_hour_instance|price_per_chip|price_per_core",
+        (economics.price, lambda claim, article, evidence: prices.history(claim, evidence)),
+    ),
     ("monthly cost", r"price_usd_per_month", (economics.monthly,)),
-    ("throughput", r"throughput_tokens_per_s_per_chip|throughput_tokens_per_s_per_core|throughput_tokens_per_s_system",
-     (rates.throughput,)),
+    (
+        "throughput",
+        r"throughput_tokens_per_s_per_chip|throughput_tokens_per_s_per_core|throughput_tokens_per_s_system",
+        (rates.throughput,),
+    ),
     ("utilisation", r"mfu_range", (rates.utilisation,)),
     ("cost to train", r"cost_to_train", (economics.training_cost,)),
     ("saving", r"savings_pct", (savings.saving,)),
@@ -37,14 +43,20 @@ KINDS: tuple[tuple[str, str, tuple[Check, ...]], ...] = (
     ("break-even", r"break_even_tokens", (economics.break_even_tokens,)),
     ("break-even", r"break_even_days", (economics.break_even_days,)),
     ("ratio", r"ratio_\w+", (ratios.ratio,)),
-    ("availability", availability.METRIC.pattern,
-     (lambda claim, article, evidence: availability.available(claim, evidence),)),
+    (
+        "availability",
+        availability.METRIC.pattern,
+        (lambda claim, article, evidence: availability.available(claim, evidence),),
+    ),
     *(
-        ("memory fit" if metric == "capacity_fit" else "specification", metric,
-         (lambda claim, article, evidence, check=check: check(claim, evidence),))
+        (
+            "memory fit" if metric == "capacity_fit" else "specification",
+            metric,
+            (lambda claim, article, evidence, check=check: check(claim, evidence),),
+        )
         for metric, check in specs.CHECKS.items()
     ),
-)  # fmt: skip
+)
 """Kinds of claims: name, which metrics are of it, and its checks, of which the first that decides counts."""
 OTHER = "other"
 _TEXTS = ("availability",)
@@ -83,11 +95,14 @@ def judge(claims: Iterable[Claim], evidence: Evidence) -> list[Judged]:
     findings = {claim.claim_id: _finding(claim, articles[claim.article], evidence) for claim in told}
     return [
         Judged(
-            claim, kind_of(claim.metric)[0], findings[claim.claim_id],
-            _standing(claim.claim_id, findings, today=False), _standing(claim.claim_id, findings, today=True),
+            claim,
+            kind_of(claim.metric)[0],
+            findings[claim.claim_id],
+            _standing(claim.claim_id, findings, today=False),
+            _standing(claim.claim_id, findings, today=True),
         )
         for claim in told
-    ]  # fmt: skip
+    ]
 
 
 def _finding(claim: Claim, article: Article, evidence: Evidence) -> Finding:

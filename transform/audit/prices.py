@@ -16,10 +16,14 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from warehouse.claims import Claim
+from warehouse.reference.claims import Claim
 
-UNITS = {"price_usd_per_hour_instance": "instance", "price_per_chip": "chip", "price_per_core": "core",
-         "price_usd_per_month": "instance"}  # fmt: skip
+UNITS = {
+    "price_usd_per_hour_instance": "instance",
+    "price_per_chip": "chip",
+    "price_per_core": "core",
+    "price_usd_per_month": "instance",
+}
 AWS = "AWS"
 AWS_CHIPS = ("Trainium", "Inferentia")
 ROUNDING = 0.0005
@@ -62,12 +66,15 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
         evidence.documents.get(price.document_sha256) or price.document_sha256 for price in (*used, *used_today)
     ]
     return Finding(
-        verdict, today, "nothing" if verdict == today == UNVERIFIABLE else "history",
-        text, recomputed=value,
+        verdict,
+        today,
+        "nothing" if verdict == today == UNVERIFIABLE else "history",
+        text,
+        recomputed=value,
         readings=tuple(_line(price, unit) for price in dict.fromkeys((*used, *used_today))),
         documents=tuple(dict.fromkeys(documents)),
         evidence_until=max((price.last_observed for price in asked.prices), default=evidence.today).isoformat(),
-    )  # fmt: skip
+    )
 
 
 def candidates(claim: Claim, evidence: Evidence) -> tuple[Price, ...]:

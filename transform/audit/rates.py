@@ -23,8 +23,8 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from warehouse.claims import Claim
-from warehouse.models import Model
+from warehouse.reference.claims import Claim
+from warehouse.reference.models import Model
 
 PER_CHIP = "throughput_tokens_per_s_per_chip"
 PER_CORE = "throughput_tokens_per_s_per_core"
@@ -82,8 +82,14 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         return found(IMPOSSIBLE, "bound", words, recomputed=best.bound, **given)
     own = _system_of_chips(claim, article) if claim.metric == SYSTEM else None
     if own and own.verdict != CONSISTENT:
-        return found(INCONSISTENT, "arithmetic", f"{own.arithmetic}; no bound excludes it: {words}",
-                     recomputed=own.recomputed, rests_on=own.rests_on, **given)  # fmt: skip
+        return found(
+            INCONSISTENT,
+            "arithmetic",
+            f"{own.arithmetic}; no bound excludes it: {words}",
+            recomputed=own.recomputed,
+            rests_on=own.rests_on,
+            **given,
+        )
     return _measured(claim, model, evidence, words, share, given)
 
 
@@ -92,10 +98,14 @@ def _with_task(claim: Claim, article: Article) -> Claim:
     if claim.conditions.is_training or claim.conditions.batch_size:
         return claim
     beside = article.look(
-        claim, PER_CHIP,
-        lambda other: claim.metric == SYSTEM and other.model_name == claim.model_name
-        and bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in claim.subject.things[0].chips}),
-    )  # fmt: skip
+        claim,
+        PER_CHIP,
+        lambda other: (
+            claim.metric == SYSTEM
+            and other.model_name == claim.model_name
+            and bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in claim.subject.things[0].chips})
+        ),
+    )
     if not beside:
         return claim
     task = beside[0].conditions
@@ -107,8 +117,14 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     """Check a model FLOPs utilisation: below 100 %, as the text's own rate has it, and as it was measured."""
     model, told = model_named(claim.model_name), claimed(claim)
     if told.low > 100:
-        return found(IMPOSSIBLE, "bound", f"claimed {claim.figure} % is above 100 % of the peak", recomputed=100.0,
-                     readings=("any precision of the peak: 100 %",), bounds=("100 % of the peak",))  # fmt: skip
+        return found(
+            IMPOSSIBLE,
+            "bound",
+            f"claimed {claim.figure} % is above 100 % of the peak",
+            recomputed=100.0,
+            readings=("any precision of the peak: 100 %",),
+            bounds=("100 % of the peak",),
+        )
     if model is None or not claim.subject.things[0].chips:
         return unknown("no model of known shape and chip is named")
     thing = claim.subject.things[0]
@@ -130,12 +146,15 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         agrees = [one for one in shares if one[1].meets(told)]
         words, share = (agrees or sorted(shares, key=lambda one: one[1].low))[0]
         return found(
-            CONSISTENT if agrees else INCONSISTENT, "arithmetic",
+            CONSISTENT if agrees else INCONSISTENT,
+            "arithmetic",
             f"its own {own[0].figure} {own[0].unit} x {number(flop / 1e9)} GFLOP a token is "
             f"{number(share.middle)} % of the {words}, claimed {claim.figure} %",
-            recomputed=share.middle, readings=lines, rests_on=(own[0].claim_id,),
+            recomputed=share.middle,
+            readings=lines,
+            rests_on=(own[0].claim_id,),
             bounds=tuple(text for text, _ in peaks),
-        )  # fmt: skip
+        )
     runs = [run for run in _runs(claim, model, evidence) if run.task == "training"]
     if not runs:
         return unknown("the text gives no rate to compute it from, and nothing was measured of this chip and model")
@@ -148,8 +167,7 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     agrees_with = [one for one in measured if one[1].meets(told)]
     nearest = min(agrees_with or measured, key=lambda one: abs(one[1].middle - told.low))
     lines = tuple(f"{number(share.middle)} % of the {words}" for words, share, _ in measured[:20])
-    shown = {"recomputed": nearest[1].middle, "readings": lines,
-             "documents": (nearest[2].source_url,)}  # fmt: skip
+    shown = {"recomputed": nearest[1].middle, "readings": lines, "documents": (nearest[2].source_url,)}
     text = f"measured {number(nearest[1].middle)} % of the {nearest[0]}, claimed {claim.figure} %"
     return (
         found(CONSISTENT, "evidence", text, **shown)
@@ -221,9 +239,15 @@ def _bandwidth(claim: Claim, model: Model, chip: Chip, chips: float, counted: st
     each = evidence.text_formula("physics.bytes_per_value", width)
     (weights,) = evidence.formula(
         "physics.moe_weight_bytes_read",
-        (float(model.shared_parameters), float((model.expert_parameters or 0) * (model.moe_layers or 0)),
-         float(model.experts or 1), float(model.experts_per_token or 1), float(said.batch_size), each),
-    )  # fmt: skip
+        (
+            float(model.shared_parameters),
+            float((model.expert_parameters or 0) * (model.moe_layers or 0)),
+            float(model.experts or 1),
+            float(model.experts_per_token or 1),
+            float(said.batch_size),
+            each,
+        ),
+    )
     accepted = [1] if re.search(r"without speculat|no speculat", claim.words) else [1, MOST_ACCEPTED]
     bounds = evidence.formula(
         "physics.decode_bandwidth_bound",
@@ -249,10 +273,13 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     """Return how a system's rate compares with its chips' by the same text; None where it gives none."""
     thing = claim.subject.things[0]
     singles = article.look(
-        claim, PER_CHIP,
-        lambda other: other.model_name == claim.model_name
-        and bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in thing.chips}),
-    )  # fmt: skip
+        claim,
+        PER_CHIP,
+        lambda other: (
+            other.model_name == claim.model_name
+            and bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in thing.chips})
+        ),
+    )
     counts = article.look(
         claim,
         "spec_accelerators",

@@ -20,8 +20,8 @@ from transform.audit.finding import (
     unknown,
 )
 from transform.audit.prices import min_date
-from warehouse.claim_words import Thing
-from warehouse.claims import Claim
+from warehouse.reference.claim_text import Thing
+from warehouse.reference.claims import Claim
 
 FACTS = {
     "fp8": ("dense_fp8_tflops",),
@@ -78,9 +78,15 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     )
     holds = span.meets(told)
     text = f"{words} = {number(span.middle)} {claim.unit}, claimed {claim.figure}"
-    return found(CONSISTENT if holds else INCONSISTENT, basis, text, recomputed=span.middle, rests_on=ids,
-                 documents=urls,
-                 readings=tuple(f"{each[1]}: {number(each[0].middle)} {claim.unit}" for each in readings))  # fmt: skip
+    return found(
+        CONSISTENT if holds else INCONSISTENT,
+        basis,
+        text,
+        recomputed=span.middle,
+        rests_on=ids,
+        documents=urls,
+        readings=tuple(f"{each[1]}: {number(each[0].middle)} {claim.unit}" for each in readings),
+    )
 
 
 def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) -> Finding:
@@ -89,8 +95,10 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
     windows = ((claim.said_from, min_date(claim.said_until, evidence.today)), (evidence.today, evidence.today))
     results = []
     for since, until in windows:
-        held = [[price for price in _prices_of(claim, thing, unit, evidence) if price.holds(since, until)]
-                for thing in claim.subject.things]  # fmt: skip
+        held = [
+            [price for price in _prices_of(claim, thing, unit, evidence) if price.holds(since, until)]
+            for thing in claim.subject.things
+        ]
         pairs = [
             (_told(exactly((a.per(unit) or 0.0) / (b.per(unit) or 1.0)), claim, percent=percent), a, b)
             for a, b in itertools.product(*held)
@@ -107,11 +115,20 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
     span, a, b = next(one for one in (results[1], results[0]) if one)
     words = f"{number(a.per(unit) or 0)} / {number(b.per(unit) or 0)} USD/h of {unit} at {a.service_provider_name}"
     urls = tuple(dict.fromkeys(evidence.documents.get(one.document_sha256) or one.document_sha256 for one in (a, b)))
-    return Finding(verdicts[0], verdicts[1], "history", f"{words} = {number(span.middle)} {claim.unit}, "
-                   f"claimed {claim.figure}", recomputed=span.middle, documents=urls,
-                   readings=tuple(f"{number(one[0].middle)} {claim.unit} on {when}" for one, when
-                                  in zip(results, ("its date", "today"), strict=True) if one),
-                   evidence_until=max(a.last_observed, b.last_observed).isoformat())  # fmt: skip
+    return Finding(
+        verdicts[0],
+        verdicts[1],
+        "history",
+        f"{words} = {number(span.middle)} {claim.unit}, claimed {claim.figure}",
+        recomputed=span.middle,
+        documents=urls,
+        readings=tuple(
+            f"{number(one[0].middle)} {claim.unit} on {when}"
+            for one, when in zip(results, ("its date", "today"), strict=True)
+            if one
+        ),
+        evidence_until=max(a.last_observed, b.last_observed).isoformat(),
+    )
 
 
 def _prices_of(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> list[Price]:
@@ -119,16 +136,18 @@ def _prices_of(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> lis
     return [
         price
         for price in evidence.prices
-        if price.purchase_option == (said.purchase_option or "on_demand") and price.per(unit) and not price.is_floor
+        if price.purchase_option == (said.purchase_option or "on_demand")
+        and price.per(unit)
+        and not price.is_floor
         and said.term_hours in (None, price.commitment_term_hours)
         and (not said.regions or price.region_id in said.regions)
         and (
             (price.instance_type or "").lower() == thing.instance_type
             if thing.instance_type
-            else unit == "chip" and any(price.accelerator_name == name and form in (None, price.form_factor)
-                                        for name, form in forms)
+            else unit == "chip"
+            and any(price.accelerator_name == name and form in (None, price.form_factor) for name, form in forms)
         )
-    ]  # fmt: skip
+    ]
 
 
 def _up_to(claim: Claim, readings: list[Tried], basis: str) -> Finding:
@@ -235,12 +254,14 @@ def _per_dollar(claim: Claim, evidence: Evidence) -> list[Tried]:
             {
                 (price.accelerator_name, price.form_factor): price
                 for price in evidence.prices
-                if price.purchase_option == option and price.holds(since, until) and price.per("chip")
+                if price.purchase_option == option
+                and price.holds(since, until)
+                and price.per("chip")
                 and price.service_provider_name == "AWS"
                 and any(price.accelerator_name == name for name, _ in thing.chips)
             }
             for thing in (one, other)
-        ]  # fmt: skip
+        ]
         for fact in FACTS["flops"]:
             for a, b in itertools.product(paid[0].values(), paid[1].values()):
                 top = evidence.fact((a.accelerator_name or "", a.form_factor), fact)

@@ -19,8 +19,8 @@ from transform.audit.finding import (
     printed,
 )
 from transform.audit.inputs import PRICES, Tried, closest, side, told_as, undiscounted, verdict_of
-from warehouse.claim_words import machines
-from warehouse.claims import Claim
+from warehouse.reference.claim_text import machines
+from warehouse.reference.claims import Claim
 
 _OF_A = re.compile(r"(\d+(?:\.\d+)?) ?% of (?:a |an |the )?(?:USD ?|\$ ?)?([\d,.]+\d)")
 _PER_PEAK = re.compile(r"\bper[- ](?:tera|peta)?fl?ops?\b|\bper[- ][tp]flops?\b", re.IGNORECASE)
@@ -37,11 +37,19 @@ def saving(claim: Claim, article: Article, evidence: Evidence) -> Finding | None
         return _of_parts(claim, repeated, "the saving that it repeats,")
     if _PER_PEAK.search(claim.words):
         return closest(claim, _per_peak(claim, article, evidence))
-    parts = () if claim.model_name else article.look(
-        claim, claim.metric,
-        lambda other: other.model_name is not None and len(other.subject.things) == 2
-        and all(same_thing(a, b) for a, b in zip(other.subject.things, things, strict=False)),
-    )  # fmt: skip
+    parts = (
+        ()
+        if claim.model_name
+        else article.look(
+            claim,
+            claim.metric,
+            lambda other: (
+                other.model_name is not None
+                and len(other.subject.things) == 2
+                and all(same_thing(a, b) for a, b in zip(other.subject.things, things, strict=False))
+            ),
+        )
+    )
     if parts:
         return _of_parts(claim, parts, "the text's own savings by model,")
     if len(things) != 2:
@@ -73,9 +81,14 @@ def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | No
     reduced = [
         other
         for metric in PRICES
-        for other in article.look(claim, metric, lambda one: one.conditions.purchase_option == option
-                                  and one.conditions.term_hours == claim.conditions.term_hours)
-    ]  # fmt: skip
+        for other in article.look(
+            claim,
+            metric,
+            lambda one: (
+                one.conditions.purchase_option == option and one.conditions.term_hours == claim.conditions.term_hours
+            ),
+        )
+    ]
     tried = []
     sign = -1.0 if claim.figure.startswith("-") else 1.0
     for one in reduced if option else ():
@@ -101,8 +114,13 @@ def _of_parts(claim: Claim, parts: Sequence[Claim], words: str) -> Finding:
     shown = ", ".join(sorted(one.figure for one in chosen or parts))
     relation = "is not" if not holds else "agrees with" if any(one.meets(told) for one in spans) else "lies within"
     text = f"claimed {claim.figure} % {relation} {words} {shown} %"
-    return found(CONSISTENT if holds else INCONSISTENT, "arithmetic", text, recomputed=between.middle,
-                 rests_on=tuple(one.claim_id for one in parts))  # fmt: skip
+    return found(
+        CONSISTENT if holds else INCONSISTENT,
+        "arithmetic",
+        text,
+        recomputed=between.middle,
+        rests_on=tuple(one.claim_id for one in parts),
+    )
 
 
 def _of_size(claim: Claim, parts: Sequence[Claim]) -> list[Claim]:

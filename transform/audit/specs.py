@@ -17,8 +17,8 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from warehouse import claim_words, machine_facts
-from warehouse.claims import UNITS, Claim
+from warehouse.reference import claim_text, machine_facts
+from warehouse.reference.claims import UNITS, Claim
 
 _PEAK = re.compile(r"spec_(bf16|fp16|fp8|fp4|int8)(_sparse)?_[tp]flops")
 PLAIN_FACTS = {
@@ -55,9 +55,10 @@ def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
         # The table counts SMs, so another vendor's cores are no reading of it.
         readings = [
             (f"{words} x {number(TENSOR_CORES)} tensor cores", value * TENSOR_CORES, url)
-            for chip in chips if TENSOR_CORE_CHIPS.match(chip[0])
+            for chip in chips
+            if TENSOR_CORE_CHIPS.match(chip[0])
             for words, value, url in _readings(chip, fact, evidence)
-        ]  # fmt: skip
+        ]
     if fact == "release_year" and NOW.search(claim.conditions_text):
         # "Now available in 2026" holds of what came out in 2025 too.
         year = figure(claim).low
@@ -80,7 +81,7 @@ def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
 def machine_fact(claim: Claim, evidence: Evidence) -> Finding:
     """Check the chips of a machine, or their memory together."""
     thing = claim.subject.things[0]
-    facts = claim_words.machines().get(thing.instance_type or "")
+    facts = claim_text.machines().get(thing.instance_type or "")
     if facts is None:
         counts = _system_counts(claim, evidence)
         if claim.metric == "spec_accelerators" and counts:
@@ -136,7 +137,7 @@ def speed_ratio(claim: Claim, evidence: Evidence) -> Finding:
 
 def weights(claim: Claim, evidence: Evidence) -> Finding:
     """Check the memory that the weights of a model take in a precision."""
-    size = claim_words.parameters(claim.subject_text)
+    size = claim_text.parameters(claim.subject_text)
     bytes_each = _bytes(claim, evidence)
     if size is None or bytes_each is None:
         return unknown("size of the model or its precision is not stated")
@@ -175,10 +176,14 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
     least = min(gigabytes for _, gigabytes in needs)
     verdict = CONSISTENT if fits else IMPOSSIBLE
     return found(
-        verdict, "bound", f"{readings[0]}: {'it fits' if fits else 'it cannot fit'}", recomputed=least,
-        readings=tuple(readings), bounds=("memory of one chip in its vendor's own number",),
+        verdict,
+        "bound",
+        f"{readings[0]}: {'it fits' if fits else 'it cannot fit'}",
+        recomputed=least,
+        readings=tuple(readings),
+        bounds=("memory of one chip in its vendor's own number",),
         documents=tuple(dict.fromkeys(url for chip in forms for _, url, _ in evidence.sources(chip, "memory_gb")[:1])),
-    )  # fmt: skip
+    )
 
 
 def models_size(claim: Claim, words: str) -> tuple[float, str] | None:
@@ -186,7 +191,7 @@ def models_size(claim: Claim, words: str) -> tuple[float, str] | None:
     model = model_named(claim.model_name)
     if model:
         return float(model.parameters_total), model.model_name
-    size = claim_words.parameters(words)
+    size = claim_text.parameters(words)
     return (size, f"{number(size / 1e9)} billion parameters") if size else None
 
 

@@ -9,16 +9,37 @@ from transform.audit.contradictions import COLUMNS, contradictions
 from transform.audit.evidence import Evidence
 from transform.audit.finding import FAILED
 from transform.audit.judge import INPUT_FAILED, INPUT_OPEN, Judged, judge
-from warehouse import claims
-from warehouse.claims import SEPARATOR, Claim
+from warehouse.reference import claims
+from warehouse.reference.claims import SEPARATOR, Claim
 
 Row = tuple[object, ...]
 
 AUDIT_COLUMNS = (
-    "claim_id", "article", "article_title", "place", "subject", "metric", "claim_kind", "claimed", "unit", "hedge",
-    "claim_conditions", "claimed_as_of", "verdict", "verdict_today", "standing", "standing_today", "decided_by",
-    "recomputed_value", "arithmetic", "readings", "bounds", "rests_on", "evidence_documents", "evidence_until",
-)  # fmt: skip
+    "claim_id",
+    "article",
+    "article_title",
+    "place",
+    "subject",
+    "metric",
+    "claim_kind",
+    "claimed",
+    "unit",
+    "hedge",
+    "claim_conditions",
+    "claimed_as_of",
+    "verdict",
+    "verdict_today",
+    "standing",
+    "standing_today",
+    "decided_by",
+    "recomputed_value",
+    "arithmetic",
+    "readings",
+    "bounds",
+    "rests_on",
+    "evidence_documents",
+    "evidence_until",
+)
 
 
 @dataclass(frozen=True)
@@ -42,12 +63,31 @@ def audit_row(one: Judged) -> Row:
     """Return the row of int.claim_audit."""
     claim, finding = one.claim, one.finding
     return (
-        claim.claim_id, claim.article or None, claim.title, claim.place, claim.subject_text, claim.metric, one.kind,
-        claim.figure, claim.unit, claim.hedge_text, claim.conditions_text or None, claim.as_of or None, finding.verdict,
-        finding.verdict_today, one.standing, one.standing_today, finding.basis, finding.recomputed, in_words(one),
-        _joined(finding.readings), _joined(finding.bounds), _joined(finding.rests_on), _joined(finding.documents),
+        claim.claim_id,
+        claim.article or None,
+        claim.title,
+        claim.place,
+        claim.subject_text,
+        claim.metric,
+        one.kind,
+        claim.figure,
+        claim.unit,
+        claim.hedge_text,
+        claim.conditions_text or None,
+        claim.as_of or None,
+        finding.verdict,
+        finding.verdict_today,
+        one.standing,
+        one.standing_today,
+        finding.basis,
+        finding.recomputed,
+        in_words(one),
+        _joined(finding.readings),
+        _joined(finding.bounds),
+        _joined(finding.rests_on),
+        _joined(finding.documents),
         finding.evidence_until,
-    )  # fmt: skip
+    )
 
 
 def in_words(one: Judged) -> str:

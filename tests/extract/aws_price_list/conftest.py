@@ -4,9 +4,9 @@ import pytest
 from price_list_files import NOW, Ask, Line, Read, document, offer_csv, page_of, products_of
 from standin import aws
 
-from extract.aws_price_list import parse
+from extract.aws.price_list import parse
 from extract.base import Context, Landed, Parsed
-from extract.http import HttpWeb, Retries
+from extract.web.http import HttpWeb, Retries
 from warehouse.documents import Document
 
 
@@ -29,7 +29,7 @@ def nothing(version_key: str) -> Document | None:
 def ask(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Return a maker of contexts for the stand-in."""
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
-    monkeypatch.setattr("extract.http.STREAM_RETRIES", Retries(attempts=3, pause_s=0.001))
+    monkeypatch.setattr("extract.web.http.STREAM_RETRIES", Retries(attempts=3, pause_s=0.001))
     web = HttpWeb(retries=Retries(attempts=3, pause_s=0.001))
 
     def context(door: str, landed: Landed = nothing, **settings: object) -> Context:

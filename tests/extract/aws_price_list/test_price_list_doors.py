@@ -14,7 +14,7 @@ from price_list_files import NOW, Ask, rows, same
 from standin import aws, faults
 from standin.facts import CURRENT
 
-from extract.aws_price_list import SOURCE, places
+from extract.aws.price_list import SOURCE, places
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 
 REGIONS = ("eu-west-1", "us-east-1", "us-east-1-atl-1", "us-gov-west-1", "us-west-2", "cn-north-1")
@@ -122,7 +122,7 @@ def test_pages_without_an_end_are_an_error(
     standin: aws.StandIn, ask: Ask, same_token: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A token that comes again, or tokens without an end, end with an error."""
-    monkeypatch.setattr("extract.aws_price_list.api.MAX_PAGES", 20)
+    monkeypatch.setattr("extract.aws.price_list.api.MAX_PAGES", 20)
     standin.fault("api:GetProducts", faults.EndlessToken(same=same_token))
 
     with pytest.raises(SourceError) as caught:
@@ -329,6 +329,6 @@ def test_regions_are_fetched_side_by_side(ask: Ask) -> None:
 def test_the_shell_does_not_wait_for_this_source() -> None:
     """Importing the source loads neither boto3 nor an HTTP client nor polars."""
     heavy = "{'boto3', 'botocore', 'urllib3', 'stamina', 'polars'}"
-    code = f"import sys, extract.aws_price_list; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, extract.aws.price_list; print(sorted({heavy} & set(sys.modules)))"
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from price_list_files import COLUMNS, P5, document, offer_csv, plain_csv, reserved, same
 
-from extract.aws_price_list import excerpt, parse
+from extract.aws.price_list import excerpt, parse
 from warehouse.errors import LayoutChanged
 
 Lines = list[dict[str, str]]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from price_list_files import COLUMNS, P5, document, offer_csv, page_of, prices, products_of, reserved, same
 
-from extract.aws_price_list import parse
+from extract.aws.price_list import parse
 from warehouse.errors import LayoutChanged
 
 P5_ON_DEMAND = ("p5.48xlarge", "on_demand", "55.04", None)

@@ -9,7 +9,7 @@ from price_list_files import Ask, rows
 from standin import aws, faults
 from standin.world import edition
 
-from extract.aws_price_list import SOURCE
+from extract.aws.price_list import SOURCE
 from extract.base import Context
 from warehouse.documents import Look
 from warehouse.errors import LayoutChanged, Unavailable

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from price_list_files import csv_lines, document, offer_csv, same
 
-from extract.aws_price_list import parse
-from warehouse.schemas import OBSERVATION
+from extract.aws.price_list import parse
+from warehouse.schema.tables import OBSERVATION
 
 
 def sample(shared: Path, name: str) -> bytes:

@@ -6,7 +6,7 @@ Each has misled a published tool. 7 and 8 have more tests in test_price_list_doo
 import pytest
 from price_list_files import P5, Read, document, page_of, prices, reserved, same
 
-from extract.aws_price_list import parse
+from extract.aws.price_list import parse
 from warehouse.errors import LayoutChanged
 
 CAPACITY_BLOCK = P5 | {

@@ -11,14 +11,14 @@ import pytest
 from standin import aws, faults, savings_plans
 from standin.facts import CURRENT
 
-from extract.aws_savings_plans import SOURCE, places
-from extract.aws_savings_plans.api import families
+from extract.aws.savings_plans import SOURCE, places
+from extract.aws.savings_plans.api import families
 from extract.base import Context, Landed
-from extract.http import HttpWeb, Retries
+from extract.web.http import HttpWeb, Retries
 from warehouse.documents import Document, Look
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
-from warehouse.gates import row_gate
-from warehouse.schemas import IDENTITY
+from warehouse.log.gates import row_gate
+from warehouse.schema.tables import IDENTITY
 
 Ask = Callable[..., Context]
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -29,7 +29,7 @@ DOORS = ("api", "bulk")
 def ask(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Return a maker of contexts for the stand-in."""
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
-    monkeypatch.setattr("extract.http.STREAM_RETRIES", Retries(attempts=3, pause_s=0.001))
+    monkeypatch.setattr("extract.web.http.STREAM_RETRIES", Retries(attempts=3, pause_s=0.001))
     web = HttpWeb(retries=Retries(attempts=3, pause_s=0.001))
 
     def context(door: str, landed: Landed = lambda version_key: None, **settings: object) -> Context:
@@ -158,7 +158,7 @@ def test_pages_without_an_end_are_an_error(
     standin: aws.StandIn, ask: Ask, same: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A token that comes again, or tokens without an end, end with an error."""
-    monkeypatch.setattr("extract.aws_savings_plans.api.MAX_PAGES", 20)
+    monkeypatch.setattr("extract.aws.savings_plans.api.MAX_PAGES", 20)
     standin.fault("savings", savings_plans.RepeatToken(same=same))
 
     with pytest.raises(SourceError) as caught:

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from savings_plan_files import csv_file, document
 
-from extract.aws_savings_plans import SOURCE, excerpt
-from extract.aws_savings_plans.rates import rates
+from extract.aws.savings_plans import SOURCE, excerpt
+from extract.aws.savings_plans.rates import rates
 from warehouse.errors import LayoutChanged
 
 

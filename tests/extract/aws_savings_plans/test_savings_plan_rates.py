@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from savings_plan_files import HEADER, PREAMBLE, csv_file, document, page, result
 
-from extract.aws_savings_plans import SOURCE
-from extract.aws_savings_plans.rates import rates
+from extract.aws.savings_plans import SOURCE
+from extract.aws.savings_plans.rates import rates
 from extract.base import Parsed
 from warehouse.errors import LayoutChanged
-from warehouse.gates import row_gate
+from warehouse.log.gates import row_gate
 
 
 def parsed(*lines: dict[str, str], scope: str = "us-east-1") -> Parsed:
@@ -320,6 +320,6 @@ def test_a_compressed_document_is_the_same() -> None:
 def test_the_shell_does_not_wait_for_this_source() -> None:
     """Importing the source loads neither boto3 nor an HTTP client nor polars."""
     heavy = "{'boto3', 'botocore', 'urllib3', 'stamina', 'polars'}"
-    code = f"import sys, extract.aws_savings_plans; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, extract.aws.savings_plans; print(sorted({heavy} & set(sys.modules)))"
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

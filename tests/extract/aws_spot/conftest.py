@@ -11,7 +11,7 @@ from standin import aws
 from standin.ec2_cloud import NOW
 
 from extract.base import Context
-from extract.http import HttpWeb, Retries
+from extract.web.http import HttpWeb, Retries
 from warehouse.documents import Document
 
 Ask = Callable[..., Context]

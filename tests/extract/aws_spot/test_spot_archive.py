@@ -12,9 +12,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from extract.aws_spot import SOURCE, archive
+from extract.aws.spot import SOURCE, archive
 from extract.base import Context
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.documents import Document, Look
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
 

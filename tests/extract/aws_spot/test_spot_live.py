@@ -12,12 +12,12 @@ from looks import memory
 from standin import aws, ec2, faults
 from standin.ec2_cloud import NOW, Spot, Zone
 
-from extract.aws_spot import SOURCE
+from extract.aws.spot import SOURCE
 from extract.base import Context
-from warehouse.batch import ParsedLook
 from warehouse.documents import Look
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
-from warehouse.load import load, no_rows
+from warehouse.log.batch import ParsedLook
+from warehouse.log.load import load, no_rows
 
 Ask = Callable[..., Context]
 REGION = "us-east-2"
@@ -183,7 +183,7 @@ def test_trap_18_pages_without_an_end_are_an_error(
     standin: aws.StandIn, ask: Ask, monkeypatch: pytest.MonkeyPatch, same: bool
 ) -> None:
     """A token that comes again, and tokens that never end."""
-    monkeypatch.setattr("extract.aws_spot.ec2.MAX_PAGES", 5)
+    monkeypatch.setattr("extract.aws.spot.ec2.MAX_PAGES", 5)
     standin.fault("ec2", ec2.RepeatToken(same=same))
 
     with pytest.raises(SourceError, match="no end") as caught:

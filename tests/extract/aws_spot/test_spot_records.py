@@ -8,10 +8,10 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from extract.aws_spot import parse
+from extract.aws.spot import parse
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
-from warehouse.gates import row_gate
+from warehouse.log.gates import row_gate
 
 Saved = Callable[[str], Document]
 Answer = Callable[[Iterable[Mapping[str, str]]], Document]

@@ -12,7 +12,7 @@ from neoclouds.cases.digitalocean import CASE
 
 from extract.base import Context, Parsed
 from extract.neoclouds.digitalocean import SOURCE, URL
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.errors import CredentialsMissing, LayoutChanged, SourceError
 
 NOW = datetime(2026, 11, 20, 6, tzinfo=UTC)

@@ -19,15 +19,16 @@ from neoclouds.case import rows
 from web_site import Site, open_site, send
 
 from extract.base import Context
-from extract.http import HttpWeb, Retries
-from extract.neoclouds import SOURCES, gpuhunt_
-from extract.neoclouds.gpuhunt_ import ASKED, READ_HERE, SOURCE
-from flows import steps
-from flows.settings import Settings
-from warehouse.accelerators import resolve
+from extract.catalogues import gpuhunt_
+from extract.catalogues.gpuhunt_ import ASKED, READ_HERE, SOURCE
+from extract.neoclouds import SOURCES
+from extract.web.http import HttpWeb, Retries
+from flows.collect import steps
+from flows.config.settings import Settings
 from warehouse.documents import Document, Look
 from warehouse.errors import CredentialsMissing, LayoutChanged, SourceError, Unavailable
-from warehouse.gates import row_gate
+from warehouse.log.gates import row_gate
+from warehouse.reference.accelerators import resolve
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 CONTEXT = Context(web=HttpWeb(retries=Retries(attempts=1)), settings={}, now=lambda: NOW)

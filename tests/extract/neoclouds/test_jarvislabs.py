@@ -10,9 +10,9 @@ from neoclouds.cases.jarvislabs import CASE
 
 from extract.base import Context, Parsed
 from extract.neoclouds import jarvislabs
-from extract.web import Response
-from flows import steps
-from flows.settings import Settings
+from extract.web.interface import Response
+from flows.collect import steps
+from flows.config.settings import Settings
 from warehouse.errors import CredentialsMissing, LayoutChanged
 
 KEY = "sk-example-0001"

@@ -12,7 +12,7 @@ from neoclouds.cases.ovh import CASE
 
 from extract.base import Context, Parsed
 from extract.neoclouds.ovh import SOURCE
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.errors import LayoutChanged, SettingsError
 
 NOW = datetime(2026, 11, 20, 6, tzinfo=UTC)

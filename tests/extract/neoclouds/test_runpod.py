@@ -9,9 +9,9 @@ from neoclouds.cases.runpod import CASE
 
 from extract.base import Context, Parsed
 from extract.neoclouds import runpod
-from extract.web import Response
-from warehouse.accelerators import resolve
+from extract.web.interface import Response
 from warehouse.errors import LayoutChanged
+from warehouse.reference.accelerators import resolve
 
 
 def chip(name: str = "NVIDIA H200", **changed: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from neoclouds.cases.scaleway import CASE
 
 from extract.base import Context
 from extract.neoclouds.scaleway import SOURCE, ZONES
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.errors import LayoutChanged, SettingsError, Unavailable
 
 NOW = datetime(2026, 11, 20, 6, tzinfo=UTC)

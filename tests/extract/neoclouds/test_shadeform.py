@@ -10,7 +10,7 @@ from neoclouds.cases.shadeform import CASE
 
 from extract.base import Context, Parsed
 from extract.neoclouds import shadeform
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.errors import LayoutChanged
 
 UP = {"region": "paris", "available": True}

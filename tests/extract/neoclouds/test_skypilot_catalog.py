@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from neoclouds.case import rows
 
-from extract.neoclouds.skypilot_catalog import SOURCE
-from warehouse.accelerators import resolve
+from extract.catalogues.skypilot_catalog import SOURCE
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged, SourceError
-from warehouse.gates import row_gate
-from warehouse.schemas import IDENTITY
+from warehouse.log.gates import row_gate
+from warehouse.reference.accelerators import resolve
+from warehouse.schema.tables import IDENTITY
 
 HEADER = "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Price,Region,GpuInfo,SpotPrice\n"
 SAMPLES = "data/neocloud_samples"

@@ -11,10 +11,10 @@ import pytest
 from git_repository import HEADER, Repository, table
 
 from extract.base import Context
-from extract.neoclouds.skypilot_catalog import SOURCE, history
-from extract.neoclouds.skypilot_catalog.history import CACHE, History
-from flows import steps
-from flows.settings import Settings, read
+from extract.catalogues.skypilot_catalog import SOURCE, history
+from extract.catalogues.skypilot_catalog.history import CACHE, History
+from flows.collect import steps
+from flows.config.settings import Settings, read
 from warehouse.documents import Document, Look
 from warehouse.errors import SettingsError, SourceError, Unavailable
 

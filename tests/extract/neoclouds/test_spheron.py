@@ -11,7 +11,7 @@ from neoclouds.cases.spheron import CASE, answers
 from extract.base import Context
 from extract.neoclouds.fetching import PAGES
 from extract.neoclouds.spheron import SOURCE
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.errors import LayoutChanged
 
 

@@ -11,9 +11,9 @@ from neoclouds.cases.vast import CASE
 
 from extract.base import Context, Parsed
 from extract.neoclouds import vast
-from extract.web import Response
-from warehouse.accelerators import resolve
+from extract.web.interface import Response
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError
+from warehouse.reference.accelerators import resolve
 
 ADDRESS = "203.0.113.7"
 

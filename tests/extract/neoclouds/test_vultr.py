@@ -12,7 +12,7 @@ from neoclouds.cases.vultr import CASE, answers
 from extract.base import Context
 from extract.neoclouds.fetching import PAGES
 from extract.neoclouds.vultr import SOURCE
-from extract.web import Response
+from extract.web.interface import Response
 from warehouse.errors import LayoutChanged
 
 

@@ -8,12 +8,12 @@ import duckdb
 import kept
 import pytest
 
-from flows import steps
-from flows.settings import Settings
+from flows.collect import steps
+from flows.config.settings import Settings
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
-from warehouse import claims
-from warehouse.claims import Claim
+from warehouse.reference import claims
+from warehouse.reference.claims import Claim
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HEADER = "claim_id,article,subject,metric,value,low,high,unit,conditions,as_of"

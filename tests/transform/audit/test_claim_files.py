@@ -6,9 +6,9 @@ from datetime import date
 import pytest
 from click.testing import CliRunner
 
-from flows.cli import main
-from warehouse import claims
+from flows.cli.main import main
 from warehouse.errors import ChipledgerError
+from warehouse.reference import claims
 
 GOOD = "a,x,p5.48xlarge,price_usd_per_hour_instance,55.04,,,USD/h,on-demand,2026-03-01"
 

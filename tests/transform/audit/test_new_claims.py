@@ -11,8 +11,9 @@ from transform.audit.evidence import Evidence, Measurement
 from transform.audit.judge import judge
 from transform.audit.tables import audit
 from transform.models import create_formulas
-from warehouse import db, publish
-from warehouse.load import load
+from warehouse.log import db
+from warehouse.log.load import load
+from warehouse.publish import published_file
 
 
 def test_verdicts_follow_the_chip_and_the_value(ask):
@@ -76,7 +77,7 @@ def test_moving_one_price_moves_what_rests_on_it_today_only(tmp_path, read):
                 each = seen(at, "aws_price_list", row("p5.48xlarge", price), row("p4d.24xlarge", "21.96"))
                 con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
                 load(con, [each], recorded_at=each.observed_at)
-            file = publish.publish(
+            file = published_file.publish(
                 con, tmp_path / str(moved), marts=FEW_MARTS, macros=FEW_MACROS, formulas=create_formulas,
                 sources=SOURCES, built_at=day(41), version="test",
             )  # fmt: skip

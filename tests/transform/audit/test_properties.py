@@ -11,8 +11,8 @@ from transform.audit import economics, savings, specs
 from transform.audit.evidence import Evidence, Price
 from transform.audit.judge import judge, kind_of
 from transform.audit.prices import history
-from warehouse import claim_words, claims
-from warehouse.claim_words import Hedge
+from warehouse.reference import claim_text, claims
+from warehouse.reference.claim_text import Hedge
 
 RENAMED = {"H100": "H200", "H200": "B200", "B200": "H100", "Trainium1": "Trainium2", "Trainium2": "Trainium3",
            "Trainium3": "Trainium1"}  # fmt: skip
@@ -72,9 +72,9 @@ def test_chips_are_known_by_their_figures_alone(evidence, before, monkeypatch):
     ]
     machines = {
         name: fact._replace(accelerator_name=RENAMED.get(fact.accelerator_name, fact.accelerator_name))
-        for name, fact in claim_words.machines().items()
+        for name, fact in claim_text.machines().items()
     }
-    for module in (claim_words, economics, savings):
+    for module in (claim_text, economics, savings):
         monkeypatch.setattr(module, "machines", lambda: machines)
     monkeypatch.setattr(specs, "TENSOR_CORE_CHIPS", specs.re.compile(""))
     evidence.facts = {_chip(chip): facts for chip, facts in evidence.facts.items()}
@@ -136,7 +136,7 @@ def test_no_impossible_verdict_rests_on_a_hedge(evidence, before):
     as_told = {one.claim_id for one, old in zip(told, before, strict=True) if old[0] == "physically_impossible"}
     assert len(as_told) == 9
     assert impossible(Hedge()) == as_told
-    assert impossible(Hedge(share=claim_words.ESTIMATE_SHARE)) == as_told
+    assert impossible(Hedge(share=claim_text.ESTIMATE_SHARE)) == as_told
 
 
 def test_no_bound_is_broken_by_what_is_consistent(evidence):

@@ -14,7 +14,7 @@ def told(audited, tmp_path_factory):
     import duckdb
 
     from transform.audit.tables import audit
-    from warehouse import claims
+    from warehouse.reference import claims
 
     with duckdb.connect(str(audited), read_only=True) as con:
         texts = [[one] for made in (planted.bounds(), planted.history(con), planted.figures(con)) for one in made]

@@ -8,7 +8,7 @@ import pytest
 
 from transform.audit.finding import VERDICTS
 from transform.audit.tables import audit, in_words, is_green
-from warehouse import claims
+from warehouse.reference import claims
 
 
 def test_a_rate_beyond_the_peak_is_impossible(shipped):

@@ -1,0 +1,260 @@
+"""Spot records of any age as observations: a page of the API (XML), an answer saved by the AWS CLI (JSON), or lines of
+the archive (TSV), told apart by their content.
+"""
+
+import fnmatch
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+import polars as pl
+
+from extract.aws.price_list.rules import plain_number
+from extract.aws.spot import NAME
+from extract.aws.spot.api import ACCELERATORS, PRODUCTS
+from extract.base import Parsed
+from extract.web import strict_json, strict_xml
+from warehouse.documents import Document
+from warehouse.errors import LayoutChanged
+from warehouse.reference.instance_types import ACCELERATOR_TYPE
+from warehouse.schema.tables import OBSERVATION
+
+ROOT, SET = "DescribeSpotPriceHistoryResponse", "spotPriceHistorySet"
+FIELDS = ("AvailabilityZoneId", "AvailabilityZone", "InstanceType", "ProductDescription", "SpotPrice", "Timestamp")
+"""A record's fields, as the service model names them; the first two may be absent, one of them at a time."""
+OPTIONAL = FIELDS[:2]
+ARCHIVED = ("AvailabilityZoneId", "InstanceType", "ProductDescription", "SpotPrice", "Timestamp")
+"""The fields of a line of the archive, in order."""
+CHUNK = {
+    "AvailabilityZoneId": "zone_id",
+    "AvailabilityZone": "zone",
+    "InstanceType": "type",
+    "ProductDescription": "product",
+    "SpotPrice": "price",
+    "Timestamp": "at_text",
+}
+OFFER = ("zone_id", "zone", "type")
+REGION = r"^([a-z]{2}(?:-[a-z]+)+?-\d)"
+"""The region in the name of a zone, for saved answers that are read without their scope."""
+
+Record = dict[str, str | None]
+
+
+def parse(document: Document) -> Parsed:
+    """Return the prices of a document: of a "current" query those in force at its StartTime, else each change.
+
+    Raises LayoutChanged where the document has another form, or is about another region than its scope.
+    """
+    ignored: Counter[str] = Counter()
+    frame = pl.DataFrame(list(_records(document)), schema=dict.fromkeys(FIELDS, pl.String)).rename(CHUNK)
+    frame, unknown = _accelerators(frame, ignored)
+    frame = _timed(_one_product(frame, ignored))
+    query = document.parameters.get("query")
+    if query == "current":
+        kept = _in_force(frame, datetime.fromisoformat(document.parameters["StartTime"]), ignored)
+    else:
+        kept = _changes(frame, ignored, keep_last=query is None)
+        known_until = document.parameters.get("known_until")
+        if known_until:
+            kept = _after(kept, datetime.fromisoformat(known_until), ignored)
+    rows = _rows(kept, document)
+    return Parsed(rows=rows, ignored=dict(sorted((name, n) for name, n in ignored.items() if n)), unknown=unknown)
+
+
+# --- records of each form
+
+
+def _records(document: Document) -> Iterator[Record]:
+    start = document.body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if start == b"<":
+        return _xml(document.body)
+    if start in (b"{", b"["):
+        return _json(document.body)
+    return _lines(document.body)
+
+
+def _xml(body: bytes) -> Iterator[Record]:
+    try:
+        root = strict_xml.root(body)
+    except ValueError as error:
+        raise _refusal(f"the XML is damaged: {error}", body) from error
+    namespace = root.tag[: root.tag.rfind("}") + 1]
+    records = root.find(f"{namespace}{SET}")
+    if root.tag.removeprefix(namespace) != ROOT or records is None:
+        raise _refusal(f"expected {ROOT} with {SET}", body)
+    for item in records:
+        try:
+            found = {name: strict_xml.told(item, f"{namespace}{name[0].lower()}{name[1:]}") for name in FIELDS}
+        except ValueError as error:
+            raise _refusal(str(error), body) from error
+        yield _record(dict(found), body)
+
+
+def _json(body: bytes) -> Iterator[Record]:
+    try:
+        content = strict_json.loads(body, numbers=str)
+    except ValueError as error:
+        raise _refusal(f"the JSON is damaged: {error}", body) from error
+    records = content.get("SpotPriceHistory") if isinstance(content, dict) else None
+    if not isinstance(records, list):
+        raise _refusal("expected an object with a list SpotPriceHistory", body)
+    for item in records:
+        if not isinstance(item, dict):
+            raise _refusal("expected an object in SpotPriceHistory", body)
+        yield _record({name: item.get(name) for name in FIELDS}, body)
+
+
+def _lines(body: bytes) -> Iterator[Record]:
+    try:
+        lines = body.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise _refusal(f"not text: {error}", body) from error
+    if not lines:
+        raise _refusal("the document is empty", body)
+    for line in lines:
+        values = line.split("\t")
+        if len(values) != len(ARCHIVED):
+            raise _refusal("expected five fields separated by tabs", line.encode())
+        yield _record({"AvailabilityZone": None, **dict(zip(ARCHIVED, values, strict=True))}, body)
+
+
+def _record(record: dict[str, object], body: bytes) -> Record:
+    """Return a record; an amount or time that is missing is "", which the row gate refuses."""
+    for name, value in record.items():
+        if value is not None and not isinstance(value, str):
+            raise _refusal(f"{name} is no text", body)
+    texts = {name: None if value is None else str(value) for name, value in record.items()}
+    if not texts["InstanceType"] or not texts["ProductDescription"] or not any(texts[name] for name in OPTIONAL):
+        raise _refusal("a record without instance type, product or zone", json.dumps(record).encode())
+    return {name: texts[name] if name in OPTIONAL else texts[name] or "" for name in FIELDS}
+
+
+def _refusal(message: str, body: bytes) -> LayoutChanged:
+    value = body[:80].decode("utf-8", "replace")
+    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Look at the landed document")
+
+
+# --- which of them count
+
+
+def _accelerators(frame: pl.DataFrame, ignored: Counter[str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the records of accelerators, and types that were asked for by name and look like none."""
+    names = frame["type"].unique().to_list()
+    ours = [name for name in names if ACCELERATOR_TYPE.match(name)]
+    strange = [name for name in names if name not in ours and _asked_for(name)]
+    kept = frame.filter(pl.col("type").is_in(ours))
+    ignored["not_accelerator"] += frame.height - kept.height
+    return kept, tuple(f"instance type {name!r}" for name in sorted(strange))
+
+
+def _asked_for(name: str) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in ACCELERATORS)
+
+
+def _one_product(frame: pl.DataFrame, ignored: Counter[str]) -> pl.DataFrame:
+    """Return the records of Linux; of an offer with both descriptions, those of the plain one."""
+    linux = frame.filter(pl.col("product").is_in(PRODUCTS))
+    ignored["other_product"] += frame.height - linux.height
+    plain = linux.filter(pl.col("product") == PRODUCTS[0])
+    twins = linux.filter(pl.col("product") != PRODUCTS[0])
+    lonely = twins.join(plain, on=OFFER, how="anti", nulls_equal=True)
+    ignored["vpc_twin"] += twins.height - lonely.height
+    return pl.concat([plain, lonely])
+
+
+def _timed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return records with their time as naive UTC (NULL where the text is none) and their price as plain text."""
+    text = pl.col("at_text").str.replace("Z$", "+00:00")
+    prices = frame["price"].unique().to_list()
+    at = text.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="us").dt.replace_time_zone(None)
+    return frame.with_columns(
+        pl.when(at.dt.year().is_between(1, 9999)).then(at).alias("at"),  # a zone may lead out of the calendar
+        pl.col("price").replace_strict(prices, [plain_number(each) for each in prices], return_dtype=pl.String),
+    )
+
+
+def _changes(frame: pl.DataFrame, ignored: Counter[str], *, keep_last: bool) -> pl.DataFrame:
+    """Return the records whose price differs from the one before in the document, and each offer's last if so asked."""
+    ordered = frame.unique(maintain_order=True).sort("zone_id", "zone", "type", "at", nulls_last=True)
+    before, after = (pl.col("price").shift(step).over(OFFER) for step in (1, -1))
+    wanted = pl.col("at").is_null() | before.is_null() | (pl.col("price") != before)
+    kept = ordered.filter(wanted | after.is_null() if keep_last else wanted)
+    ignored["repeated_price"] += frame.height - kept.height
+    return kept
+
+
+def _after(frame: pl.DataFrame, known_until: datetime, ignored: Counter[str]) -> pl.DataFrame:
+    """Return what the look before could not have said."""
+    kept = frame.filter(pl.col("at").is_null() | (pl.col("at") > _naive(known_until)))
+    ignored["known_before"] += frame.height - kept.height
+    return kept
+
+
+def _in_force(frame: pl.DataFrame, at: datetime, ignored: Counter[str]) -> pl.DataFrame:
+    """Return each offer's newest record, as a price in force at the moment that was asked for."""
+    unread = frame.filter(pl.col("at").is_null())
+    then = frame.filter(pl.col("at") <= _naive(at))
+    newest = then.filter(pl.col("at") == pl.col("at").max().over(OFFER)).unique(maintain_order=True)
+    ignored["later_or_earlier"] += frame.height - unread.height - newest.height
+    stamped = newest.with_columns(at=pl.lit(_naive(at), pl.Datetime("us")), at_text=pl.lit(at.isoformat()))
+    return pl.concat([stamped.unique(maintain_order=True), unread])
+
+
+def _naive(at: datetime) -> datetime:
+    return at.astimezone(UTC).replace(tzinfo=None)
+
+
+# --- observations
+
+
+def _rows(frame: pl.DataFrame, document: Document) -> pl.DataFrame:
+    _check_ids(frame["zone_id"].unique().to_list(), document)
+    _check_region(frame["zone"].unique().to_list(), document)
+    has_id = pl.col("zone_id").is_not_null() & (pl.col("zone_id") != "")
+    region = pl.lit(document.scope) if document.scope else pl.col("zone").str.extract(REGION)
+    columns = {
+        "service_provider_name": pl.lit("AWS"),
+        "instance_type": pl.col("type"),
+        "capacity_unit": pl.lit("instance"),
+        "region_id": region,
+        "availability_zone_id": pl.when(has_id).then("zone_id"),
+        "availability_zone": pl.when(~has_id).then("zone"),
+        "purchase_option": pl.lit("spot"),
+        "commitment_term_hours": pl.lit(None, pl.Int64),
+        "statistic": pl.lit("price"),
+        "pricing_currency": pl.lit("CNY" if document.scope.startswith("cn-") else "USD"),
+        "unit_price_type": pl.lit("List"),
+        "unit_price": pl.col("price"),
+    }
+    rows = frame.select(
+        *(columns.get(name, pl.lit(None, pl.String)).alias(name) for name in OBSERVATION),
+        pl.col("at").alias("observed_at"),
+        pl.col("at_text").alias("observed_at_utc"),
+    )
+    return rows.sort("instance_type", "availability_zone_id", "availability_zone", "observed_at", nulls_last=True)
+
+
+def _check_ids(ids: Iterable[str | None], document: Document) -> None:
+    """Raise where some records have the id of their zone and others none: those would become other offers."""
+    known = {bool(each) for each in ids}
+    if len(known) > 1:
+        raise LayoutChanged(
+            "records with the id of their zone beside others without",
+            source=NAME,
+            field="AvailabilityZoneId",
+            value="",
+            hint="Look at the landed document",
+        )
+
+
+def _check_region(zones: Iterable[str | None], document: Document) -> None:
+    for zone in zones:
+        if zone and not zone.startswith(document.scope):
+            raise LayoutChanged(
+                f"a record of another region than {document.scope}",
+                source=NAME,
+                field="AvailabilityZone",
+                value=zone,
+                hint="Look at the landed document",
+            )

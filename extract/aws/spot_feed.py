@@ -1,0 +1,261 @@
+"""AWS's public spot feeds: one price for each type and region, and the spot advisor's savings and interruptions.
+
+No credentials. What stands behind https://aws.amazon.com/ec2/spot/pricing/ and
+https://aws.amazon.com/ec2/spot/instance-advisor/ , under the AWS Site Terms, https://aws.amazon.com/terms/ . Neither is
+documented; the addresses are those of alexei-led/spotinfo (Makefile), whose notes say that the older
+https://spot-price.s3.amazonaws.com/spot.js has been frozen since 2024-05-13. Two scopes: `prices` and `advisor`.
+
+Settings: `prices_url`, `advisor_url`.
+
+Quirks:
+
+1. The price is of a region: which of its zones, or which mean of them, nobody says. So the rows are marked as such, and
+   the zones of aws_spot are believed before them.
+2. Six regions of the price feed have names from before Region Codes (us-east, apac-tokyo), and one Local Zone stands by
+   the name of its zone: `REGIONS`. Other names that are no Region Codes are reported and refused.
+3. "N/A*" means that the type is not offered; small prices may be written 9.0E-4.
+4. Older addresses give JSONP, `callback({...});`, in place of JSON.
+5. The advisor names its bands by their place in a table of its own, whose labels are kept ("<5%"). A saving may be
+   negative: spot has been dearer than on-demand (-62, seen 2025-06-28).
+6. Neither states a date: they are of the moment at which they were read.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from extract.base import Context, Parsed, Source
+from extract.web import strict_json
+from warehouse.documents import Document, Look
+from warehouse.errors import LayoutChanged, SettingsError, SourceError
+from warehouse.reference.instance_types import ACCELERATOR_TYPE
+from warehouse.schema.tables import OBSERVATION
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAME = "aws_spot_feed"
+OFF_BECAUSE = (
+    "a reader of terms and robots.txt left AWS's spot advisor out (2026-10-10), and nobody judged the prices of "
+    "the same pages; read https://aws.amazon.com/terms/ and decide: aws_spot asks the documented API"
+)
+PRICES_URL = "https://website.spot.ec2.aws.a2z.com/spot.json"
+ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
+URLS = {"prices": ("prices_url", PRICES_URL), "advisor": ("advisor_url", ADVISOR_URL)}
+"""The setting and the address of each scope."""
+
+REGIONS = {
+    "us-east": "us-east-1",
+    "us-west": "us-west-1",
+    "eu-ireland": "eu-west-1",
+    "apac-sin": "ap-southeast-1",
+    "apac-syd": "ap-southeast-2",
+    "apac-tokyo": "ap-northeast-1",
+    "us-west-2-lax-1a": "us-west-2",
+}
+"""Names of the price feed that are no Region Codes; the last is the zone of a Local Zone of that region."""
+ZONES = frozenset({"us-west-2-lax-1a"})
+CONDITIONS = "region-level, public spot feed"
+NOT_OFFERED = "N/A"
+LINUX = "Linux"
+LEAST_SAVINGS = -10_000
+"""Percent; spot has cost more than on demand, and a hundred times as much is another number."""
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+_JSONP = re.compile(rb"\s*[A-Za-z_$][\w$.]*\s*\((.*)\)\s*;?\s*", re.DOTALL)
+
+
+def scopes(ctx: Context) -> tuple[str, ...]:
+    """Return both feeds; each succeeds or fails alone."""
+    return tuple(URLS)
+
+
+def fetch(ctx: Context, scope: str) -> Look:
+    """Return a complete look at one feed; raise Unavailable or SourceError."""
+    if scope not in URLS:
+        hint = f"The feeds are {', '.join(URLS)}"
+        raise SourceError("no such feed", source=NAME, field="scope", value=scope, hint=hint)
+    setting, default = URLS[scope]
+    url = ctx.settings.get(setting) or default
+    if not isinstance(url, str) or not url.startswith(("https://", "http://")):
+        raise SettingsError("expected an http address", source=NAME, field=setting, value=url)
+    answer = ctx.web.get(url)
+    now = ctx.now()
+    document = Document(
+        source=NAME,
+        scope=scope,
+        url=url,
+        body=answer.body,
+        fetched_at=now,
+        status=answer.status,
+        content_type=answer.content_type,
+    )
+    return Look(source=NAME, scope=scope, observed_at=now, complete=True, documents=(document,))
+
+
+def parse(document: Document) -> Parsed:
+    """Return the prices, or the advice, on accelerators that a feed has; raise LayoutChanged."""
+    content = _content(document.body)
+    if "spot_advisor" in content:
+        return _advice(content)
+    return _prices(content)
+
+
+def _content(body: bytes) -> dict[str, Any]:
+    wrapped = None if body.lstrip()[:1] == b"{" else _JSONP.fullmatch(body)
+    try:
+        content = strict_json.loads(wrapped[1] if wrapped else body)
+    except ValueError as error:
+        raise _refusal(f"neither JSON nor JSONP: {error}", body[:80].decode("utf-8", "replace")) from error
+    if not isinstance(content, dict) or not {"config", "spot_advisor"} & content.keys():
+        raise _refusal("expected an object with config or spot_advisor", body[:80].decode("utf-8", "replace"))
+    return content
+
+
+def _refusal(message: str, value: object) -> LayoutChanged:
+    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Look at the landed document")
+
+
+# --- prices
+
+
+def _prices(content: dict[str, Any]) -> Parsed:
+    import polars as pl
+
+    from extract.aws.price_list.rules import plain_number
+
+    ignored: Counter[str] = Counter()
+    unknown: set[str] = set()
+    rows = []
+    for region, instance_type, system, currency, amount in _cells(content):
+        if not ACCELERATOR_TYPE.match(instance_type):
+            ignored["not_accelerator"] += 1
+        elif system != "linux":
+            ignored["other_os"] += 1
+        elif amount.startswith(NOT_OFFERED):
+            ignored["not_offered"] += 1
+        else:
+            code = REGIONS.get(region, region if _REGION.fullmatch(region) else None)
+            if code is None:
+                unknown.add(f"region {region!r}")
+            values = {
+                "service_provider_name": "AWS",
+                "instance_type": instance_type,
+                "capacity_unit": "instance",
+                "region_id": code,
+                "availability_zone": region if region in ZONES else None,
+                "purchase_option": "spot",
+                "statistic": "price",
+                "conditions": CONDITIONS,
+                "pricing_currency": currency,
+                "unit_price_type": "List",
+                "unit_price": plain_number(amount),
+            }
+            rows.append(tuple(values.get(name) for name in OBSERVATION))
+    if not rows:
+        raise _refusal("no price of any accelerator", dict(ignored))
+    schema = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
+    frame = pl.DataFrame(rows, schema=schema, orient="row").sort("region_id", "instance_type", nulls_last=True)
+    return Parsed(rows=frame, ignored=dict(sorted(ignored.items())), unknown=tuple(sorted(unknown)))
+
+
+def _cells(content: dict[str, Any]) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield region, type, operating system, currency and amount of each cell, all as the feed has them."""
+    try:
+        if content["config"]["rate"] != "perhr":
+            raise _refusal("expected prices per hour", content["config"]["rate"])
+        for region in content["config"]["regions"]:
+            for group in region["instanceTypes"]:
+                for size in group["sizes"]:
+                    for column in size["valueColumns"]:
+                        for currency, amount in column["prices"].items():
+                            yield _texts(region["region"], size["size"], column["name"], currency, amount)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _refusal(f"another layout: {error!r}", "config") from error
+
+
+def _texts(*values: object) -> Any:
+    for value in values:
+        if not isinstance(value, str):
+            raise _refusal("expected text", value)
+    return values
+
+
+# --- advice
+
+
+def _advice(content: dict[str, Any]) -> Parsed:
+    import polars as pl
+
+    ignored: Counter[str] = Counter()
+    unknown: set[str] = set()
+    try:
+        bands = {band["index"]: str(band["label"]) for band in content["ranges"]}
+        if len(bands) < len(content["ranges"]):
+            raise _refusal("two bands of one index", content["ranges"])
+        facts = list(_facts(content["spot_advisor"], bands, ignored, unknown))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _refusal(f"another layout: {error!r}", "spot_advisor") from error
+    if not facts:
+        raise _refusal("no advice on any accelerator", dict(ignored))
+    columns = {
+        "region_id": pl.String,
+        "instance_type": pl.String,
+        "operating_system": pl.String,
+        "savings_percent": pl.Int32,
+        "interruption_band": pl.String,
+    }
+    frame = pl.DataFrame(facts, schema=columns, orient="row").sort("region_id", "instance_type")
+    return Parsed(
+        rows=_no_rows(),
+        ignored=dict(sorted(ignored.items())),
+        unknown=tuple(sorted(unknown)),
+        facts={"spot_advice": frame},
+    )
+
+
+def _facts(
+    regions: dict[str, Any], bands: dict[int, str], ignored: Counter[str], unknown: set[str]
+) -> Iterable[tuple[str, str, str, int | None, str | None]]:
+
+    for region, systems in regions.items():
+        for system, types in systems.items():
+            for instance_type, said in types.items():
+                if not ACCELERATOR_TYPE.match(instance_type):
+                    ignored["not_accelerator"] += 1
+                elif system != LINUX:
+                    ignored["other_os"] += 1
+                else:
+                    savings, band = said["s"], said["r"]
+                    if type(savings) is not int or not LEAST_SAVINGS <= savings <= 100:
+                        unknown.add(f"savings {savings!r}")
+                        savings = None
+                    label = bands.get(band) if type(band) is int else None  # true is no 1
+                    if label is None:
+                        unknown.add(f"interruption band {band!r}")
+                    yield REGIONS.get(region, region), instance_type, system, savings, label
+
+
+def _no_rows() -> "pl.DataFrame":
+    import polars as pl
+
+    return pl.DataFrame(
+        schema={name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
+    )
+
+
+SOURCE = Source(
+    name=NAME,
+    provider="AWS",
+    title="AWS public spot feed and spot advisor, by region",
+    url="https://aws.amazon.com/ec2/spot/pricing/",
+    terms_url="https://aws.amazon.com/terms/",
+    max_age=timedelta(days=1),
+    precedence=40,
+    scopes=scopes,
+    fetch=fetch,
+    parse=parse,
+    settings=("prices_url", "advisor_url"),
+    off_because=OFF_BECAUSE,
+)

@@ -1,0 +1,1 @@
+"""Catalogues of many providers' prices."""

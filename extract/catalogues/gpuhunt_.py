@@ -1,0 +1,327 @@
+"""The long tail: providers that chipledger does not read itself, as the library gpuhunt reads them.
+
+What: https://github.com/dstackai/gpuhunt (MPL-2.0), an optional extra: `uv sync --extra gpuhunt`. A scope is one of its
+providers: cloudrift and daytona without a key, seeweb with SEEWEB_API_TOKEN. Terms: those of each provider.
+Setting: `enabled`. Written against gpuhunt 0.1.34 in November 2026.
+
+1. Off unless a deployment says otherwise: gpuhunt minds no robots.txt and makes no pauses. Its client (requests) waits
+   for as long as a byte comes now and then, takes bodies of any size, and follows redirects anywhere, with the key. So
+   its providers are given another one for it: our own web, with its limits of time, size and redirects.
+2. gpuhunt gives objects and no documents. The document that lands is what it gave, as JSON, with its version and its
+   warnings: the provider's own bytes are not kept, and amounts have been binary fractions on their way. Every row is
+   marked "via gpuhunt <version>" in `conditions`, and one of another version is another offer.
+3. Each provider's class is asked directly. `gpuhunt.query` loads all published catalogues first, fails where one cannot
+   be had, leaves out what lacks a key with a line in a log, and answers [] for an error. Here no offer with a chip is
+   an error, with gpuhunt's own warnings in it.
+4. What chipledger reads itself is never asked here, and with reason (`READ_HERE`): fractions of chips become whole ones
+   of 4 GB (Vultr), a failed request moves region and tier of all that follow (RunPod), a whole disk is added to the
+   price (Vast.ai), prices are constants in the code (Crusoe).
+5. gpuhunt leaves out chips that it does not know, with a line in a log: that an offer is missing says nothing, so that
+   a look is never complete.
+6. It renames chips (RTX-PRO-6000 to RTXPRO6000). The provider's own name is the label where gpuhunt hands it on,
+   followed by the memory of one chip.
+7. It knows no currencies. Seeweb bills in euros, and its figures come as they are.
+8. gpuhunt takes the first digits it finds in Seeweb's fields, so that -1.5 would be 1.5, and 1,98 and 0.00001 (whose
+   text is 1e-05) would be 1: an answer with a negative number is refused, and one with such a price or count.
+9. Daytona's prices are sums that gpuhunt makes for a sandbox of its own choice (1x-H100-8cpu-100gb-256gb), and its
+   region, earth, is gpuhunt's: none. CloudRift's regions are its data centres.
+"""
+
+import json
+import logging
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import timedelta
+from functools import partial
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from extract.base import Context, Parsed, Source
+from extract.neoclouds.answers import Digits, Fields, content, refusal
+from extract.neoclouds.offers import Row, offer, once, parsed, plain
+from extract.web import strict_json
+from warehouse.documents import Document, Look
+from warehouse.errors import CredentialsMissing, LayoutChanged, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from extract.web.interface import Response, Web
+
+NAME = "gpuhunt"
+URL = "https://github.com/dstackai/gpuhunt"
+OFF_BECAUSE = "gpuhunt minds no robots.txt; it needs the extra gpuhunt (`uv sync --extra gpuhunt`)"
+INSTALL = "Install it with `uv sync --extra gpuhunt`"
+SEEWEB_KEY = "SEEWEB_API_TOKEN"
+SEARCHED = ("gpu", "hourly_price")
+"""Fields of Seeweb's plans that a price per chip follows from."""
+PLAIN = re.compile(r"\d+(\.\d+)?", re.ASCII)
+PLACELESS = ("earth", "")
+
+
+class Asked(NamedTuple):
+    """One provider that is asked: its name, its class in gpuhunt, the variable with its key, its currency."""
+
+    provider: str
+    class_name: str
+    key: str = ""
+    currency: str = "USD"
+
+
+ASKED = {
+    "cloudrift": Asked("CloudRift", "CloudRiftProvider"),
+    "daytona": Asked("Daytona", "DaytonaProvider"),
+    "seeweb": Asked("Seeweb", "SeewebProvider", SEEWEB_KEY, "EUR"),
+}
+READ_HERE = (
+    "aws",
+    "crusoe",
+    "digitalocean",
+    "hotaisle",
+    "jarvislabs",
+    "lambdalabs",
+    "lium",
+    "nebius",
+    "runpod",
+    "vastai",
+    "verda",
+    "vultr",
+)
+"""Providers of gpuhunt that have a source of their own here, or that of AWS."""
+
+
+def scopes(ctx: Context) -> tuple[str, ...]:
+    """Return the providers that can be asked: without a key, or with the one they need; raise CredentialsMissing."""
+    _installed()
+    return tuple(name for name, asked in ASKED.items() if not asked.key or os.environ.get(asked.key))
+
+
+def fetch(ctx: Context, scope: str) -> Look:
+    """Return a look at what gpuhunt says of one provider; raise CredentialsMissing, Unavailable or SourceError."""
+    if scope not in ASKED:
+        reason = "chipledger reads it itself" if scope in READ_HERE else "not among those that are asked"
+        hint = f"Asked through gpuhunt are {', '.join(ASKED)}"
+        raise SourceError(reason, source=NAME, field="scope", value=scope, hint=hint)
+    _installed()
+    provider = _provider(scope)
+    with _warnings(f"gpuhunt.providers.{scope}") as warnings:
+        items = _offers(scope, provider, ctx.web)
+    now = ctx.now()
+    given = {
+        "gpuhunt": metadata.version("gpuhunt"),
+        "provider": scope,
+        "warnings": sorted(set(warnings)),
+        "items": items,
+    }
+    try:
+        body = json.dumps(given, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError as error:
+        raise refusal(NAME, f"gpuhunt gave what is no number: {error}", "items", scope) from error
+    document = Document(
+        source=NAME, scope=scope, url=f"gpuhunt:{scope}", body=body, fetched_at=now, content_type="application/json"
+    )
+    return Look(source=NAME, scope=scope, observed_at=now, complete=False, documents=(document,))
+
+
+def _installed() -> None:
+    if find_spec("gpuhunt") is None:
+        raise CredentialsMissing("gpuhunt is not installed", source=NAME, field="extra", value=NAME, hint=INSTALL)
+
+
+def _provider(scope: str) -> Any:
+    """Return gpuhunt's own object for a provider, made by its class; the key comes from the environment."""
+    asked = ASKED[scope]
+    if asked.key and not os.environ.get(asked.key):
+        raise CredentialsMissing(
+            f"{asked.provider} answers with a key only",
+            source=NAME,
+            field=asked.key,
+            value="not set",
+            hint=f"Set {asked.key}",
+        )
+    try:
+        made = getattr(import_module(f"gpuhunt.providers.{scope}"), asked.class_name)
+    except (ImportError, AttributeError) as error:
+        hint = "This release of gpuhunt has no such provider; see which one chipledger was tested with"
+        raise SourceError(f"gpuhunt is another: {error}", source=NAME, field="scope", value=scope, hint=hint) from error
+    return getattr(made, "from_env", made)()
+
+
+class _Requests:
+    """What gpuhunt's providers use of requests, over our own web; whatever else they might, it has not."""
+
+    def __init__(self, web: "Web") -> None:
+        self._web = web
+
+    def get(self, url: str, *, headers: "Mapping[str, str] | None" = None, timeout: float = 0) -> "_Answer":
+        return _Answer(self._web.get(url, headers=headers or {}))
+
+    def request(self, method: str, url: str, *, json: object, timeout: float = 0) -> "_Answer":
+        if method != "POST":
+            raise ValueError(f"gpuhunt asks with {method}")
+        return _Answer(self._web.post(url, json=json))
+
+
+class _Answer:
+    """A good answer; for any other one our web raises."""
+
+    ok = True
+
+    def __init__(self, answer: "Response") -> None:
+        self._answer = answer
+
+    def raise_for_status(self) -> None:
+        """Do nothing."""
+
+    def json(self) -> Any:
+        content = strict_json.loads(self._answer.body, numbers=partial(_number, float), whole=partial(_number, int))
+        plans = content.get("plans") if isinstance(content, dict) else None
+        for plan in plans if isinstance(plans, list) else ():
+            if isinstance(plan, dict):
+                _check_plan(plan)
+        return content
+
+
+def _check_plan(plan: dict[str, Any]) -> None:
+    """Raise ValueError for an amount that gpuhunt would read in part."""
+    for name in SEARCHED:
+        value = plan.get(name)
+        if value is not None and not PLAIN.fullmatch(str(value).strip()):
+            raise ValueError(f"{name} is no plain number: {value!s:.20}")
+
+
+def _number(kind: type[int] | type[float], text: str) -> int | float:
+    if text.startswith("-"):
+        raise ValueError(f"a negative number: {text:.20}")
+    return kind(text)
+
+
+_turn = Lock()
+
+
+@contextmanager
+def _asking_through(web: "Web", scope: str) -> Iterator[None]:
+    """Let a provider of gpuhunt ask through our web; one at a time."""
+    module: Any = import_module(f"gpuhunt.providers.{scope}")
+    with _turn:
+        real, module.requests = module.requests, _Requests(web)
+        try:
+            yield
+        finally:
+            module.requests = real
+
+
+def _offers(scope: str, provider: Any, web: "Web") -> list[dict[str, Any]]:
+    """Return what a provider of gpuhunt gives; each way in which it fails is an error of ours."""
+    try:
+        with _asking_through(web, scope):
+            return [asdict(item) for item in provider.get()]
+    except SourceError as error:
+        if error.field == "status" and error.value in (401, 403):
+            message = f"{ASKED[scope].provider} answered HTTP {error.value}"
+            hint = f"Check {ASKED[scope].key}" if ASKED[scope].key else "It may want a key now"
+            raise CredentialsMissing(message, source=NAME, field="status", value=error.value, hint=hint) from error
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
+        hint = "The answer is another than this release of gpuhunt reads; look for a newer one"
+        message = f"gpuhunt could not read the answer: {error!r}"
+        raise LayoutChanged(message, source=NAME, field="items", value=scope, hint=hint) from error
+
+
+class _Heard(logging.Handler):
+    """Keeps what a logger warns of."""
+
+    def __init__(self, said: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self.said = said
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep one warning."""
+        self.said.append(record.getMessage())
+
+
+@contextmanager
+def _warnings(logger: str) -> Iterator[list[str]]:
+    """Give the list that gpuhunt's warnings go to: they are all that it says of what it leaves out."""
+    said: list[str] = []
+    heard = _Heard(said)
+    logging.getLogger(logger).addHandler(heard)
+    try:
+        yield said
+    finally:
+        logging.getLogger(logger).removeHandler(heard)
+
+
+def parse(document: Document) -> Parsed:
+    """Return the offers with chips that gpuhunt gave; raise LayoutChanged where there are none."""
+    given = Fields(NAME, "document", content(document))
+    scope, conditions = given.text("provider"), f"via gpuhunt {given.text('gpuhunt')}"
+    if scope not in ASKED:
+        raise refusal(NAME, f"expected one of {', '.join(ASKED)}", "provider", scope)
+    warnings = given.texts("warnings")
+    rows: list[Row] = []
+    ignored: Counter[str] = Counter()
+    for item in given.objects("items"):
+        item.only_money("price")
+        if item.text("provider") != scope:
+            raise refusal(NAME, f"expected {scope}", f"{item.place}.provider", item.text("provider"))
+        if not item.whole("gpu_count"):
+            ignored["without accelerators"] += 1
+        elif not item.number("price"):
+            ignored["a price of zero"] += 1
+        else:
+            rows.append(_row(scope, item, conditions))
+    if not rows:
+        told = f"; gpuhunt says: {'; '.join(warnings)}" if warnings else ""
+        raise refusal(NAME, f"expected offers of {scope}, found none with a chip{told}", "items", dict(ignored))
+    rows, repeated = once(rows)
+    ignored += Counter({"repeated": repeated})
+    return parsed(rows, source=NAME, ignored=ignored, unknown=[f"gpuhunt says: {warning}" for warning in warnings])
+
+
+def _row(scope: str, item: Fields, conditions: str) -> Row:
+    """Return one offer."""
+    asked = ASKED[scope]
+    place = item.any("location")
+    if not isinstance(place, str) or isinstance(place, Digits):
+        raise refusal(NAME, "expected a text", f"{item.place}.location", place)
+    return offer(
+        asked.provider,
+        label=_label(item),
+        price=item.number("price"),
+        count=item.whole("gpu_count"),
+        instance_type=item.text("instance_name"),
+        option="spot" if item.flag("spot") else "on_demand",
+        currency=asked.currency,
+        conditions=conditions,
+        region_id=None if place in PLACELESS else place,
+    )
+
+
+def _label(item: Fields) -> str:
+    """Return the chip in the provider's own words where gpuhunt hands them on, with the memory of one chip."""
+    data = item.inner("provider_data")
+    name = data.text("gpu_type") if "gpu_type" in data else item.text("gpu_name")
+    memory = item.number_or_none("gpu_memory")
+    return name if not memory or re.search(r"\d ?GB\b", name) else f"{name} {plain(memory)}GB"
+
+
+SOURCE = Source(
+    name=NAME,
+    provider="several",
+    title="Providers of the long tail, through gpuhunt",
+    url=URL,
+    terms_url=URL,
+    max_age=timedelta(days=3),
+    precedence=231,
+    scopes=scopes,
+    fetch=fetch,
+    parse=parse,
+    off_because=OFF_BECAUSE,
+)

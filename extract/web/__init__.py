@@ -1,0 +1,1 @@
+"""HTTP, robots.txt, and strict readers of JSON and XML."""

@@ -1,0 +1,37 @@
+"""What a source needs of the web: small documents whole, large ones as a stream of decoded blocks."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, kw_only=True)
+class Response:
+    """A small answer, read whole: bytes after decompression, HTTP status, content type, Location and Date if any."""
+
+    url: str
+    body: bytes
+    status: int
+    content_type: str
+    location: str = ""
+    date: str = ""
+
+
+class Web(Protocol):
+    """The web as sources see it; real over HTTP, politely so (extract.web.polite), or the offline archive in the
+    package.
+
+    All methods raise Unavailable (refused, reset, cut short, timed out, 429, 5xx: after bounded retries) and
+    SourceError (any other status, or an answer above its size limit); 404 gives a SourceError with field "status".
+    A `post` carries a JSON body and asks for prices, so it is retried like a `get`; its redirects are not followed.
+    The values of `headers` are secrets, such as a key: they stand in no error, log or repr, and go to one host only.
+    """
+
+    def get(self, url: str, *, accept: str = "application/json", headers: Mapping[str, str] = {}) -> Response: ...
+
+    def post(
+        self, url: str, *, json: object, accept: str = "application/json", headers: Mapping[str, str] = {}
+    ) -> Response: ...
+
+    def stream(self, url: str) -> AbstractContextManager[Iterator[bytes]]: ...

@@ -1,0 +1,1 @@
+"""Alerts after a daily run."""

@@ -1,0 +1,153 @@
+"""The ways of an alert: mail through the server of the weekly mail, and chat services through Apprise.
+
+An address of a chat service carries its secret. So it is named by its service and a digest alone, and Apprise's own
+log, which names hosts and addresses, is read here and goes nowhere.
+"""
+
+import hashlib
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email import policy
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import format_datetime
+from typing import Any, Protocol
+
+from flows.alerts.text import Message
+from flows.config.mail_settings import MailSettings
+from flows.mail.sending import Post, Refused, Uncertain
+from reports.weekly.mail import header
+from warehouse.errors import SettingsError
+
+BEFORE_HANDING = ("NewConnectionError", "NameResolutionError", "ConnectTimeout", "Failed to establish", "SSLError")
+"""Causes of requests for which nothing was handed over."""
+
+
+class Channel(Protocol):
+    """Somebody to tell. `name` stands in the record and in the log, and holds no secret."""
+
+    @property
+    def name(self) -> str:
+        """Return the name."""
+
+    def tell(self, told: Message, *, at: datetime, before: Callable[[], None]) -> None:
+        """Hand one message over; `before` is called right before. Raises Refused or Uncertain."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MailChannel:
+    """One address, which is told through the server of [mail]."""
+
+    to: str
+    chosen: MailSettings
+    post: Post
+
+    @property
+    def name(self) -> str:
+        """Return the address, as the record names it."""
+        return f"mail:{self.to.lower()}"
+
+    def tell(self, told: Message, *, at: datetime, before: Callable[[], None]) -> None:
+        """Hand one message over."""
+        made = letter(told, sender=self.chosen.sender, to=self.to, reply_to=self.chosen.reply_to, at=at)
+        self.post.hand_over(made, sender=self.chosen.sender, to=self.to, before=before)
+
+
+def letter(told: Message, *, sender: str, to: str, reply_to: str = "", at: datetime) -> EmailMessage:
+    """Return an alert as a message of plain text; addresses are plain ones, name@domain."""
+    made = EmailMessage(policy=policy.SMTP)
+    domain = Address(addr_spec=sender).domain
+    made["From"] = Address("chipledger", addr_spec=sender)
+    made["To"] = Address(addr_spec=to)
+    if reply_to:
+        made["Reply-To"] = Address(addr_spec=reply_to)
+    made["Subject"] = header(told.title)
+    made["Date"] = format_datetime(at.astimezone(UTC))
+    who = hashlib.sha256("\n".join((told.kind, to.lower(), *told.ids)).encode()).hexdigest()[:20]
+    made["Message-ID"] = f"<alert.{who}@{domain}>"
+    made["List-Id"] = f"chipledger alerts <alerts.chipledger.{domain}>"
+    made["Auto-Submitted"] = "auto-generated"
+    made.set_content(f"{told.text}\n", cte="quoted-printable")
+    return made
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatChannel:
+    """One chat service; `plugin` is what Apprise made of its address."""
+
+    name: str
+    plugin: Any
+
+    def tell(self, told: Message, *, at: datetime, before: Callable[[], None]) -> None:
+        """Hand one message over."""
+        before()
+        with _overheard() as lines:
+            try:
+                taken = self.plugin.notify(body=told.text, title=told.title, body_format="text")
+            except Exception:  # noqa: BLE001 (as below)
+                raise Uncertain from None
+        if taken:
+            return
+        said = "\n".join(lines)
+        if (answer := re.search(r"error=(\d{3})", said)) is not None:
+            raise Refused(f"the service answered {answer[1]}")
+        cause = next((line for line in lines if line.startswith(("Socket Exception", "A Connection error"))), "")
+        if cause and not any(word in said for word in BEFORE_HANDING):
+            raise Uncertain
+        raise Refused("the service was not reached" if cause else "the service did not take it")
+
+
+def chat(url: str, *, number: int) -> ChatChannel:
+    """Return the channel of one address. Raises SettingsError, which names its place in the list alone."""
+    from flows.config.alert_settings import URLS
+
+    with _overheard():
+        import apprise
+
+        try:
+            plugin = apprise.Apprise.instantiate(url, suppress_exceptions=False)
+        except Exception as error:  # noqa: BLE001 (plugins raise what they like, and what they say may hold the secret)
+            raise _unknown(URLS, number, type(error).__name__) from None
+    if plugin is None:
+        raise _unknown(URLS, number, "unknown service")
+    # What is too long for a service is cut, as one message is promised; the title has the counts.
+    plugin.overflow_mode = apprise.OverflowMode.TRUNCATE
+    digest = hashlib.sha256(url.encode()).hexdigest()[:12]
+    return ChatChannel(name=f"{url.partition(':')[0].lower()}:{digest}", plugin=plugin)
+
+
+def _unknown(variable: str, number: int, why: str) -> SettingsError:
+    return SettingsError(
+        f"address {number} is none that Apprise knows ({why})", source=variable, hint="docs/alerts.md shows examples"
+    )
+
+
+@contextmanager
+def _overheard() -> Iterator[list[str]]:
+    """Keep what Apprise, and the client that it asks through, would log from everybody else; yield Apprise's lines."""
+    lines: list[str] = []
+
+    class Ear(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(record.getMessage())
+
+    logs = {name: logging.getLogger(name) for name in ("apprise", "urllib3")}
+    kept = {name: (log.level, log.propagate, list(log.handlers)) for name, log in logs.items()}
+    for log in logs.values():
+        log.propagate = False
+        log.handlers = []
+    logs["apprise"].handlers = [Ear()]
+    logs["apprise"].setLevel(logging.DEBUG)
+    try:
+        yield lines
+    finally:
+        for name, log in logs.items():
+            level, log.propagate, log.handlers = kept[name]
+            log.setLevel(level)
+
+
+__all__ = ["Channel", "ChatChannel", "MailChannel", "Refused", "Uncertain", "chat", "letter"]

@@ -1,0 +1,1 @@
+"""Backup, restore, rebuild, retention, migration."""

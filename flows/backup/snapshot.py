@@ -1,0 +1,265 @@
+"""Backup of a data directory, and its restoration: what cannot be made again, with the log as it stands.
+
+A backup holds the landing folder, the log, and the records of what was sent. The published file, pages and the private
+file are made of these, and made again. The writer's lock is held throughout; the log is copied by DuckDB itself, as a
+file that is open must not be copied. What was written is read back before it gets its name.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import duckdb
+
+from flows.alerts import deliver
+from flows.backup import containers, retention
+from flows.backup.containers import Manifest
+from flows.collect import steps
+from flows.collect.summary import Summary
+from flows.config.settings import Settings
+from flows.mail import sending
+from warehouse import disk
+from warehouse.errors import ChipledgerError
+from warehouse.log import content, db
+from warehouse.publish.published_file import FILE_NAME
+
+RECORDS = (sending.RECORD, deliver.RECORD)
+SETTINGS = "chipledger.toml"
+OWN = (db.FILE_NAME, f"{db.FILE_NAME}.wal", FILE_NAME, "private.duckdb", "landing", *RECORDS, SETTINGS)
+"""What a restoration sets aside where it is there already; pages are made again over the old ones."""
+SCRATCH = ".restore"
+LONGEST_S = 2 * 86400
+"""No backup is being written for longer than this."""
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backup:
+    """A backup that was made and read back: where it lies, its size on disk, and its manifest."""
+
+    path: Path
+    n_bytes: int
+    manifest: Manifest
+
+    def lines(self) -> Iterator[str]:
+        """Yield what it holds, for people."""
+        files = self.manifest.items
+        told = sum(item.size for item in files)
+        yield f"{self.path}: {len(files)} files of {told / 1e6:.1f} MB in {self.n_bytes / 1e6:.1f} MB, read back"
+        yield f"{content.whole(self.manifest.log)}  all tables of the log"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restored:
+    """A backup that was put in place: its manifest, what it replaced, and the publication that followed."""
+
+    manifest: Manifest
+    set_aside: Path | None
+    summary: Summary
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was done, for people."""
+        yield f"{len(self.manifest.items)} files of {self.manifest.made_at}, every hash as it was"
+        yield f"{content.whole(self.manifest.log)}  all tables of the log"
+        if self.set_aside:
+            yield f"what was there lies in {self.set_aside}"
+        yield f"file: {self.summary.file}"
+        yield f"report: {self.summary.report}"
+
+
+def back_up(
+    settings: Settings, target: Path, *, settings_file: Path | None = None, clock: Clock = steps.utc_now
+) -> Backup:
+    """Back a data directory up into a folder, .tar.gz or .tar.zst that does not exist yet. Raises ChipledgerError."""
+    data_dir = settings.data_dir
+    if target.exists():
+        raise ChipledgerError(
+            "it exists already",
+            source=str(target),
+            field="target",
+            value=target.name,
+            hint="Name each backup by its day; an old one is never written over",
+        )
+    if not (data_dir / "landing/journal.jsonl").exists():
+        raise ChipledgerError(
+            "nothing to back up", source=str(data_dir), hint="Name the data directory with --data-dir"
+        )
+    containers.is_folder(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".part-{os.getpid()}-{target.name}")
+    with (
+        disk.faults(target.parent),
+        db.writer(data_dir, wait_seconds=settings.wait_seconds) as con,
+        _private_files(),
+        _folder(target.with_name(f".log-{os.getpid()}-{target.name}")) as scratch,
+    ):
+        _remove_old_parts(target, scratch)
+        _copy_log(con, scratch / db.FILE_NAME)
+        shutil.copymode(data_dir / db.FILE_NAME, scratch / db.FILE_NAME)
+        files = {db.FILE_NAME: scratch / db.FILE_NAME}
+        landed = sorted(path for path in (data_dir / "landing").rglob("*") if path.is_file())
+        files |= {path.relative_to(data_dir).as_posix(): path for path in landed if path.suffix != ".part"}
+        for name in RECORDS:
+            if (data_dir / name).exists():
+                # Another process may append to it meanwhile.
+                shutil.copy(data_dir / name, scratch / name)
+                files[name] = scratch / name
+        if settings_file:
+            files[SETTINGS] = settings_file
+        manifest = Manifest(
+            made_at=clock().astimezone(UTC).isoformat(timespec="seconds"),
+            version=version("chipledger"),
+            items=tuple(containers.item(path, file) for path, file in files.items()),
+            log=content.tables(con, ("core",)),
+        )
+        try:
+            containers.write(part, manifest, files)
+            _read_back(part, manifest, scratch / "again")
+            part.rename(target)
+        finally:
+            _remove(part)
+    return Backup(path=target, n_bytes=_size(target), manifest=manifest)
+
+
+def check(source: Path, scratch: Path) -> Manifest:
+    """Read a whole backup and return its manifest; raise ChipledgerError where anything in it is not as it was."""
+    with _private_files(), _folder(scratch) as folder:
+        manifest = containers.receive(source, folder, only=db.FILE_NAME)
+        _check_log(folder / db.FILE_NAME, manifest, source)
+    return manifest
+
+
+def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clock = steps.utc_now) -> Restored:
+    """Put a backup into a data directory that is empty, or with `force` in place of what is there; publish it.
+
+    Nothing of what is there is touched before every hash was checked, and then it is set aside, not deleted.
+    """
+    data_dir = settings.data_dir
+    with (
+        disk.faults(data_dir),
+        db.locked(data_dir, wait_seconds=settings.wait_seconds),
+        _folder(data_dir / SCRATCH) as scratch,
+    ):
+        there = [path for path in sorted(data_dir.iterdir()) if path.name not in (db.LOCK, SCRATCH)]
+        if there and not force:
+            raise ChipledgerError(
+                "the data directory is not empty",
+                source=str(data_dir),
+                field="path",
+                value=there[0].name,
+                hint="Name another one with --data-dir, or pass --force: what is there is set aside",
+            )
+        manifest = containers.receive(source, scratch)
+        _check_log(scratch / db.FILE_NAME, manifest, source)
+        set_aside = _swap(scratch, data_dir, [path for path in there if path.name in OWN], clock())
+    with steps.open_run(settings, clock=clock) as one:
+        one.load()
+        one.publish()
+        one.report()
+        return Restored(manifest=manifest, set_aside=set_aside, summary=one.summary)
+
+
+def _swap(scratch: Path, data_dir: Path, replaced: list[Path], now: datetime) -> Path | None:
+    """Set aside what is there and put in its place what was received; return where the first lies, if there was any.
+
+    Broken off at any step, there is a log without its landing folder, which a run refuses, or nothing was changed yet.
+    """
+    log = data_dir / db.FILE_NAME
+    there = {path.name: path for path in replaced}
+    stem = data_dir / retention.REPLACED / f"before-restore-{now:%Y%m%dT%H%M%SZ}"
+    aside = next(new for n in range(1, 1000) if not (new := stem.with_name(stem.name + f".{n}" * (n > 1))).exists())
+    if replaced:
+        aside.mkdir(parents=True)
+    if log in replaced:
+        for name in ("landing", f"{log.name}.wal"):
+            if name in there:
+                there.pop(name).rename(aside / name)
+        try:
+            os.link(log, aside / log.name)
+        except OSError:  # a disk that has no links
+            log.rename(aside / log.name)
+        del there[log.name]
+    (scratch / log.name).replace(log)
+    for name, path in there.items():
+        path.rename(aside / name)
+    for path in sorted(scratch.iterdir(), key=lambda path: path.name == "landing"):
+        path.rename(data_dir / path.name)
+    return aside if replaced else None
+
+
+def _remove_old_parts(target: Path, but: Path) -> None:
+    """Remove what killed backups left beside a target: those of its name, and any that is days old."""
+    old = time.time() - LONGEST_S
+    for path in target.parent.glob(".*"):
+        kind, number, name = (*path.name.split("-", 2), "", "")[:3]
+        ours = path != but and kind in (".part", ".log") and number.isdecimal()
+        if ours and (name == target.name or path.stat().st_mtime < old):
+            _remove(path)
+
+
+def _copy_log(con: duckdb.DuckDBPyConnection, target: Path) -> None:
+    """Copy the log into a new file: its tables as they stand, compact, in one transaction of DuckDB's."""
+    row = con.execute("select current_database()").fetchone()
+    if row is None:
+        raise ChipledgerError("the writer's file has no name", source=db.FILE_NAME)
+    con.execute(f"attach {db.quote(str(target))} as copied")
+    try:
+        con.execute(f"copy from database {row[0]} to copied")
+    finally:
+        con.execute("detach copied")
+
+
+def _read_back(written: Path, manifest: Manifest, scratch: Path) -> None:
+    if check(written, scratch) != manifest:
+        raise ChipledgerError("the backup's manifest is not the one that was written", source=str(written))
+
+
+def _check_log(log: Path, manifest: Manifest, source: Path) -> None:
+    try:
+        with duckdb.connect(str(log), read_only=True) as con:
+            con.execute("set timezone = 'UTC'")
+            found = content.tables(con, ("core",))
+    except duckdb.Error as error:
+        raise containers.refused(source, "the log cannot be opened", "duckdb", str(error)) from error
+    differing = content.differing(found, manifest.log)
+    if differing:
+        raise containers.refused(source, "the log's content is not what was backed up", "table", differing[0])
+
+
+def _size(path: Path) -> int:
+    return sum(file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file())
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[Path]:
+    """Yield an empty folder that is gone afterwards."""
+    _remove(path)
+    path.mkdir(mode=0o700)
+    try:
+        yield path
+    finally:
+        _remove(path)
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Let new files be their owner's alone: a backup may hold what the user pays."""
+    mask = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(mask)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,42 @@
+"""The command `alert`: what is news since it was last told, to those whom [alerts] names."""
+
+import sys
+from collections.abc import Callable
+
+import click
+
+from flows.config.settings import Settings
+from flows.shared import output
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Print what would be told; send and note nothing.")
+@output.JSON
+@click.pass_obj
+def alert(read: Callable[[], Settings], *, dry_run: bool, in_json: bool) -> None:
+    """Tell what is news: list prices that moved, new chips, stale sources, claims with another verdict.
+
+    `run` does the same at its end. The first time sets the baseline; nothing is told twice to the same channel.
+    """
+    with output.errors(in_json=in_json):
+        from flows.alerts import deliver
+        from flows.collect import steps
+
+        chosen = read()
+        if dry_run:
+            baseline, messages = deliver.preview(chosen, clock=steps.utc_now)
+            told = {"baseline": baseline, "messages": [{"title": one.title, "text": one.text} for one in messages]}
+            words = [f"first look, nothing is told of it: {kind}" for kind in baseline]
+            words += [f"{one.title}\n\n{one.text}\n" for one in messages]
+            output.echo(output.as_json(told) if in_json else "\n".join(words) or "nothing to tell")
+            return
+        outcome = deliver.tell(chosen, clock=steps.utc_now)
+    made = {
+        "baseline": outcome.baseline,
+        "sent": outcome.sent,
+        "failed": outcome.failed,
+        "uncertain": outcome.uncertain,
+    }
+    output.echo(output.as_json(made) if in_json else "\n".join(deliver.lines(outcome)))
+    if not outcome.is_good:
+        sys.exit(output.FAILED)

@@ -1,0 +1,38 @@
+"""The command `audit`: what is written about prices, throughput and savings, and whether it holds."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from flows.config.settings import Settings
+from flows.shared import output
+
+
+@click.command()
+@click.option(
+    "--claims",
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A CSV of claims; docs/auditing-a-claim.md has its columns. Default: the shipped ones.",
+)
+@click.option("--article", metavar="NAME", help="Only claims of the text whose file name or title has this in it.")
+@click.option(
+    "--json", "in_json", is_flag=True, help="Print one JSON object a claim and line, errors as JSON on stderr."
+)
+@click.pass_obj
+def audit(read: Callable[[], Settings], *, file: Path | None, article: str | None, in_json: bool) -> None:
+    """Check published claims against bounds, their own arithmetic, price history and measurements.
+
+    Each has a verdict as of its date and one as of today: consistent, stale, inconsistent, physically_impossible or
+    unverifiable. A number that was computed from another which failed is shown as such, never as consistent.
+    """
+    with output.errors(in_json=in_json):
+        from flows.decisions import audit as asked
+
+        found = asked.judged(read().published(), asked.told(file, article))
+    if in_json:
+        output.json_lines([asked.as_object(one) for one in found])
+        return
+    output.echo(output.text_table([asked.as_line(one) for one in found]))
+    output.echo(f"\n{len(found)} claims:\n{asked.counted(found)}")

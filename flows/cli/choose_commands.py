@@ -1,0 +1,202 @@
+"""The commands `commitments` and `choose`: how much to commit to, and what wins where."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import click
+
+from flows.cli.cost_commands import Count
+from flows.config.settings import Settings
+from flows.shared import output
+
+MONTHS = click.FloatRange(min=1, max=120)
+PRIVATE_FILE = "private.duckdb"
+SHARE = click.FloatRange(min=0, max=1)
+SHOWN = 12
+"""Sizes of cover that a table for people has at most; of more, the ends, the best and its range."""
+
+
+@click.command()
+@click.option("--horizon", type=MONTHS, help="Months to look ahead; whole years fit terms best [36].")
+@output.JSON
+@click.pass_obj
+def commitments(read: Callable[[], Settings], *, horizon: float | None, in_json: bool) -> None:
+    """Say how many nodes of each line of the fleet to commit to, with the range, and what being wrong costs.
+
+    Use and expectations are read from fleet.csv and the table [decision] of the settings: docs/commitments.md.
+    """
+    with output.errors(in_json=in_json):
+        from flows.config import decision_settings
+        from flows.decisions import commitments as asked
+
+        settings = read()
+        found = asked.answer(
+            settings.published(),
+            settings.data_dir / PRIVATE_FILE,
+            decision_settings.read(settings),
+            horizon_months=horizon,
+        )
+    if in_json:
+        output.echo(output.as_json(found))
+        return
+    for line in _lines(found):
+        output.echo(line)
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    from flows.decisions import regions
+
+    inputs = found["inputs"]
+    yield from regions.words(found["regions"])
+    yield f"Horizon {inputs['horizon_months']:g} months from {inputs['as_of']}; nodes run {inputs['pattern']}."
+    for line in found["lines"]:
+        yield f"\n{line['label'] or 'line'} ({line['line_number']}): {float(line['nodes']):g} nodes"
+        if line["reason"]:
+            yield f"  no answer: {line['reason']}"
+            continue
+        for each in line["owned"]:
+            yield f"  owned: {each['nodes']} nodes for {each['days_left']} days more, already paid for"
+        stale = "" if line["are_prices_current"] else "  Some of these prices are NOT CURRENT."
+        yield f"  list prices, expected move a year: {line['yearly_move']:.1%} ({line['yearly_move_basis']}).{stale}"
+        for answer in line["answers"]:
+            yield from _answer(answer)
+
+
+def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
+    if answer["reason"]:
+        yield f"  at {answer['prices']} prices: no answer: {answer['reason']}"
+        return
+    yield (
+        f"  at {answer['prices']} prices: cover {answer['cover_nodes']} nodes "
+        f"(from {answer['cover_nodes_low']} to {answer['cover_nodes_high']}, by use and prices)"
+    )
+    yield (
+        f"    expected: nothing bought {answer['expected_usd_doing_nothing']:,.0f} USD, this cover "
+        f"{answer['expected_usd']:,.0f}, all covered {answer['expected_usd_full_cover']:,.0f}"
+    )
+    for each in answer["purchases"]:
+        yield (
+            f"    day {each['from_day']}: {each['nodes']} nodes, {each['commitment']}, "
+            f"{each['usd_per_node_hour_today']:.4f} USD a node-hour at today's price"
+        )
+    told = {answer[name] for name in ("cover_nodes", "cover_nodes_low", "cover_nodes_high")}
+    told |= {0, answer["sizes"][-1]["cover_nodes"]}
+    table = [
+        {name.removeprefix("regret_usd_"): output.rounded(value) for name, value in size.items()}
+        for size in answer["sizes"]
+        if len(answer["sizes"]) <= SHOWN or size["cover_nodes"] in told
+    ]
+    yield "\n".join(f"    {row}" for row in output.text_table(table).splitlines())
+    yield "    if_...: what the size costs more than the best one would have, if use or prices turn out so."
+
+
+@click.command()
+@click.option("--workload", "workloads", multiple=True, help="One workload of int.workload; may repeat. Default: all.")
+@click.option("--horizon-months", type=MONTHS, help="How long it is wanted [12].")
+@click.option(
+    "--tolerates-interruption/--no-interruption", "tolerates_interruption", default=None, help="Whether spot will do."
+)
+@click.option(
+    "--spot-loss", type=SHARE, help="Share of spot hours that interruptions cost; without it spot is not ranked."
+)
+@click.option("--share-of-use", type=SHARE, help="Hours used of the hours committed [1].")
+@click.option("--provider", "providers", multiple=True, help="Only this provider; may repeat.")
+@click.option("--region", "regions", multiple=True, help="Only this region; may repeat.")
+@click.option("--tokens-per-day", type=Count(), help="Serving: output tokens a day, such as 1B.")
+@click.option("--tokens", "training_tokens", type=Count(), help="Training: tokens to train on, such as 300B.")
+@click.option(
+    "--interactivity", type=click.FloatRange(min=0, min_open=True), help="Serving: tokens per second of a user."
+)
+@click.option(
+    "--utilisation", type=SHARE, default=1.0, show_default=True, help="Serving: share of the rate that is served."
+)
+@click.option("--price-days", type=click.FloatRange(min=0), help="Also rank prices last seen so many days ago, marked.")
+@output.JSON
+@click.pass_obj
+def choose(read: Callable[[], Settings], /, *, in_json: bool, **given: Any) -> None:
+    """Say which option is the cheapest feasible one for each workload, by how much, and what would change that.
+
+    What is not given is read from the table [decision] of the settings: docs/choosing.md.
+    """
+    with output.errors(in_json=in_json):
+        from flows.config import decision_settings
+        from flows.decisions import choose as asked
+
+        settings = read()
+        found = asked.answer(settings.published(), asked.Asked(**given), decision_settings.read(settings))
+    if in_json:
+        output.echo(output.as_json(found))
+        return
+    for line in _choice_lines(found):
+        output.echo(line)
+
+
+def _choice_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    from flows.decisions import regions
+
+    yield ", ".join(f"{name} {value}" for name, value in found["inputs"].items() if value is not None)
+    yield from regions.words(found["regions"])
+    for workload in found["workloads"]:
+        load = workload["training_tokens"] or workload["least_interactivity"]
+        unit = "tokens" if workload["training_tokens"] else "tokens a second and user"
+        yield f"\n{workload['workload']}: {workload['model_name']}, {workload['task']}" + (
+            f", {load:g} {unit}" if load else ""
+        )
+        won = [row for row in workload["choices"] if row["offer_id"] is not None]
+        if not won:
+            yield "  no option is feasible on measured evidence: nothing is estimated"
+        for row in won:
+            yield from _winner(row)
+        left_out = {row["left_out"] for row in workload["choices"] if row["left_out"]} if not won else set()
+        yield from (f"  left out: {words}" for words in sorted(left_out))
+        yield f"  no evidence on what is sold, not ranked: {', '.join(workload['no_evidence']) or 'none'}"
+    yield "\nQuestions, and the numbers that answer them (table [decision], or options):"
+    yield output.text_table(
+        [{name: row[name] for name in ("question", "setting", "number", "used_for")} for row in found["questions"]]
+    )
+    yield from (f"{row['question']} {row['answer']}." for row in found["questions"] if "answer" in row)
+    yield f"Your own judgement, in no sum: {'; '.join(found['own_judgement'])}."
+
+
+def _winner(row: Mapping[str, Any]) -> Iterator[str]:
+    lengths = "/".join("?" if row[name] is None else f"{row[name]:g}" for name in ("input_length", "output_length"))
+    speed = f", {row['interactivity']:g} tok/s/user" if row["interactivity"] else ""
+    yardstick = ", ".join(filter(None, (row["benchmark"], row["scenario"], row["precision"])))
+    yield f"  by {yardstick}, lengths {lengths}{speed}:"
+    chip = " ".join(filter(None, (row["accelerator_name"], row["form_factor"])))
+    what = " ".join(filter(None, (row["service_provider_name"], row["instance_type"], row["region_id"])))
+    yield (
+        f"    {chip}, {row['purchase_option']}, {what}: {row['usd_per_million']:.4g} USD a million tokens "
+        f"({_number(row['usd_per_million_low'])} to {_number(row['usd_per_million_high'])})"
+        + (
+            f", {row['training_usd_median']:,.0f} USD in {row['training_days']:.1f} days"
+            if row["training_days"]
+            else ""
+        )
+    )
+    yield (
+        f"    evidence {row['evidence_grade']} of {row['measured_on']}, price {row['median_price_usd']:.4g} USD "
+        f"a chip-hour of {row['last_observed_at'].date()}{'' if row['is_current'] else ', NOT CURRENT'}"
+        f"{', NEVER SEEN OBTAINABLE' if row['is_never_seen_obtainable'] else ''}; {row['source_url']}"
+    )
+    if row["commitment_class"] not in ("none", "interruptible"):
+        yield f"    paid for whole, and counted as used in {row['running_share']:.0%} of its hours (share_of_use)"
+    if row["runner_up"]:
+        clear = "" if row["is_clear"] else ", ranges overlap"
+        stale = "" if row["runner_up_is_current"] else ", NOT CURRENT"
+        yield (
+            f"    next: {row['runner_up']}{stale}, {row['runner_up_usd_per_million']:.4g} "
+            f"(+{row['margin_usd_per_million']:.4g}{clear}); it wins below {row['runner_up_price_to_win']:.4g} USD a "
+            f"chip-hour or above {row['runner_up_rate_to_win']:.4g} tokens a second and chip"
+        )
+    if row["usd_a_month_at_stake"] is not None:
+        yield f"    at stake: {row['usd_a_month_at_stake']:,.0f} USD a month"
+    if row["spot_option"]:
+        loss = f"{row['spot_loss_to_win']:.0%}"
+        yield f"    spot: {row['spot_option']} costs no more while it loses less than {loss} of its hours"
+    if row["left_out"]:
+        yield f"    left out: {row['left_out']}"
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.4g}"

@@ -1,0 +1,229 @@
+"""The command `cost`: what a million tokens costs, what a training costs, and the number to beat."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flows.config.settings import Settings
+from flows.shared import output
+from warehouse.errors import SettingsError
+
+if TYPE_CHECKING:
+    from flows.decisions.cost import Terms
+    from flows.decisions.cost_added import Added
+
+SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+SHARE = click.FloatRange(min=0, max=1, min_open=True)
+POSITIVE = click.FloatRange(min=0, min_open=True)
+
+
+class Count(click.ParamType[float]):
+    """A number of tokens, such as 300B or 1.5T."""
+
+    name = "tokens"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; fail with what is allowed."""
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmbt]?)", str(value).lower())
+        if match is None or not float(match[1]):
+            self.fail(f"{value!r} is no number of tokens; write 300B, 1.5T or 1000000", param, ctx)
+        return float(match[1]) * SCALES[match[2]]
+
+
+@click.command()
+@click.option("--model", help="A model, such as llama-3-70b.")
+@click.option(
+    "--task",
+    type=click.Choice(["serving", "training"]),
+    default="serving",
+    show_default=True,
+    help="What the tokens are for.",
+)
+@click.option("--interactivity", type=POSITIVE, help="Serving: least tokens per second for one user.")
+@click.option("--tokens-per-day", type=Count(), help="Serving: output tokens a day, such as 1B.")
+@click.option("--tokens", type=Count(), help="Training: tokens to train on, such as 300B.")
+@click.option(
+    "--overhead",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    help="Training: work beside the measured one, as a share of it.",
+)
+@click.option(
+    "--goodput", type=SHARE, default=1.0, show_default=True, help="Training: share of running time that makes progress."
+)
+@click.option("--mfu", type=SHARE, help="Training: share of the peak to assume where nothing was measured [0.4].")
+@click.option("--measured-only", is_flag=True, help="Training: assume nothing.")
+@click.option("--throughput", type=POSITIVE, help="Bare sum: tokens per second of all chips.")
+@click.option("--price", type=POSITIVE, help="Bare sum: USD an hour of all chips.")
+@click.option("--utilisation", type=SHARE, default=1.0, show_default=True, help="Bare sum: share of the rate served.")
+@click.option("--chip", help="A chip: the bound of a bare sum, or the only one to show.")
+@click.option(
+    "--chips",
+    type=POSITIVE,
+    default=1.0,
+    show_default=True,
+    help="Bare sum: chips that price and throughput are of; a core of a Trainium3 is 0.125.",
+)
+@click.option("--precision", help="Of weights (bare sum), or of the peak (training, bf16).")
+@click.option("--batch", type=click.IntRange(min=1), help="Bare sum: sequences in flight, for the bandwidth bound.")
+@click.option("--context", type=click.IntRange(min=0), default=0, help="Bare sum: tokens each of them looks back on.")
+@click.option(
+    "--accepted-tokens",
+    type=click.FloatRange(min=1),
+    default=1.0,
+    help="Bare sum: tokens of one step, with speculative decoding.",
+)
+@click.option("--commitment-use", type=SHARE, default=1.0, show_default=True, help="Hours used of the hours committed.")
+@click.option(
+    "--spot-loss",
+    type=click.FloatRange(min=0, max=1, max_open=True),
+    default=0.0,
+    show_default=True,
+    help="Share of spot hours lost to interruptions.",
+)
+@click.option("--beat", type=POSITIVE, help="USD a million tokens to beat: the price or rate that it takes.")
+@click.option(
+    "--add",
+    "additions",
+    multiple=True,
+    metavar="NAME=AMOUNT",
+    help="A cost beside the chips, over that of the settings: egress, storage, support, tax or capital, "
+    "as USD a month or 10%.",
+)
+@click.option("--all", "everything", is_flag=True, help="Every offer, not the cheapest of each chip and option.")
+@click.option("--html", "in_html", is_flag=True, help="Print the result as a page.")
+@output.JSON
+@click.pass_obj
+def cost(
+    read: Callable[[], Settings],
+    /,
+    *,
+    model: str | None,
+    task: str,
+    chip: str | None,
+    everything: bool,
+    in_html: bool,
+    in_json: bool,
+    **asked: Any,
+) -> None:
+    """Say what a million tokens costs, from each price and each measured run, or from two numbers.
+
+    `--model` and `--task` ask the published file; `--throughput` and `--price` are a sum of their own, held against
+    what physics allows where --chip and --model are given.
+    """
+    with output.errors(in_json=in_json):
+        from flows.decisions import cost as asking
+        from flows.decisions import cost_page
+
+        terms = asking.Terms(
+            commitment_use=asked["commitment_use"],
+            spot_running_share=1 - asked["spot_loss"],
+            beat=asked["beat"],
+            added=_added(read(), asked["additions"]),
+        )
+        if asked["throughput"] or asked["price"]:
+            question = asking.Sum(
+                price=asked["price"],
+                throughput=asked["throughput"],
+                utilisation=asked["utilisation"],
+                chips=asked["chips"],
+                chip=chip,
+                model=model,
+                task=task,
+                precision=asked["precision"],
+                batch=asked["batch"],
+                context=asked["context"],
+                accepted_tokens=asked["accepted_tokens"],
+            )
+            found = asking.bare(question, terms, read().published() if chip and model else None)
+            shown: Sequence[Mapping[str, Any]] = cost_page.sums(found)
+        else:
+            found, shown = _from_file(read, model, task, chip, asked, terms, everything=everything)
+    if in_json:
+        output.echo(output.as_json(found))
+    elif in_html:
+        output.echo(cost_page.render(found, shown), nl=False)
+    else:
+        _print(found, shown)
+
+
+def _from_file(
+    read: Callable[[], Settings],
+    model: str | None,
+    task: str,
+    chip: str | None,
+    asked: Mapping[str, Any],
+    terms: "Terms",
+    *,
+    everything: bool,
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the answer from the published file, and its rows as people read them."""
+    from flows.decisions import cost as asking
+    from flows.decisions import cost_page
+
+    if model is None:
+        raise SettingsError(
+            "give --model, or --throughput and --price", field="--model", value="", hint="`chipledger cost --help`"
+        )
+    if (task == "training") != (asked["tokens"] is not None):
+        raise SettingsError(
+            "--tokens goes with --task training, and it needs them", field="--tokens", value=asked["tokens"] or ""
+        )
+    file = read().published()
+    if task == "training":
+        mfu = None if asked["measured_only"] else asked["mfu"] or asking.ASSUMED_MFU
+        found = asking.training(
+            file,
+            model=model,
+            tokens=asked["tokens"],
+            overhead=asked["overhead"],
+            goodput=asked["goodput"],
+            mfu=mfu,
+            precision=asked["precision"] or "bf16",
+            terms=terms,
+        )
+    else:
+        found = asking.serving(
+            file,
+            model=model,
+            interactivity=asked["interactivity"],
+            tokens_per_day=asked["tokens_per_day"],
+            terms=terms,
+        )
+    if chip is not None:
+        found["rows"] = asking.only(found["rows"], chip)
+    return found, cost_page.shown(found, everything=everything)
+
+
+def _added(settings: Settings, additions: Sequence[str]) -> "tuple[Added, ...]":
+    """Return the costs beside the chips: those of the settings, and over them those of NAME=AMOUNT."""
+    from flows.decisions.cost_added import ADDABLE, Added
+
+    found: dict[str, Added] = {}
+    if settings.costs:
+        from flows.config import cost_settings
+
+        found = {each.name: each for each in cost_settings.added(settings.costs)}
+    for text in additions:
+        name, _, amount = text.partition("=")
+        try:
+            if name not in ADDABLE:
+                raise ValueError(f"NAME is one of {', '.join(ADDABLE)}")
+            found[name] = Added.read(name, amount)
+        except ValueError as error:
+            raise SettingsError("not NAME=AMOUNT", field="--add", value=text, hint=str(error)) from error
+    return tuple(found[name] for name in ADDABLE if name in found)
+
+
+def _print(found: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> None:
+    from flows.decisions import cost_page
+
+    for line in cost_page.head(found):
+        output.echo(line)
+    table = [{name: output.rounded(value) for name, value in row.items()} for row in shown]
+    output.echo(output.text_table(table) or cost_page.nothing(found))
+    for line in cost_page.foot(found, len(shown)):
+        output.echo(line)

@@ -1,0 +1,338 @@
+"""The command line: verbs that name steps, results on stdout, everything else on stderr.
+
+Exit codes: 0 done (for a run: published, stale scopes named); 1 failed (for a run: nothing fresh, nothing published);
+2 wrong usage or settings. What a command needs is imported inside it, so that `--help` and `query` start at once.
+"""
+
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from flows.cli import (
+    alert_commands,
+    audit_commands,
+    benchmark_commands,
+    break_even_commands,
+    chip_commands,
+    choose_commands,
+    cost_commands,
+    deploy_commands,
+    export_commands,
+    fleet_commands,
+    keeping_commands,
+    mail_commands,
+    query_commands,
+    read_api_commands,
+    settings_commands,
+    shared_commands,
+)
+from flows.config import settings
+from flows.shared import output
+from warehouse.errors import SettingsError
+
+if TYPE_CHECKING:
+    from flows.collect.summary import Summary
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _selection(command: Command) -> Command:
+    command = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")(
+        command
+    )
+    return click.option("--source", "names", multiple=True, help="Only this source; may repeat. See `sources`.")(
+        command
+    )
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--data-dir", type=click.Path(path_type=Path, file_okay=False), help="Where everything is kept [data].")
+@click.option("--settings", "file", type=click.Path(path_type=Path), help="Settings file [chipledger.toml].")
+@click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
+@click.version_option(package_name="chipledger")
+@click.pass_context
+def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbose: bool) -> None:
+    """An honest, queryable history of what AI accelerators cost to rent.
+
+    `run` does the daily job. `query` answers questions of the published file, prices.duckdb.
+    """
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(output.Told("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[lines])
+    # Its lines name neither address nor cause; the error that ends the retries does.
+    logging.getLogger("stamina").setLevel(logging.INFO if verbose else logging.ERROR)
+    ctx.obj = lambda: settings.read(file, data_dir=data_dir)
+
+
+main.add_command(audit_commands.audit)
+main.add_command(benchmark_commands.benchmark)
+main.add_command(chip_commands.chips)
+main.add_command(chip_commands.fit)
+main.add_command(choose_commands.choose)
+main.add_command(choose_commands.commitments)
+main.add_command(mail_commands.report)
+main.add_command(mail_commands.mail)
+main.add_command(alert_commands.alert)
+main.add_command(deploy_commands.deploy)
+main.add_command(cost_commands.cost)
+main.add_command(break_even_commands.breakeven)
+main.add_command(break_even_commands.makeorbuy)
+main.add_command(fleet_commands.fleet)
+main.add_command(read_api_commands.mcp)
+main.add_command(settings_commands.settings)
+main.add_command(settings_commands.init)
+main.add_command(query_commands.query)
+main.add_command(query_commands.open_file)
+main.add_command(export_commands.export)
+main.add_command(keeping_commands.backup)
+main.add_command(keeping_commands.restore)
+main.add_command(keeping_commands.rebuild)
+main.add_command(keeping_commands.compact)
+main.add_command(keeping_commands.document)
+main.add_command(shared_commands.migrate)
+main.add_command(shared_commands.maintain)
+
+
+@main.command()
+@click.option("--offline", is_flag=True, help="Replay the dated archive in the package: no network, no credentials.")
+@click.option("--wait", "wait_seconds", type=float, help="Seconds to wait for another run that is writing [0].")
+@_selection
+@output.JSON
+@click.pass_obj
+def run(
+    read: Callable[[], settings.Settings],
+    *,
+    offline: bool,
+    wait_seconds: float | None,
+    names: tuple[str, ...],
+    scopes: tuple[str, ...],
+    in_json: bool,
+) -> None:
+    """Do the whole daily job: collect, load, publish, report."""
+    with output.errors(in_json=in_json):
+        from flows.alerts import deliver, heartbeat
+        from flows.collect import steps
+
+        chosen = _chosen(read(), names, wait_seconds)
+        chosen = chosen.offline() if offline else chosen
+        with output.progress(quiet=in_json) as progress:
+            summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
+        if summary.fresh:
+            heartbeat.call(chosen)
+        deliver.after_run(chosen, clock=steps.utc_now)
+    _print_summary(summary, in_json=in_json)
+
+
+@main.command()
+@_selection
+@output.JSON
+@click.pass_obj
+def collect(
+    read: Callable[[], settings.Settings], *, names: tuple[str, ...], scopes: tuple[str, ...], in_json: bool
+) -> None:
+    """Fetch present prices, load and publish them; no report."""
+    with output.errors(in_json=in_json):
+        from flows.collect import steps
+
+        chosen = _chosen(read(), names, None)
+        with output.progress(quiet=in_json) as progress, steps.open_run(chosen, progress=progress) as one:
+            one.fetch_all(one.plan(one.sources(names), scopes))
+            summary = one.finish(report=False)
+    _print_summary(summary, in_json=in_json)
+
+
+@main.command()
+@output.JSON
+@click.pass_obj
+def build(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
+    """Load what was landed and not yet loaded, and publish."""
+    with output.errors(in_json=in_json):
+        from flows.collect import steps
+
+        chosen = read()
+        with output.progress(quiet=in_json) as progress, steps.open_run(chosen, progress=progress) as one:
+            one.load()
+            one.publish()
+            summary = one.summary
+    _print_summary(summary, in_json=in_json, judge=False)
+
+
+@main.command()
+@click.option("--source", "name", required=True, help="The source whose format the file has. See `sources`.")
+@click.option("--scope", default="", help="The scope it answers for; rows of other regions are left out. Default: all.")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+def parse(name: str, scope: str, file: Path) -> None:
+    """Read one saved document through one source, and print its prices as JSON lines.
+
+    Refused rows go to stderr, as objects with source, field, value and reason; then the exit code is 1.
+    """
+    with output.errors(in_json=True):
+        from flows.collect import inspect_document
+
+        accepted, refused = inspect_document.read(_known_source(name), scope, file)
+    output.json_lines(accepted)
+    for row in refused:
+        output.echo(output.as_json(row), err=True)
+    sys.exit(output.FAILED if refused else 0)
+
+
+@main.group()
+def quarantine() -> None:
+    """List and settle what was refused."""
+
+
+@quarantine.command("list")
+@click.option("--all", "everything", is_flag=True, help="The settled ones too.")
+@output.JSON
+@click.pass_obj
+def list_quarantine(read: Callable[[], settings.Settings], *, everything: bool, in_json: bool) -> None:
+    """List refused rows: what, where, why."""
+    with output.errors(in_json=in_json):
+        from flows.shared import query
+
+        rows = query.refused(read().published(), everything=everything)
+    if in_json:
+        output.echo(output.as_json(rows))
+    else:
+        output.echo(output.text_table(rows) or "Nothing is in quarantine.")
+
+
+def _decision(decision: str, explanation: str) -> None:
+    @quarantine.command(decision, help=explanation)
+    @click.argument("quarantine_ids", type=int, nargs=-1, required=True)
+    @output.JSON
+    @click.pass_obj
+    def command(read: Callable[[], settings.Settings], *, quarantine_ids: tuple[int, ...], in_json: bool) -> None:
+        with output.errors(in_json=in_json):
+            from flows.collect import steps
+
+            with steps.open_run(read()) as one:
+                for quarantine_id in quarantine_ids:
+                    one.decide(quarantine_id, decision)
+                one.publish()
+                summary = one.summary
+        _print_summary(summary, in_json=in_json, judge=False)
+
+
+_decision("accept", "Believe rows of these ids: their prices count from when they were seen.")
+_decision("refuse", "Leave rows of these ids out for good.")
+
+
+@main.command("import")
+@click.argument("files", type=click.Path(path_type=Path, exists=True, dir_okay=False), nargs=-1, required=True)
+@output.JSON
+@click.pass_obj
+def import_files(read: Callable[[], settings.Settings], *, files: tuple[Path, ...], in_json: bool) -> None:
+    """Import past prices from CSV files of observations, any number of times, in any order.
+
+    docs/importing.md lists the columns.
+    """
+    with output.errors(in_json=in_json):
+        from flows.collect import steps
+
+        with steps.open_run(read()) as one:
+            for file in files:
+                one.land_import(file)
+            one.load()
+            summary = one.summary
+            if summary.fresh:
+                one.publish()
+    _print_summary(summary, in_json=in_json)
+
+
+@main.command()
+@click.argument("name", metavar="SOURCE")
+@click.option("--scope", "--region", "scopes", multiple=True, required=True, help="A region; may repeat.")
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="First day, UTC. Default: the archive's first.")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="Last day, UTC. Default: the archive's last.")
+@output.JSON
+@click.pass_obj
+def backfill(
+    read: Callable[[], settings.Settings], *, name: str, scopes: tuple[str, ...], since: Any, until: Any, in_json: bool
+) -> None:
+    """Collect past prices from a provider's own archive; `aws` stands for aws_price_list.
+
+    A version fetched before is not fetched again, so a backfill that was broken off goes on where it stopped.
+    """
+    with output.errors(in_json=in_json):
+        from flows.collect import steps
+
+        source = _known_source({"aws": "aws_price_list"}.get(name, name))
+        with output.progress(quiet=in_json) as progress, steps.open_run(read(), progress=progress) as one:
+            one.backfill(source, scopes, since=since, until=until)
+            summary = one.finish(report=False)
+    _print_summary(summary, in_json=in_json)
+
+
+@main.command()
+@output.JSON
+@click.pass_obj
+def sources(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
+    """List the sources: what each is, whether it is on, how old its prices may be."""
+    with output.errors(in_json=in_json):
+        from extract import SOURCES
+
+        chosen = read()
+        rows = [
+            {
+                "source": source.name,
+                "provider": source.provider,
+                "kind": source.kind,
+                "enabled": chosen.is_on(source),
+                "max_age_hours": int(source.max_age.total_seconds() // 3600) if source.max_age else None,
+                "title": source.title,
+                "url": source.url,
+                "terms_url": source.terms_url,
+            }
+            for source in SOURCES
+        ]
+    output.echo(output.as_json(rows) if in_json else output.text_table(rows))
+
+
+@main.command()
+@click.option("--offline", is_flag=True, help="Ask nobody: leave out network, credentials and servers.")
+@output.JSON
+@click.pass_obj
+def doctor(read: Callable[[], settings.Settings], *, offline: bool, in_json: bool) -> None:
+    """Check files, credentials, network, clock and servers, and say what to do about what is wrong."""
+    with output.errors(in_json=in_json):
+        from flows.doctor import checks
+        from flows.doctor import row as examine_row
+
+        with output.progress(quiet=in_json) as progress:
+            rows = checks.all_checks(read(), offline=offline, progress=progress)
+    output.echo(output.as_json(rows) if in_json else "\n".join(examine_row.lines(rows)))
+    sys.exit(output.FAILED if examine_row.has_failed(rows) else 0)
+
+
+def _chosen(chosen: settings.Settings, names: tuple[str, ...], wait_seconds: float | None) -> settings.Settings:
+    from dataclasses import replace
+
+    for name in names:
+        _known_source(name)
+    return chosen if wait_seconds is None else replace(chosen, wait_seconds=wait_seconds)
+
+
+def _known_source(name: str) -> Any:
+    from extract import SOURCES, source_named
+
+    try:
+        return source_named(name)
+    except KeyError:
+        hint = f"Known: {', '.join(source.name for source in SOURCES)}"
+        raise SettingsError("unknown source", field="source", value=name, hint=hint) from None
+
+
+def _print_summary(summary: "Summary", *, in_json: bool, judge: bool = True) -> None:
+    """Print what was done; exit 1 where a run found nothing fresh, or the private side was not built."""
+    if in_json:
+        output.echo(output.as_json(summary.as_dict()))
+    else:
+        for line in summary.lines():
+            output.echo(line)
+    if summary.faulty or (judge and not summary.fresh):
+        sys.exit(output.FAILED)

@@ -1,0 +1,54 @@
+"""The command `mcp`: the read API for programs."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from flows.config.settings import Settings
+from flows.shared import output
+from warehouse.errors import SettingsError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Address(click.ParamType[tuple[str, int]]):
+    """A port of this machine, such as 127.0.0.1:8000 or 8000."""
+
+    name = "address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        """Return host and port; fail with what is allowed."""
+        host, _, port = str(value).rpartition(":")
+        host = host.strip("[]") or LOOPBACK[0]
+        if host not in LOOPBACK:
+            # Nobody is asked who they are: what is on the network has to do that in front of it.
+            self.fail(f"{host!r} is not of this machine; allowed: {', '.join(LOOPBACK)}", param, ctx)
+        if not port.isdecimal() or not 0 < int(port) < 65536:
+            self.fail(f"{port!r} is no port; write 127.0.0.1:8000", param, ctx)
+        return host, int(port)
+
+
+@click.command()
+@click.option("--http", "address", type=Address(), metavar="[HOST:]PORT", help="Answer over HTTP on this machine.")
+@click.pass_obj
+def mcp(read: Callable[[], Settings], *, address: tuple[str, int] | None) -> None:
+    """Answer programs: a read-only server of the Model Context Protocol over the published file.
+
+    On stdin and stdout, or with --http at /mcp of an address of this machine. It needs neither network nor credentials.
+    """
+    with output.errors(in_json=False):
+        try:
+            from flows.read_api import server
+        except ModuleNotFoundError as error:
+            if error.name not in ("mcp", "mcp_types"):
+                raise
+            raise SettingsError(
+                "the read API is not installed", field="extra", value="mcp", hint="`uv sync --extra mcp` installs it"
+            ) from error
+        from importlib.metadata import version
+
+        settings = read()
+        api = server.Api(settings.published, clock=lambda: datetime.now(UTC))
+        server.serve(api, version=version("chipledger"), address=address)

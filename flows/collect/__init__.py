@@ -1,0 +1,1 @@
+"""A run: collect, ingest, publish, import."""

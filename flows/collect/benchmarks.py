@@ -1,0 +1,212 @@
+"""Benchmark results of the user's own: understood, landed with the words given beside them, and loaded.
+
+A result lies in the landing folder as it came, and the journal holds the words, so that a rebuilding finds both. What
+the log holds of it are facts, not prices: it is no look at a source, and has no row in core.scope_run.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from flows.shared import query as ask
+from warehouse.documents import Document, Look
+from warehouse.errors import ChipledgerError
+from warehouse.landing.folder import Entry, Landing
+from warehouse.reference import accelerators, models, throughput
+
+if TYPE_CHECKING:
+    from extract.benchmarks import BenchmarkIncomplete, Measurement
+    from flows.collect.steps import Run
+
+NAME = "benchmark"
+PREFIX = "benchmark:"
+_LABEL = re.compile(r"[\w][\w .,:+@()=-]{0,99}", re.ASCII)
+
+Ask = Callable[["BenchmarkIncomplete"], Mapping[str, str]]
+"""Asks a person for what a file does not tell: returns words, none where nobody answers."""
+
+LISTED = (
+    "throughput_id",
+    "model_name",
+    "task",
+    "scenario",
+    "accelerator_name",
+    "form_factor",
+    "accelerator_count",
+    "precision",
+    "output_rate",
+    "total_rate",
+    "unit_of_work",
+    "evidence_grade",
+    "benchmark",
+    "measured_on",
+    "source",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A result file that was understood: its bytes, the user's words and label, and the runs in it."""
+
+    name: str
+    label: str
+    body: bytes
+    given: Mapping[str, str]
+    runs: "tuple[Measurement, ...]"
+
+    def document(self, at: datetime) -> Document:
+        """Return the file as a document of this moment, with the words as its parameters."""
+        return Document(
+            source=NAME, scope=self.label, url=self.name, body=self.body, fetched_at=at, parameters=self.given
+        )
+
+
+def is_benchmark(source: str) -> bool:
+    """Return whether a journalled look is a benchmark result."""
+    return source == NAME
+
+
+def understand(file: Path, given: Mapping[str, str], *, label: str | None = None, ask: Ask | None = None) -> Result:
+    """Return what a file says; what it lacks is asked for until it is complete or nobody answers.
+
+    Raises BenchmarkIncomplete, BenchmarkRefused or LayoutChanged.
+    """
+    from extract.benchmarks import BenchmarkIncomplete, read
+    from extract.benchmarks.content import MAX_BYTES
+
+    name = _label(label or file.name, file)
+    with file.open("rb") as opened:
+        # One byte more than is read shows a file that is too large, without reading all of it.
+        body = opened.read(MAX_BYTES + 1)
+    words = dict(given)
+    while True:
+        try:
+            runs = read(body, file.name, words)
+        except BenchmarkIncomplete as error:
+            answers = ask(error) if ask else {}
+            if not answers:
+                raise
+            words |= answers
+        else:
+            shown = file.name if _LABEL.fullmatch(file.name) else name
+            return Result(name=shown, label=name, body=body, given=words, runs=tuple(runs))
+
+
+def add(one: "Run", result: Result) -> bool:
+    """Land and load a result; return whether it is new. One whose runs are all known is kept nowhere again."""
+    one.load()
+    now = one.clock()
+    document = result.document(now)
+    rows = _rows(result.runs, document, label=result.label, at=now)
+    if {row[0] for row in rows} == throughput.last_ids(one.con, document.sha256):
+        return False
+    look = Look(source=NAME, scope=result.label, observed_at=now, complete=False, documents=(document,), archived=True)
+    one.landing.record_look(look, run_id=one.summary.run_id, recorded_at=now)
+    one.load()
+    return True
+
+
+def ids(result: Result) -> list[int]:
+    """Return the ids of the runs of a result, in its order."""
+    return [throughput.throughput_id(throughput.named(asdict(run))) for run in result.runs]
+
+
+def load(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry) -> str:
+    """Load a landed result into the log, and return what became of it in a sentence."""
+    from extract.benchmarks import read
+
+    label = entry.content["scope"]
+    try:
+        document = landing.document(entry.content, 0)
+        runs = read(document.body, document.url, document.parameters)
+    except ChipledgerError as error:
+        return f"benchmark {label} is left out: {error}"
+    new = throughput.append(con, _rows(runs, document, label=label, at=entry.recorded_at))
+    return f"benchmark {label}: {new} new in the log"
+
+
+def listed(file: Path, *, model: str | None = None, chip: str | None = None) -> list[dict[str, Any]]:
+    """Return the runs of a published file, of one model or chip where they are named. Raises ChipledgerError."""
+    found = accelerators.resolve(chip) if chip else None
+    if chip and found is None:
+        raise ChipledgerError(
+            "not a chip that is known here",
+            source=NAME,
+            field="chip",
+            value=chip,
+            hint="Such as H100, 'H100 SXM' or Trainium2",
+        )
+    known = models.find(model) if model else None
+    return _query(
+        file,
+        f"select {', '.join(LISTED)} from core.throughput "
+        "where ($model is null or lower(model_name) = lower($model)) and ($chip is null or accelerator_name = $chip) "
+        "and ($form is null or form_factor = $form) "
+        "order by model_name, task, accelerator_name, form_factor, precision, scenario, "
+        "coalesce(output_rate, total_rate) / accelerator_count desc, throughput_id",
+        {
+            "model": known.model_name if known else model,
+            "chip": found.accelerator_name if found else None,
+            "form": found.form_factor if found else None,
+        },
+    )
+
+
+def shown(file: Path, throughput_id: int) -> dict[str, Any]:
+    """Return one run whole, with the document that says so: None for what is shipped, which has its source_url."""
+    found = _query(file, "from core.throughput where throughput_id = $id", {"id": throughput_id})
+    if not found:
+        raise ChipledgerError(
+            "no such run",
+            source=NAME,
+            field="throughput_id",
+            value=str(throughput_id),
+            hint="`chipledger benchmark list` names them",
+        )
+    documents = _query(
+        file,
+        "select document_sha256, url, fetched_at, size_bytes from core.document "
+        "where document_sha256 = $sha256 and source = $source order by recorded_at limit 1",
+        {"sha256": found[0]["document_sha256"], "source": NAME},
+    )
+    return {**found[0], "document": documents[0] if documents else None}
+
+
+def nothing_known(*, model: str | None, chip: str | None) -> str:
+    """Return the sentence for a question that no run answers."""
+    of = " on ".join(filter(None, (model, chip))) or "anything"
+    return (
+        f"No throughput of {of} is known here: none was published that can be checked, and none is estimated. "
+        "`chipledger benchmark add` takes a result of yours."
+    )
+
+
+def _label(text: str, file: Path) -> str:
+    if not _LABEL.fullmatch(text):
+        raise ChipledgerError(
+            "not a label: letters, digits, blanks and .,:+@()=- up to 100",
+            source=NAME,
+            field="name",
+            value=text,
+            hint=f"Give --name for {file.name!r}",
+        )
+    return text
+
+
+def _rows(runs: "Iterable[Measurement]", document: Document, *, label: str, at: datetime) -> list[tuple[object, ...]]:
+    return [
+        throughput.core_row(
+            asdict(run), source=f"{PREFIX}{label}", observed_at=at, document_sha256=document.sha256, recorded_at=at
+        )
+        for run in runs
+    ]
+
+
+def _query(file: Path, sql: str, values: Mapping[str, object]) -> list[dict[str, Any]]:
+    with duckdb.connect(str(file), read_only=True) as con:
+        return ask.rows(con, sql, values)

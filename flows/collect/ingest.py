@@ -1,0 +1,228 @@
+"""From the journal to the log: what was landed and not yet loaded is parsed and loaded, in the order it was learnt.
+
+A daily run, the repair after a kill, and the rebuilding of the whole warehouse from the landing folder are all this.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from extract import observations, source_named
+from flows.collect import benchmarks
+from warehouse.errors import ChipledgerError
+from warehouse.lake.ducklake import transacted
+from warehouse.landing.folder import Entry, Landing, in_order, unstamp
+from warehouse.landing.journal import lock_of, scope_lock
+from warehouse.log.batch import ParsedLook
+from warehouse.log.events import naive
+from warehouse.log.load import LookResult, checked_row, decide, load, no_rows
+from warehouse.log.quarantine import find, listed
+from warehouse.log.shared_rows import append_documents
+
+LOG = logging.getLogger(__name__)
+
+PORTION = 20
+"""Past looks that are parsed and loaded at once: of a region of AWS, some 50 MB."""
+
+TryLock = Callable[[str], AbstractContextManager[bool]]
+"""Try for a lock by its name, and tell whether it is held until the end of the `with`; what this process holds already
+counts as held, and stays so after it."""
+
+
+def catch_up(
+    con: duckdb.DuckDBPyConnection, landing: Landing, *, try_lock: TryLock | None = None
+) -> tuple[list[LookResult], list[str]]:
+    """Load the journal's entries beyond the last one loaded; return what became of the looks, and notes on them.
+
+    Of this writer's own part, and of each part that nobody writes any more, as its writer died: in the order in which
+    all of them were recorded. `try_lock` tells who writes what; without it nobody else does. Of another's part, what
+    follows on a look at a scope that somebody holds waits for the next time.
+    """
+    with ExitStack() as held:
+        parts = [landing.part]
+        loaded = loaded_positions(con)
+        for part in sorted({*landing.parts(), *loaded} - {landing.part}):
+            if landing.is_beyond(loaded.get(part, 0), part) and _is_free(try_lock, lock_of(part), held):
+                parts.append(part)
+        # Read again under the locks: what was beyond may have been loaded until then.
+        loaded = loaded_positions(con) if len(parts) > 1 else loaded
+        results: list[LookResult] = []
+        notes: list[str] = []
+        ends: dict[str, tuple[int, datetime]] = {}
+        found = in_order(
+            entries if part == landing.part else _while_free(entries, try_lock, held)
+            for part in sorted(parts)
+            for entries in [landing.entries(loaded.get(part, 0), part)]
+        )
+        for (kind, recorded_at), group in groupby(found, key=lambda entry: (entry.kind, entry.recorded_at)):
+            entries = list(group)
+            ends |= {entry.part: (entry.end, recorded_at) for entry in entries}
+            if kind == "decision":
+                for entry in entries:
+                    _decide(con, landing, entry.content, recorded_at, notes)
+            else:
+                if kind == "look":
+                    append_documents(con, [entry.content for entry in entries], recorded_at=naive(recorded_at))
+                source_of = attrgetter("source")
+                for portion in _portions(entries):
+                    looks = [look for entry in portion for look in _parsed(con, landing, entry, notes)]
+                    for _, of_source in groupby(sorted(looks, key=source_of), key=source_of):
+                        results += load(con, of_source, recorded_at=recorded_at)
+        for part, (end, recorded_at) in sorted(ends.items()):
+            if end > loaded.get(part, 0):
+                transacted(con, partial(_note, con, part, end, recorded_at))
+    return results, sorted(set(notes))
+
+
+def _portions(entries: list[Entry]) -> Iterator[list[Entry]]:
+    """Split what was learnt at one moment into what is parsed and loaded at once: past looks a few at a time.
+
+    Of a backfill there may be thousands. By source and in the order of their time, so that they give the same events
+    as all at once. Live looks stay together: the gates hold the scopes of a source beside each other.
+    """
+    live = [entry for entry in entries if not entry.content.get("archived")]
+    if live:
+        yield live
+    past = sorted(
+        (entry for entry in entries if entry.content.get("archived")),
+        key=lambda entry: (entry.content["source"], unstamp(entry.content["observed_at"]), entry.content["scope"]),
+    )
+    for _, of_source in groupby(past, key=lambda entry: entry.content["source"]):
+        while portion := list(islice(of_source, PORTION)):
+            yield portion
+
+
+def loaded_positions(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Return the position up to which each part of the journal was loaded."""
+    return dict(con.execute("select part, max(position) from core.journal_position group by part").fetchall())
+
+
+def _note(con: duckdb.DuckDBPyConnection, part: str, end: int, recorded_at: datetime) -> None:
+    con.execute("insert into core.journal_position values (?, ?, ?)", [end, naive(recorded_at), part])
+
+
+def _is_free(try_lock: TryLock | None, name: str, held: ExitStack) -> bool:
+    return try_lock is None or held.enter_context(try_lock(name))
+
+
+def _while_free(entries: Iterator[Entry], try_lock: TryLock | None, held: ExitStack) -> Iterator[Entry]:
+    """Yield another writer's entries up to the first whose scope somebody holds; those before it are held from then."""
+    for entry in entries:
+        content = entry.content
+        if "scope" in content and not _is_free(try_lock, scope_lock(content["source"], content["scope"]), held):
+            return
+        yield entry
+
+
+def rehearse(con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str) -> None:
+    """Raise ChipledgerError where a decision could not be carried out; the log stays as it is."""
+    row = find(con, quarantine_id)
+    if decision == "accept" and row.row_json != "{}":
+        checked_row(row)
+
+
+def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, notes: list[str]) -> list[ParsedLook]:
+    content = entry.content
+    if entry.kind == "failure":
+        return [_look(content, error=content["error"])]
+    if observations.is_import(content["source"]):
+        return _imported(landing, content, notes)
+    if benchmarks.is_benchmark(content["source"]):
+        notes.append(benchmarks.load(con, landing, entry))
+        return []
+    source = source_named(content["source"])
+    frames = []
+    facts: dict[str, list[pl.DataFrame]] = {}
+    try:
+        for index, document in enumerate(content["documents"]):
+            parsed = source.parse(landing.document(content, index))
+            frames.append(parsed.rows.with_columns(document_sha256=pl.lit(document["sha256"])))
+            for name, frame in parsed.facts.items():
+                facts.setdefault(name, []).append(frame.with_columns(document_sha256=pl.lit(document["sha256"])))
+            notes += [f"{content['source']} {content['scope']}: {text}" for text in parsed.unknown]
+    except ChipledgerError as error:
+        return [_look(content, error=str(error))]
+    except Exception as error:
+        LOG.exception("%s %s could not be read", content["source"], content["scope"])
+        return [_look(content, error=f"the parser failed: {type(error).__name__}: {error}")]
+    look = _look(content, rows=pl.concat(frames, how="diagonal") if frames else no_rows())
+    return [replace(look, facts={name: pl.concat(parts) for name, parts in facts.items()})]
+
+
+def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) -> list[ParsedLook]:
+    try:
+        document = landing.document(content, 0)
+        by_origin, flagged = observations.parse(document), observations.flagged(document)
+    except ChipledgerError as error:
+        return [_look(content, error=str(error))]
+    for rows in flagged.values():
+        counts = sorted(rows["flag"].value_counts().iter_rows())
+        notes += [f"{content['scope']}: {count} rows refused, flagged {flag}" for flag, count in counts]
+    sha256 = pl.lit(content["documents"][0]["sha256"])
+    nothing = no_rows().drop("document_sha256")
+    looks = []
+    for origin in sorted({*by_origin, *flagged}):
+        look = _look(
+            {**content, "source": f"{observations.PREFIX}{origin}"},
+            rows=by_origin.get(origin, nothing).with_columns(document_sha256=sha256),
+        )
+        looks.append(replace(look, flagged=flagged.get(origin)))
+    return looks
+
+
+def _look(
+    content: Mapping[str, Any], *, rows: pl.DataFrame | None = None, error: str | None = None, trusted: bool = False
+) -> ParsedLook:
+    documents = content.get("documents") or [{"sha256": None}]
+    return ParsedLook(
+        run_id=content["run_id"],
+        source=content["source"],
+        scope=content["scope"],
+        observed_at=unstamp(content["observed_at"]),
+        complete=bool(content.get("complete")),
+        archived=bool(content.get("archived")),
+        document_sha256=documents[0]["sha256"],
+        rows=no_rows() if rows is None else rows,
+        error=error,
+        trusted=trusted,
+    )
+
+
+def _decide(
+    con: duckdb.DuckDBPyConnection,
+    landing: Landing,
+    content: Mapping[str, Any],
+    recorded_at: datetime,
+    notes: list[str],
+) -> None:
+    """Carry out a decision of the journal; a refused look that was accepted is loaded again, as trusted.
+
+    What a killed run had settled is not settled again; where nothing of that id is refused any more, a note says so.
+    """
+    number, decision = content["quarantine_id"], content["decision"]
+    try:
+        row = decide(con, number, decision, decided_by=content["decided_by"], recorded_at=recorded_at)
+    except ChipledgerError as error:
+        settled = [each for each in listed(con, everything=True) if each.quarantine_id == number]
+        if [each.decision for each in settled] != [decision]:
+            notes.append(f"decision {decision} on {number} is left out: {error.message}")
+            return
+        row = settled[0]
+    if decision != "accept" or row.row_json != "{}":
+        return
+    for entry in landing.entries():
+        look = entry.content
+        if entry.kind == "look" and (look["source"], look["scope"]) == (row.source, row.scope):
+            if naive(unstamp(look["observed_at"])) != row.observed_at:
+                continue
+            again = [replace(parsed, trusted=True) for parsed in _parsed(con, landing, entry, [])]
+            load(con, again, recorded_at=recorded_at)

@@ -1,0 +1,44 @@
+"""One saved document through one source and the row gate, for people who debug a parser or check a price."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from extract.base import Source
+from flows.shared import user_file
+from warehouse.documents import Document
+from warehouse.log.events import naive
+from warehouse.log.gates import row_gate
+from warehouse.reference import accelerators
+from warehouse.schema.tables import OBSERVATION
+
+
+def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the accepted rows, each with the chip that its label names, and the refusals. Raises LayoutChanged."""
+    body = user_file.read(file)
+    moment = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    document = Document(source=source.name, scope=scope, url=file.name, body=body, fetched_at=moment)
+    accepted, refusals = row_gate(source.parse(document).rows, latest=naive(datetime.now(UTC)))
+    refused = [
+        {
+            "error": refusal.reason,
+            "source": source.name,
+            "field": refusal.field,
+            "value": refusal.value,
+            "hint": "The row is left out; correct it at its source",
+            "row": refusal.row_json,
+        }
+        for refusal in refusals
+    ]
+    # Its own time, where the document dates its prices itself.
+    shown = [*OBSERVATION, "observed_at"] if "observed_at" in accepted.columns else list(OBSERVATION)
+    return [row | _chip(row) for row in accepted.select(shown).iter_rows(named=True)], refused
+
+
+def _chip(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what is read today in the provider's words for the chip; nothing for a machine that AWS's table knows."""
+    label = row["accelerator_label"]
+    if label is None:
+        return {}
+    read = accelerators.resolve(label, row["service_provider_name"])
+    return dict.fromkeys(accelerators.Chip._fields) if read is None else read._asdict()

@@ -1,0 +1,89 @@
+"""The archive in the package has a directory and a clock of its own.
+
+`run --offline` writes into `<data_dir>/offline`, and everything there is judged as of the archive's newest day. A log
+that has looks of the archive and of no live source is such a directory, wherever it lies; imports may be beside them.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+
+from extract import observations, offline_archive, price_archive
+from extract.base import Source
+from warehouse.errors import ChipledgerError
+from warehouse.log.events import naive
+
+ARCHIVES = [offline_archive.NAME, price_archive.NAME]
+"""The sources that are in the package."""
+MAX_AGE = timedelta(days=90)
+"""How long a price of the archive counts as current, in its own directory alone."""
+NEWEST = """
+select max(observed_at)
+from (
+    select observed_at from core.scope_run where list_contains(?, source) and status = 'ok'
+    union all
+    select valid_from from core.price_event where starts_with(source, ?) and valid_from <= ?
+    union all
+    select observed_at from core.sighting where starts_with(source, ?) and observed_at <= ?
+)
+"""
+
+
+def as_of(con: duckdb.DuckDBPyConnection, now: datetime) -> datetime | None:
+    """Return the moment against which ages in a log of the archive alone are judged; None for any other log.
+
+    It is that of the archive's newest look, or of a newer observation that was imported and is not in the future.
+    """
+    if not _has_archive(con) or _has_live(con):
+        return None
+    imported, latest = observations.PREFIX, naive(now)
+    row = con.execute(NEWEST, [ARCHIVES, imported, latest, imported, latest]).fetchone()
+    return row[0].replace(tzinfo=UTC) if row and row[0] else None
+
+
+def clock(con: duckdb.DuckDBPyConnection) -> Callable[[], datetime]:
+    """Return the clock of a run over the archive: its newest moment, or just after what the log learnt last."""
+    row = con.execute("select max(recorded_at) from core.journal_position").fetchone()
+    moment = price_archive.newest()
+    if row and row[0]:
+        moment = max(moment, row[0].replace(tzinfo=UTC) + timedelta(microseconds=1))
+    return lambda: moment
+
+
+def refuse_mixing(con: duckdb.DuckDBPyConnection, sources: Iterable[Source], folder: Path) -> None:
+    """Raise ChipledgerError where live prices would come beside those of the archive alone, or the other way round.
+
+    A log that has the older archive only was written before there was a directory for it: live prices may follow there.
+    """
+    kinds = {source.name in ARCHIVES for source in sources}
+    if False in kinds and _has_archive(con, [price_archive.NAME]) and not _has_live(con):
+        raise ChipledgerError(
+            "this data directory holds the archive of the package, and live prices never mix with it",
+            source=str(folder),
+            field="data_dir",
+            value=folder.name,
+            hint="Name another with --data-dir, or move this one away",
+        )
+    if True in kinds and _has_live(con):
+        raise ChipledgerError(
+            "this data directory holds live prices, and the archive of the package never mixes with them",
+            source=str(folder),
+            field="data_dir",
+            value=folder.name,
+            hint="`chipledger run --offline` keeps the archive in a directory of its own, offline/",
+        )
+
+
+def _has_archive(con: duckdb.DuckDBPyConnection, names: Sequence[str] = ARCHIVES) -> bool:
+    row = con.execute("select 1 from core.scope_run where list_contains(?, source) limit 1", [list(names)]).fetchone()
+    return row is not None
+
+
+def _has_live(con: duckdb.DuckDBPyConnection) -> bool:
+    row = con.execute(
+        "select 1 from core.scope_run where not list_contains(?, source) and not starts_with(source, ?) limit 1",
+        [ARCHIVES, observations.PREFIX],
+    ).fetchone()
+    return row is not None

@@ -1,0 +1,130 @@
+"""What a run did, as a value: printed, stored, shown in Prefect, and read by other programs."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from warehouse.log.load import LookResult
+
+STATUSES = {"ok": "read", "known": "known already"}
+"""Statuses of fetches that have another word for people."""
+
+
+@dataclass(kw_only=True)
+class Summary:
+    """What a run did, as printed, stored and shown: looks by status, events, the published file and report.
+
+    `week_faults` are the parts of the week's page and mail that could not be made, `page_faults` those of other pages.
+    `chips` are those whose prices the last lines tell. `private_fault` says why the
+    private file was not built, without any value of the user's files.
+    """
+
+    run_id: str
+    started_at: datetime
+    finished_at: datetime | None = None
+    results: list[LookResult] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    file: Path | None = None
+    report: Path | None = None
+    week_faults: tuple[str, ...] = ()
+    page_faults: tuple[str, ...] = ()
+    chips: tuple[str, ...] = ()
+    private_file: Path | None = None
+    private_fault: str | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Return whether any look gave prices, or was known already."""
+        return any(result.status in ("ok", "known") for result in self.results)
+
+    @property
+    def failed(self) -> list[LookResult]:
+        """Return the looks that gave nothing."""
+        return [result for result in self.results if result.status in ("failed", "refused")]
+
+    @property
+    def faulty(self) -> bool:
+        """Return whether something that was to be made is missing, so that the exit code is not 0."""
+        return bool(self.private_fault or self.week_faults or self.page_faults)
+
+    @property
+    def n_events(self) -> int:
+        """Return the number of price events appended."""
+        return sum(result.n_events for result in self.results)
+
+    @property
+    def truth(self) -> list[str]:
+        """Return a line for each truth check that differs in the file that was published."""
+        if self.file is None or not self.file.exists():
+            return []
+        from flows.collect import truth
+
+        return truth.lines(truth.differing(self.file))
+
+    def lines(self) -> Iterator[str]:
+        """Yield the summary as lines for people: counts, what failed, what to know, and where the results are."""
+        counts = Counter(result.status for result in self.results)
+        told = ", ".join(f"{count:,} {STATUSES.get(status, status)}" for status, count in sorted(counts.items()))
+        fetches = f"{len(self.results):,} fetch{'' if len(self.results) == 1 else 'es'}"
+        rows = sum(result.n_rows for result in self.results)
+        yield f"{fetches}{f': {told}' if told else ''}; {rows:,} rows read; {self.n_events:,} changes stored"
+        refused = sum(result.n_refused for result in self.results)
+        if refused:
+            yield f"{refused:,} rows refused: `chipledger quarantine list` says why"
+        for result in self.failed:
+            yield f"no fresh prices: {result.source} {result.scope}: {result.error}"
+        for note in self.notes[:20]:
+            yield f"note: {note}"
+        if len(self.notes) > 20:
+            yield f"note: and {len(self.notes) - 20} more"
+        for line in self.truth:
+            yield f"DIFFERS: {line}"
+        yield f"file: {self.file}" if self.file else "nothing was published; the last file stands"
+        if self.report:
+            yield f"report: {self.report}"
+        for fault in self.week_faults:
+            yield f"part of the week's page or mail could not be made: {fault}"
+        for fault in self.page_faults:
+            yield f"part of a page could not be made: {fault}"
+        if self.private_file:
+            yield f"private: {self.private_file}"
+        if self.private_fault:
+            yield f"private side not built: {self.private_fault}; `chipledger fleet check` says more"
+        if self.report and self.file and self.file.exists():
+            yield from self._front(self.file)
+
+    def _front(self, file: Path) -> Iterator[str]:
+        """Yield what the chips cost and what to do next; nothing of a file that cannot say."""
+        import duckdb
+
+        from flows.collect import front_lines
+
+        try:
+            told = list(front_lines.lines(file, self.chips))
+        except duckdb.Error as error:  # a file of another version
+            told = [f"prices by chip could not be read: {str(error).splitlines()[0]}"]
+        yield ""
+        yield from told
+        yield 'Open the report above. Ask: chipledger query "from mart.price_now". Decide: chipledger choose --help'
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary as the object that `--json` prints."""
+        return {
+            "run_id": self.run_id,
+            "started_at": self.started_at.isoformat(),
+            "finished_at": self.finished_at.isoformat() if self.finished_at else None,
+            "looks": [asdict(result) | {"observed_at": result.observed_at.isoformat()} for result in self.results],
+            "events": self.n_events,
+            "refused_rows": sum(result.n_refused for result in self.results),
+            "notes": self.notes,
+            "truth_differs": self.truth,
+            "file": str(self.file) if self.file else None,
+            "report": str(self.report) if self.report else None,
+            "week_faults": list(self.week_faults),
+            "page_faults": list(self.page_faults),
+            "private_file": str(self.private_file) if self.private_file else None,
+            "private_fault": self.private_fault,
+        }

@@ -1,0 +1,80 @@
+"""What the truth checks of a published file say, as lines: for the summary of a run and the doctor."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from flows.doctor.row import Row, ok, warn
+from reports.queries import has_mart
+
+CHECKS = """
+select check_name, subject, n_compared, n_differing, coalesce(example, '') as example, coalesce(advice, '') as advice
+from int.truth_check
+where result = 'differs'
+order by check_group, check_name, subject
+"""
+COUNTS = """
+select
+    count(*) filter (where result = 'holds'),
+    count(*) filter (where result = 'differs'),
+    count(*) filter (where result = 'not_checked')
+from int.truth_check
+"""
+MOST_LINES = 10
+MOST_LETTERS = 240
+
+
+class Differing(NamedTuple):
+    """One check of one subject that differs: how much of it, the worst case in words, and what to do."""
+
+    check_name: str
+    subject: str
+    n_compared: int
+    n_differing: int
+    example: str
+    advice: str
+
+    @property
+    def line(self) -> str:
+        """Return it on one line, without control characters."""
+        told = f"{self.check_name} of {self.subject}: {self.n_differing:,} of {self.n_compared:,}; {self.example}"
+        clean = "".join(letter for letter in " ".join(told.split()).rstrip("; ") if letter.isprintable())
+        return clean if len(clean) <= MOST_LETTERS else f"{clean[: MOST_LETTERS - 3]}..."
+
+
+def differing(file: Path) -> list[Differing]:
+    """Return what differs in a published file; nothing where it has no truth checks."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        return [Differing(*row) for row in con.execute(CHECKS).fetchall()] if has_mart(con, "truth_check") else []
+
+
+def lines(found: Sequence[Differing]) -> list[str]:
+    """Return a line for each, and how many more there are."""
+    shown = [each.line for each in found[:MOST_LINES]]
+    left = len(found) - len(shown)
+    return [*shown, f"and {left:,} more: select * from int.truth_check where result = 'differs'"] if left else shown
+
+
+def doctor(file: Path) -> list[Row]:
+    """Return what `chipledger doctor` says of truth checks: one line of counts, and one for each kind that differs."""
+    if not file.exists():
+        return []
+    try:
+        with duckdb.connect(str(file), read_only=True) as con:
+            counts = con.execute(COUNTS).fetchone() if has_mart(con, "truth_check") else None
+            found = [Differing(*row) for row in con.execute(CHECKS).fetchall()] if counts else []
+    except duckdb.Error as error:
+        return [warn("truth checks", str(error).splitlines()[0], "`chipledger build` makes the file anew")]
+    if counts is None:  # a file of an older version, which its own line tells
+        return []
+    told = f"{counts[0]:,} hold, {counts[1]:,} differ, {counts[2]:,} had nothing to compare"
+    rows = [ok("truth checks", told) if not found else warn("truth checks", told, "docs/truth-checks.md says of each")]
+    kinds: dict[str, list[Differing]] = {}
+    for each in found:
+        kinds.setdefault(each.check_name, []).append(each)
+    for name, alike in kinds.items():
+        more = f"; {len(alike) - 1:,} more" if len(alike) > 1 else ""
+        rows.append(warn(f"truth: {name}", f"{alike[0].line.removeprefix(f'{name} of ')}{more}", alike[0].advice))
+    return rows

@@ -1,0 +1,1 @@
+"""Settings: one file, environment variables, defaults."""

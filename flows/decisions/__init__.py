@@ -1,0 +1,1 @@
+"""Answers before a decision: costs, break-even, commitments."""

@@ -1,0 +1,262 @@
+"""The answers of `breakeven` and `makeorbuy` for people: sections, in text, and as a page that needs nothing else."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from flows.decisions import regions
+from flows.decisions.break_even_evidence import described
+from flows.shared import output
+from reports.pages import frame
+
+MOST = 3
+"""Points whose sums are shown in full, and lines of a long table; --json has all."""
+MOST_LINES = 12
+DAYS_A_MONTH = 730 / 24
+ANSWERS = {
+    "pays": "The move pays within {horizon:g} months.",
+    "too late": "The move saves money, and does not pay within {horizon:g} months.",
+    "never": "The move never pays: what it saves a month is nothing, or less than its upkeep.",
+    "depends": "It depends: on the point, on where in its range a cost lies, or on machines being paid whole.",
+    "unknown": "Unknown.",
+    None: "Whether it pays depends on the load: give --tokens-per-day.",
+}
+NAMES = {
+    "from_usd": "cost per million before",
+    "to_usd": "cost per million after",
+    "tokens_a_day": "tokens a day",
+    "weeks": "weeks of work, all models",
+    "engineers": "engineers",
+    "engineer_hour": "USD an hour of an engineer",
+    "upkeep": "upkeep, USD a month",
+    "dual_weeks": "weeks in which both run",
+    "stranded": "stranded commitment, USD",
+    "late_weeks": "weeks of delay",
+    "late_usd": "USD a week of delay",
+    "horizon": "horizon, months",
+    "utilisation": "utilisation of both sides",
+    "from_price": "price before, USD/chip-h",
+    "to_price": "price after, USD/chip-h",
+    "from_rate": "rate before, tok/s a chip",
+    "to_rate": "rate after, tok/s a chip",
+}
+
+
+class Section(NamedTuple):
+    """A title, lines of text, and a table."""
+
+    title: str
+    lines: Sequence[str]
+    table: Sequence[Mapping[str, Any]] = ()
+
+
+def sections(found: Mapping[str, Any]) -> list[Section]:
+    """Return the answer in sections, the conclusion first."""
+    asked = found["inputs"]
+    verdict = ANSWERS[found["answer"]].format(horizon=asked["horizon_months"])
+    lines = [verdict, *(f"unknown: {reason}" for reason in found["unknown"]), f"Formula: {found['formula']}"]
+    lines += [f"Not included: {', '.join(found['not_included'])}.", *regions.words(found["regions"])]
+    weeks = asked["weeks"]
+    if asked.get("effort"):
+        lines.append(
+            f"Weeks of work for one model: {weeks['low']:g} to {weeks['high']:g}, one author's estimate for a port "
+            "from CUDA to Neuron, and no measurement (claims S2-047 to S2-049 of `chipledger audit`)."
+        )
+    parts = [Section("Does the move pay?", lines, [_summary(case) for case in found["cases"][:MOST_LINES]])]
+    for case in found["cases"][:MOST]:
+        parts += _in_full(case, asked)
+    hidden = len(found["cases"]) - MOST
+    if hidden > 0:
+        parts.append(Section("More points", [f"{hidden} more in full: name --model and --interactivity, or --json."]))
+    if found["needed"]:
+        parts.append(_needed(found["needed"], asked))
+    return parts
+
+
+def _summary(case: Mapping[str, Any]) -> dict[str, Any]:
+    likely, whole = case["likely"], case["whole_units"]
+    return {
+        "point": "given" if case["point"] is None else described(list(case["point"].values())),
+        "answer": case["answer"],
+        **{
+            f"{side} USD/M": " / ".join(_word(case[side][each]) for each in ("low", "likely", "high"))
+            for side in ("from", "to")
+        },
+        "tokens": likely["break_even_tokens"] or _never(likely),
+        "months of running": likely["break_even_months"] or _never(likely),
+        "pays from USD/month": likely["spend_to_pay_usd_per_month"],
+        **({} if whole is None else {"in whole machines": whole["verdict"]}),
+    }
+
+
+def _never(row: Mapping[str, Any]) -> str | None:
+    return "never" if row["move_verdict"] == "never" else None
+
+
+def _in_full(case: Mapping[str, Any], asked: Mapping[str, Any]) -> list[Section]:
+    """Return the sums, the flips and the evidence of one point."""
+    title = "Sums" if case["point"] is None else described(list(case["point"].values()))
+    ends = [case[each] for each in ("soonest", "likely", "latest")]
+    months = [row["break_even_months"] for row in ends]
+    names = {
+        "engineering_usd": "work, USD",
+        "dual_running_usd": "both running, USD",
+        "stranded_usd": "stranded, USD",
+        "delay_usd": "delay, USD",
+        "one_off_usd": "one-off cost, USD",
+        "from_usd_per_month": "before, USD a month",
+        "to_usd_per_month": "after, USD a month",
+        "upkeep_usd_per_month": "upkeep, USD a month",
+        "net_saving_usd_per_month": "saving, USD a month",
+        "saving_usd_per_million": "saving, USD a million",
+        "break_even_tokens": "tokens to break even",
+        "break_even_months": "months of running to break even",
+        "months_from_start": "months from the start of the work",
+        "spend_to_pay_usd_per_month": "pays from a spend of USD a month",
+        "staying_usd": f"staying for {asked['horizon_months']:g} months, USD",
+        "moving_usd": "moving, USD",
+        "gain_usd": "gain, USD",
+        "move_verdict": "answer",
+    }
+    sums = [
+        {"": words, **{end: _end(row, name) for end, row in zip(("soonest", "likely", "latest"), ends, strict=True)}}
+        for name, words in names.items()
+    ]
+    for place, (words, factor) in enumerate((("the same in days", DAYS_A_MONTH), ("the same in years", 1 / 12))):
+        sums.insert(
+            12 + place,
+            {
+                "": words,
+                **{
+                    end: None if each is None else each * factor
+                    for end, each in zip(("soonest", "likely", "latest"), months, strict=True)
+                },
+            },
+        )
+    lines = [
+        f"The {end} is unknown: the {price} price of a side is not known."
+        for end, price in (("soonest", "dearest or cheapest"), ("latest", "cheapest or dearest"))
+        if case[end]["saving_usd_per_million"] is None and case["likely"]["saving_usd_per_million"] is not None
+    ]
+    if case["whole_units"]:
+        whole = case["whole_units"]
+        lines.append(
+            f"In whole machines, paid all month: {whole['from_accelerators']:g} chips at "
+            f"{_word(whole['from_usd_per_month'])} USD a month before, {whole['to_accelerators']:g} at "
+            f"{_word(whole['to_usd_per_month'])} after: {whole['verdict']}"
+            + (f", {_word(whole['break_even_months'])} months." if whole["break_even_months"] is not None else ".")
+        )
+    flips = [
+        {
+            "input": NAMES[flip["name"]],
+            "given": flip["given"],
+            "flips at": flip["flips_at"],
+            "as a ratio": flip["ratio"],
+            "pays": flip["pays"],
+        }
+        for flip in case["flips"]
+    ]
+    evidence = [_evidence(side, case[side]) for side in ("from", "to") if case[side]["basis"] == "measured"]
+    told = (
+        ["Each alone, all else as given; the nearest first."] if flips else ["No value of one input flips the answer."]
+    )
+    return [
+        Section(title, lines, sums),
+        *([Section("What would flip the answer", told, flips)] if asked["tokens_per_day"] else []),
+        *([Section("Evidence", [], evidence)] if evidence else []),
+    ]
+
+
+def _end(row: Mapping[str, Any], name: str) -> Any:
+    late = name in {"break_even_tokens", "break_even_months", "months_from_start"}
+    return "never" if late and row["move_verdict"] == "never" else row[name]
+
+
+def _evidence(side: str, figure: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "side": side,
+        **_priced(figure),
+        "tok/s a chip": figure["median_output_rate"],
+        "precision": figure["precision"],
+        "reach": figure["reach"],
+        "of bound": figure["share_of_bound"],
+        "bound": figure["binding_bound"],
+        "grade": figure["evidence_grade"],
+        "measured": figure["measured_on"],
+        "run": figure["source_url"],
+    }
+
+
+def _priced(price: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "chip": " ".join(filter(None, (price["accelerator_name"], price["form_factor"]))),
+        "provider": price["service_provider_name"],
+        "type": price["instance_type"],
+        "region": price["region_id"],
+        "option": price["purchase_option"],
+        "USD/chip-h": price["median_price_usd"],
+        **({"paid": price["price_basis"]} if "price_basis" in price else {}),
+        "price of": price["last_observed_at"].date(),
+        "current": price["is_current"],
+        "document": (price["price_document_sha256"] or "")[:12],
+    }
+
+
+def _needed(needed: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> Section:
+    """Return what the side that was not measured would have to reach at its price."""
+    table = [
+        {
+            "side": one["side"],
+            "at the point": "given" if one["point"] is None else described(list(one["point"].values())),
+            "other side USD/M": one["known"]["likely"],
+            **_priced(one["price"]),
+            "tok/s a chip for equal cost": one["rate_to_be_equal"],
+            f"to pay in {asked['horizon_months']:g} months": one["rate_to_pay"]
+            or ("no rate" if _asks(asked) else None),
+            "equal cost, of what compute allows": one["equal_share_of_bound"],
+        }
+        for one in needed[:MOST_LINES]
+    ]
+    lines = ["The to-side must reach at least, the from-side must not exceed, so many tokens per second and chip."]
+    if len(needed) > MOST_LINES:
+        lines.append(f"{len(needed) - MOST_LINES} more points in --json, or name --model.")
+    return Section("What the side without a run would have to reach", lines, table)
+
+
+def _asks(asked: Mapping[str, Any]) -> bool:
+    return asked["tokens_per_day"] is not None
+
+
+def text(parts: Sequence[Section]) -> str:
+    """Return sections as plain text."""
+    blocks = []
+    for part in parts:
+        table = [{name: _word(value) for name, value in row.items()} for row in part.table]
+        blocks.append("\n".join(filter(None, (part.title, *part.lines, output.text_table(table)))))
+    return "\n\n".join(blocks)
+
+
+def render(parts: Sequence[Section], title: str) -> str:
+    """Return sections as an HTML page; the same sections give the same bytes, and all text is escaped."""
+    body = []
+    for place, part in enumerate(parts):
+        level = "h2" if place else "h1"
+        body.append(f"<{level}>{escape(part.title)}</{level}>")
+        body += [f"<p>{escape(line)}</p>" for line in part.lines]
+        if part.table:
+            heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in part.table[0])
+            lines = "\n".join(
+                "<tr>" + "".join(f"<td>{escape(_word(value))}</td>" for value in row.values()) + "</tr>"
+                for row in part.table
+            )
+            body.append(f"<table><thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table>")
+    return frame.alone(title=title, main="\n".join(body))
+
+
+def _word(value: object) -> str:
+    """Return a value for reading: four digits that count, thousands apart."""
+    rounded = output.rounded(value)
+    if isinstance(rounded, float) and (abs(rounded) >= 1000 or rounded.is_integer()):
+        return f"{rounded:,.0f}"
+    plain = output.plain(rounded)
+    return "-" if plain is None or plain == "" else str(plain)

@@ -1,0 +1,390 @@
+"""What a token costs, and a training: questions to the published file behind `cost`, and sums on numbers given.
+
+Every figure comes from the macros of `transform/sql/cost/` and `transform/sql/physics/`; nothing is computed here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from flows.decisions import cost_added
+from flows.decisions.cost_added import NOT_INCLUDED, Added, addable
+from flows.shared.query import rows
+from warehouse.errors import ChipledgerError, SettingsError
+from warehouse.reference import accelerators, models
+
+UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
+ASSUMED_MFU = 0.4
+"""The middle of what Llama 3's makers report in BF16 on up to 16,384 H100, 38 to 43 % (arXiv 2407.21783, table 4)."""
+DEMAND_LOG = {"bandwidth": 0.6, "compute": 0.5}
+"""Shares of a bound above which a figure is possible, and needs its run log to be believed (docs/physics.md)."""
+
+SAME_POINT = (
+    "model_name",
+    "task",
+    "scenario",
+    "benchmark",
+    "precision",
+    "input_length",
+    "output_length",
+    "decoding",
+    "interactivity",
+    "interactivity_statistic",
+    "evidence_grade",
+    "accelerator_count",
+    "accelerator_name",
+    "form_factor",
+    "purchase_option",
+    "commitment_class",
+)
+"""What rows share of which a table for people shows the cheapest one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """How what is bought is used: shares of paid hours that run, a price to beat, and costs beside the chips."""
+
+    commitment_use: float = 1.0
+    spot_running_share: float = 1.0
+    beat: float | None = None
+    added: tuple[Added, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sum:
+    """A bare sum: USD an hour and tokens per second of `chips` together; the rest is for the bound."""
+
+    price: float | None = None
+    throughput: float | None = None
+    utilisation: float = 1.0
+    chips: float = 1.0
+    chip: str | None = None
+    model: str | None = None
+    task: str = "serving"
+    precision: str | None = None
+    batch: int | None = None
+    context: int = 0
+    accepted_tokens: float = 1.0
+
+
+def bare(asked: Sum, terms: Terms, file: Path | None) -> dict[str, Any]:
+    """Return the sum, with its bound where chip and model are given; `file` is needed for those alone."""
+    from transform.models import create_formulas
+
+    if asked.price is None and (asked.throughput is None or terms.beat is None):
+        raise SettingsError("give a price, or a throughput and a price to beat", field="--price", value="")
+    with duckdb.connect() as con:
+        create_formulas(con)
+        (found,) = _rows(
+            con,
+            "select $price / $chips as price_per_accelerator_hour, cost.monthly($price) as usd_per_month, "
+            "cost.usd_per_million_tokens($price, 1, $throughput, $utilisation) as usd_per_million_tokens, "
+            "$throughput * $utilisation * 3.6e3 * 730 / 1e6 as million_tokens_per_month, "
+            "cost.price_to_beat($beat, 1, $throughput, $utilisation) as price_to_beat, "
+            "cost.rate_to_beat($price, 1, $beat, $utilisation) as rate_to_beat",
+            {
+                "price": asked.price,
+                "chips": asked.chips,
+                "throughput": asked.throughput,
+                "utilisation": asked.utilisation,
+                "beat": terms.beat,
+            },
+        )
+    found |= _bound(asked, found["rate_to_beat"], file)
+    terms = replace(terms, added=addable(terms.added, has_month=found["million_tokens_per_month"] is not None))
+    found |= cost_added.lines(found["usd_per_million_tokens"], found["million_tokens_per_month"], terms.added)
+    return _answer(
+        {**asdict(asked), "beat": terms.beat},
+        "price x 10^6 / (3600 x throughput x utilisation)",
+        [{name: value for name, value in found.items() if value is not None}],
+        terms,
+    )
+
+
+def serving(
+    file: Path, *, model: str, interactivity: float | None, tokens_per_day: float | None, terms: Terms
+) -> dict[str, Any]:
+    """Return what serving a model costs on every offer with evidence, at each utilisation. Raises ChipledgerError."""
+    name = _model(model)
+    terms = replace(terms, added=addable(terms.added, has_month=tokens_per_day is not None))
+    with duckdb.connect(str(file), read_only=True) as con:
+        found = [
+            row
+            for used in UTILISATIONS
+            for row in _rows(
+                con,
+                "select *, cost.price_to_beat($beat, 1, median_output_rate, utilisation) * running_share "
+                "as price_to_beat, cost.rate_to_beat(paid_rate_usd, 1, $beat, utilisation) as rate_to_beat, "
+                "cost.rate_to_beat(paid_rate_usd, 1, $beat, utilisation) / rate_bound_per_accelerator "
+                "as rate_to_beat_share_of_bound "
+                "from mart.serving_cost($model, $speed, $used, $committed, $spot, $load) "
+                "order by utilisation desc, cost_rank nulls last, age_days, offer_id",
+                {
+                    "model": name,
+                    "speed": interactivity,
+                    "used": used,
+                    "committed": terms.commitment_use,
+                    "spot": terms.spot_running_share,
+                    "load": tokens_per_day,
+                    "beat": terms.beat,
+                },
+            )
+        ]
+        slower = _rows(
+            con,
+            "select count(*) as n from int.serving_rate where model_name = $model and interactivity_from is null "
+            "and not coalesce(interactivity_limit >= $speed, false) and $speed is not null",
+            {"model": name, "speed": interactivity},
+        )
+        left_out = _left_out(con)
+    if slower[0]["n"]:
+        reason = f"points whose runs promise less than {interactivity:g} tokens per second and user, or nothing"
+        left_out.insert(0, {"left_out_kind": "point", "reason": reason, "n_left_out": slower[0]["n"]})
+    monthly = tokens_per_day * 730 / 24 / 1e6 if tokens_per_day else None
+    for row in found:
+        base = row["usd_per_million_at_load"] if tokens_per_day else row["all_in_output_usd_median"]
+        row |= cost_added.lines(base, monthly, terms.added)
+    asked = {"model": name, "task": "serving", "interactivity": interactivity, "tokens_per_day": tokens_per_day}
+    return _answer(asked, "paid rate x 10^6 / (3600 x output rate x utilisation)", _trim(found), terms, left_out)
+
+
+def training(
+    file: Path,
+    *,
+    model: str,
+    tokens: float,
+    overhead: float,
+    goodput: float,
+    mfu: float | None,
+    precision: str,
+    terms: Terms,
+) -> dict[str, Any]:
+    """Return what training a model costs on every offer, measured or (grade D) assumed. Raises ChipledgerError."""
+    name = _model(model)
+    with duckdb.connect(str(file), read_only=True) as con:
+        found = _rows(
+            con,
+            "select *, cost.price_to_beat($beat, 1, median_rate * working_share * goodput_share "
+            "/ (1 + overhead_share), 1) * running_share as price_to_beat, "
+            "cost.rate_to_beat(paid_rate_usd / working_share, 1, $beat, goodput_share) * (1 + overhead_share) "
+            "as rate_to_beat, cost.rate_to_beat(paid_rate_usd / working_share, 1, $beat, goodput_share) "
+            "* (1 + overhead_share) / rate_bound_per_accelerator as rate_to_beat_share_of_bound "
+            "from mart.training_run_cost($model, $tokens, $overhead, $goodput, $committed, $spot, $mfu, $precision) "
+            "order by evidence_grade = 'D', cost_rank nulls last, age_days, offer_id",
+            {
+                "model": name,
+                "tokens": tokens,
+                "overhead": overhead,
+                "goodput": goodput,
+                "mfu": mfu,
+                "committed": terms.commitment_use,
+                "spot": terms.spot_running_share,
+                "precision": precision,
+                "beat": terms.beat,
+            },
+        )
+        left_out = _left_out(con)
+    for row in found:
+        months = row["training_days"] * 24 / 730 if row["training_days"] else None
+        row |= cost_added.lines(row["training_usd_median"], 1 / months if months else None, terms.added)
+    asked = {
+        "model": name,
+        "task": "training",
+        "tokens": tokens,
+        "overhead": overhead,
+        "goodput": goodput,
+        "assumed_mfu": mfu,
+        "precision_of_peak": precision,
+    }
+    formula = "paid rate x 10^6 x (1 + overhead) / (3600 x rate a paid chip x goodput), x tokens / 10^6"
+    return _answer(asked, formula, _trim(found), terms, left_out)
+
+
+def cheapest(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return of rows at one point, chip and kind of purchase the one with the best cost_rank, or else the newest."""
+    best: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for row in found:
+        key = tuple(row.get(name) for name in (*SAME_POINT, "utilisation"))
+        if key not in best or by_rank(row) < by_rank(best[key]):
+            best[key] = row
+    return list(best.values())
+
+
+def only(found: Sequence[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
+    """Return the rows of one chip, in any form where none is named. Raises SettingsError for what is no chip."""
+    named = accelerators.resolve(chip)
+    if named is None:
+        raise SettingsError("no chip is called that", field="--chip", value=chip, hint="`chipledger chips` lists them")
+    return [
+        row
+        for row in found
+        if row["accelerator_name"] == named.accelerator_name and named.form_factor in (None, row["form_factor"])
+    ]
+
+
+def by_rank(row: Mapping[str, Any]) -> tuple[bool, int, float, int]:
+    """Return the key that sorts costs by cost_rank; those without one come last, the newest price first."""
+    return row["cost_rank"] is None, row["cost_rank"] or 0, row["age_days"], row["offer_id"]
+
+
+def _bound(asked: Sum, rate_to_beat: float | None, file: Path | None) -> dict[str, Any]:
+    """Return the bound of a bare sum: none without chip and model."""
+    if asked.chip is None or asked.model is None:
+        return {"bound": "no bound, as chip or model is not given"}
+    chip = accelerators.resolve(asked.chip)
+    if chip is None:
+        raise SettingsError(
+            "no chip is called that", field="--chip", value=asked.chip, hint="`chipledger chips` lists them"
+        )
+    if file is None:
+        raise ChipledgerError("a bound needs the published file", field="--chip", value=asked.chip)
+    with duckdb.connect(str(file), read_only=True) as con:
+        found = _rows(
+            con,
+            _BOUND,
+            {
+                "chip": chip.accelerator_name,
+                "form": chip.form_factor,
+                "model": _model(asked.model),
+                "chips": asked.chips,
+                "task": asked.task,
+                "batch": asked.batch,
+                "context": asked.context,
+                "accepted": asked.accepted_tokens,
+                "precision": asked.precision or "fp4",
+            },
+        )
+    if len(found) != 1:
+        raise SettingsError(
+            "no figures of this chip in one form are published here",
+            field="--chip",
+            value=asked.chip,
+            hint="Name the form too, such as H100 SXM; `chipledger chips` lists them",
+        )
+    bound, binding = found[0]["rate_bound"], found[0]["binding_bound"]
+    if bound is None:
+        return {"bound": "no bound is known for this chip and model"}
+    share = asked.throughput / bound if asked.throughput else None
+    return found[0] | {
+        "share_of_bound": share,
+        "bound": _verdict(share, binding) if share is not None else None,
+        "rate_to_beat_share_of_bound": rate_to_beat / bound if rate_to_beat else None,
+    }
+
+
+def _verdict(share: float, binding: str) -> str:
+    if share > 1:
+        return f"IMPOSSIBLE: {share:.0%} of what {binding} allows"
+    if share > DEMAND_LOG[binding]:
+        return f"possible, ask for the run log: {share:.0%} of what {binding} allows"
+    return f"possible: {share:.0%} of what {binding} allows"
+
+
+_BOUND = """
+with given as (
+    select
+        physics.best_dense_tflops(
+            c.dense_bf16_tflops, c.dense_fp16_tflops, c.dense_fp8_tflops, c.dense_fp4_tflops, c.dense_int8_tops
+        )::DOUBLE as peak,
+        physics.moe_weight_bytes_read(
+            m.shared_parameters, coalesce(m.expert_parameters * m.moe_layers, 0), coalesce(m.experts, 1),
+            coalesce(m.experts_per_token, 1), $batch::BIGINT, physics.bytes_per_value($precision)
+        ) as weight_bytes,
+        physics.kv_cache_bytes(
+            m.kv_values_per_layer, m.layers, $context::BIGINT, physics.bytes_per_value('fp4'),
+            m.windowed_layers, coalesce(m.window_tokens, 0)
+        ) as kv_bytes,
+        c.memory_bandwidth_tb_s, m.parameters_active, m.layers, m.attention_size
+    from core.accelerator as c cross join core.model as m
+    where c.accelerator_name = $chip and m.model_name = $model
+    and (c.form_factor is null or $form::VARCHAR is null or c.form_factor = $form::VARCHAR)
+),
+bounds as (
+    select
+        physics.forward_compute_bound(
+            $chips::DOUBLE, peak,
+            case
+                when $task = 'training'
+                    then physics.training_flop_per_token(parameters_active, layers, attention_size, 0)
+                else physics.forward_flop_per_token(parameters_active, layers, attention_size, 0)
+            end
+        ) as compute_bound,
+        case
+            when $task <> 'training' then physics.decode_bandwidth_bound(
+                $chips::DOUBLE, memory_bandwidth_tb_s, weight_bytes, $batch::BIGINT, kv_bytes, $accepted::DOUBLE
+            )
+        end as bandwidth_bound
+    from given
+)
+select
+    compute_bound,
+    bandwidth_bound,
+    least(compute_bound, bandwidth_bound) as rate_bound,
+    case when bandwidth_bound <= coalesce(compute_bound, bandwidth_bound) then 'bandwidth' else 'compute' end
+        as binding_bound
+from bounds
+"""
+"""The loosest bound of the given: as in transform/sql/throughput.sql, for numbers that no run stands for."""
+
+
+def _answer(
+    asked: Mapping[str, Any],
+    formula: str,
+    found: list[dict[str, Any]],
+    terms: Terms,
+    left_out: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    names = {each.name for each in terms.added}
+    said = asdict(terms)
+    return {
+        "inputs": {**asked, **{name: value for name, value in said.items() if name != "added"}},
+        "formula": formula,
+        "not_included": [words for name, words in NOT_INCLUDED.items() if name not in names],
+        "added": [each | {"words": one.words} for each, one in zip(said["added"], terms.added, strict=True)],
+        "left_out": list(left_out),
+        "rows": found,
+    }
+
+
+def _left_out(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    return rows(con, "from int.cost_left_out order by left_out_kind desc, n_left_out desc")
+
+
+def _trim(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows without the columns of a question that was not asked."""
+    unasked = {
+        name
+        for name in (
+            "price_to_beat",
+            "rate_to_beat",
+            "rate_to_beat_share_of_bound",
+            "tokens_per_day",
+            "paid_accelerators",
+            "usd_per_month_at_load",
+            "usd_per_million_at_load",
+        )
+        if all(row.get(name) is None for row in found)
+    }
+    return [{name: value for name, value in row.items() if name not in unasked} for row in found]
+
+
+def _model(text: str) -> str:
+    known = models.find(text)
+    return known.model_name if known else text
+
+
+def _rows(con: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object]) -> list[dict[str, Any]]:
+    """Return the rows of one question. Raises ChipledgerError for what a macro refuses."""
+    try:
+        return rows(con, sql, values)
+    except duckdb.InvalidInputException as error:
+        if "no model is named" in str(error):
+            raise models.unknown(str(values["model"])) from error
+        raise ChipledgerError(str(error).splitlines()[0].removeprefix("Invalid Input Error: "), field="cost") from error
+    except duckdb.CatalogException as error:
+        raise ChipledgerError(
+            "the published file has no costs yet", source="prices.duckdb", hint="`chipledger build` makes it anew"
+        ) from error

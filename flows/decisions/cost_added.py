@@ -1,0 +1,83 @@
+"""Costs beside the chips, which no figure includes: what may be added, and the lines that it makes."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warehouse.errors import SettingsError
+
+ADDABLE = ("egress", "storage", "support", "tax", "capital")
+"""What no cost includes, and what may be added to it: a month's USD, or a share of the bill for chips."""
+NOT_INCLUDED = {
+    "egress": "egress",
+    "storage": "storage",
+    "support": "support",
+    "tax": "tax",
+    "capital": "cost of capital",
+}
+AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(%?)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Added:
+    """One cost beside the chips: its name, USD a month or a share of the bill for chips, and who says so."""
+
+    name: str
+    usd_per_month: float | None = None
+    share: float | None = None
+    origin: str = "--add"
+
+    @classmethod
+    def read(cls, name: str, amount: object, *, origin: str = "--add") -> "Added":
+        """Return a cost of USD a month (5000) or a share ("10%"). Raises ValueError for anything else."""
+        is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
+        match = AMOUNT.fullmatch(f"{amount:f}" if is_number else str(amount))
+        if match is None or not (is_number or isinstance(amount, str)):
+            raise ValueError('must be USD a month, such as 5000, or a share of the bill for chips, such as "10%"')
+        if match[2]:
+            return cls(name=name, share=float(match[1]) / 100, origin=origin)
+        return cls(name=name, usd_per_month=float(match[1]), origin=origin)
+
+    @property
+    def words(self) -> str:
+        """Return the cost for people."""
+        if self.share is None:
+            amount = f"{self.usd_per_month or 0:,.10g} USD a month"
+        else:
+            amount = f"{100 * self.share:.4g} % of the bill for chips"
+        return f"{NOT_INCLUDED[self.name]}, {amount} ({self.origin})"
+
+
+def lines(base: float | None, quantity: float | None, added: Sequence[Added]) -> dict[str, Any]:
+    """Return a line for each added cost and the sum, in the unit of `base`; `quantity` of it is a month's."""
+    if not added:
+        return {}
+    made: dict[str, float | None] = {}
+    for each in added:
+        if each.share is not None:
+            made[f"added_{each.name}_usd"] = None if base is None else base * each.share
+        else:
+            made[f"added_{each.name}_usd"] = (
+                None
+                if base is None or quantity is None or each.usd_per_month is None
+                else each.usd_per_month / quantity
+            )
+    known = [line for line in made.values() if line is not None]
+    return made | {"usd_with_added": base + sum(known) if base is not None and len(known) == len(made) else None}
+
+
+def addable(added: Sequence[Added], *, has_month: bool) -> tuple[Added, ...]:
+    """Return the costs that can be added: a month's amount only where it is known what a month makes.
+
+    Raises SettingsError where one that cannot was asked for by `--add`; one of the settings stays out, and excluded.
+    """
+    for each in added:
+        if each.share is None and each.origin == "--add" and not has_month:
+            raise SettingsError(
+                "a month's amount needs --tokens-per-day to be shared out",
+                field="--add",
+                value=each.name,
+                hint="Give a share instead, such as 10%",
+            )
+    return tuple(each for each in added if has_month or each.share is not None)

@@ -1,0 +1,128 @@
+"""The published file as if nothing were sold outside of the regions that a decision allows.
+
+Medians, cheapest prices and costs are over all regions of an offer; leaving rows out afterwards would leave out what is
+sold in an allowed region too, and dearer. So the prices are cut, and the marts that decisions read are made of them
+again by the same SELECTs, in memory. A price whose region is not stated is in no region that is known to be allowed.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from transform import models
+from warehouse.errors import SettingsError
+from warehouse.log.db import create_macros, quote
+
+CUT = "accelerator_hour_price"
+DECISIONS = (
+    "choice",
+    "break_even",
+    "make_or_buy",
+    "cheapest",
+    "cost_left_out",
+    "commitment_option",
+    "chip_price",
+    "aws_chip_price",
+)
+"""Marts and macros that decisions ask, with all that these are made of."""
+MOST_NAMED = 12
+OUTSIDE = """
+select region_id, count(*) as n_prices
+from {}int.accelerator_hour_price
+where is_current and not coalesce(list_contains($regions, region_id), false)
+group by region_id
+order by region_id nulls last
+"""
+
+
+class LeftOut(NamedTuple):
+    """Current prices of one region that is not allowed; `region_id` is None for those that state none."""
+
+    region_id: str | None
+    n_prices: int
+
+
+@contextmanager
+def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give the published file, cut to some regions, or whole. Raises SettingsError for a region without a price."""
+    if not regions:
+        with duckdb.connect(str(file), read_only=True) as con:
+            yield con
+        return
+    with duckdb.connect() as con:
+        con.execute(f"attach {quote(str(file))} as published (read_only)")
+        _check(con, regions)
+        for schema in ("core", "meta", "int", "mart"):
+            con.execute(f"create schema {schema}")
+        again = made_again()
+        there = con.execute(
+            "select schema_name, table_name from duckdb_tables() where database_name = 'published' union all "
+            "select schema_name, view_name from duckdb_views() where database_name = 'published' and not internal"
+        ).fetchall()
+        for schema, name in there:
+            if (schema, name) != ("int", CUT) and not (schema == "int" and name in again) and schema != "mart":
+                con.execute(f"create view {schema}.{name} as from published.{schema}.{name}")
+        con.execute(
+            f"create table int.{CUT} as from published.int.{CUT} where list_contains($regions, region_id)",
+            {"regions": list(regions)},
+        )
+        models.create_formulas(con)
+        create_macros(con)
+        for mart in models.MARTS:
+            if mart.name in again:
+                con.execute(f"create {'table' if mart.is_table else 'view'} int.{mart.name} as {mart.sql}")
+        for macro in models.MACROS:
+            con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
+        yield con
+
+
+def made_again() -> set[str]:
+    """Return the marts that decisions read, at whatever remove, and that prices are in, at whatever remove."""
+    marts = {mart.name for mart in models.MARTS} - {CUT}
+    return {name for name in models.made_of(DECISIONS) & marts if CUT in models.made_of([name])}
+
+
+def left_out(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> list[LeftOut]:
+    """Return the regions whose current prices are left out, those without a stated region last; none without a cut."""
+    if not regions:
+        return []
+    found = con.execute(OUTSIDE.format("published."), {"regions": list(regions)}).fetchall()
+    return [LeftOut(*row) for row in found]
+
+
+def told(regions: Sequence[str], outside: Sequence[LeftOut]) -> dict[str, Any]:
+    """Return what an answer says of regions."""
+    return {"allowed": list(regions), "left_out": [each._asdict() for each in outside]}
+
+
+def words(found: dict[str, Any]) -> Iterator[str]:
+    """Yield what an answer says of regions as a line for people; none where all are allowed."""
+    if not found["allowed"]:
+        return
+    stated = [each for each in found["left_out"] if each["region_id"] is not None]
+    named = [f"{each['region_id']} ({each['n_prices']})" for each in stated[:MOST_NAMED]]
+    if len(stated) > MOST_NAMED:
+        rest = sum(each["n_prices"] for each in stated[MOST_NAMED:])
+        named.append(f"{len(stated) - MOST_NAMED} more ({rest})")
+    named += [f"no region stated ({each['n_prices']})" for each in found["left_out"] if each["region_id"] is None]
+    yield f"Regions: only {', '.join(found['allowed'])}. Current prices left out: {', '.join(named) or 'none'}."
+
+
+def _check(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> None:
+    known = {
+        name
+        for (name,) in con.execute(
+            f"select distinct region_id from published.int.{CUT} where region_id is not null"
+        ).fetchall()
+    }
+    for name in regions:
+        if name not in known:
+            raise SettingsError(
+                "no price is of this region",
+                field="decision.regions",
+                value=name,
+                hint=f"Known: {', '.join(sorted(known))}",
+            )

@@ -1,0 +1,230 @@
+"""What `chipledger doctor` finds in the data directory: its files, whether they can be read, and how old prices are."""
+
+import importlib.metadata
+import random
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import duckdb
+
+from flows.collect import truth
+from flows.config.settings import Settings
+from flows.config.warehouse_settings import landing_place, place_of
+from flows.doctor.row import Row, fail, ok, warn, words
+from warehouse.errors import ChipledgerError, WriterBusy
+from warehouse.landing.folder import Landing
+from warehouse.log import db
+
+LEAST_FREE_BYTES, SCARCE_BYTES = 1 << 30, 5 << 30
+"""A run needs about 1 GB for a moment; below the second number a history has not long to grow."""
+SAMPLE = 40
+"""Documents that are read back: the newest half of them, and as many of all others."""
+OLD = timedelta(days=2)
+HEALTH = """
+select
+    h.source,
+    count(*) as n_scopes,
+    count(*) filter (where h.last_good_at >= $now::TIMESTAMP - to_hours(s.max_age_hours)) as n_fresh,
+    count(*) filter (where h.last_good_at is null) as n_never,
+    min(h.last_good_at) as oldest,
+    any_value(h.error) filter (where h.error <> '') as error
+from int.source_health as h
+inner join core.source as s on h.source = s.source
+where h.kind = 'live' and s.max_age_hours is not null
+group by h.source
+"""
+
+
+def checks(settings: Settings, now: datetime) -> list[Row]:
+    """Return what the data directory is like; none of it is changed. Of a shared warehouse there is more to look at."""
+    folder, landing = settings.data_dir, landing_place(settings)
+    of_file: list[Row] = []
+    if not place_of(settings).is_shared:
+        of_file = [published(folder / "prices.duckdb", now), *_writer(folder, landing), *_landing(landing)]
+    return [
+        _data_dir(folder),
+        _space(folder),
+        *of_file,
+        *_freshness(settings, now),
+        *truth.doctor(folder / "prices.duckdb"),
+    ]
+
+
+def _data_dir(path: Path) -> Row:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".doctor"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        return fail("data directory", f"{path}: {error.strerror}", "Give another with --data-dir, or its rights")
+    return ok("data directory", str(path.resolve()))
+
+
+def _space(path: Path) -> Row:
+    free = shutil.disk_usage(path if path.exists() else Path()).free
+    found = f"{free / 1e9:.1f} GB free"
+    if free < LEAST_FREE_BYTES:
+        return fail("disk", found, "A run needs about 1 GB: make room, or move the data directory")
+    return warn("disk", found, "Make room before it is below 1 GB") if free < SCARCE_BYTES else ok("disk", found)
+
+
+def published(file: Path, now: datetime) -> Row:
+    """Read every block of the file: DuckDB checks the sum of each."""
+    if not file.exists():
+        return warn("published file", "none yet", "`chipledger run` makes it")
+    try:
+        with _opened(file) as con:
+            build = con.execute("select built_at, version from meta.build").fetchone()
+            rows = sum(_read_through(con, table) for table in _tables(con))
+    except duckdb.Error as error:
+        return fail("published file", _first_line(error), "`chipledger build` makes it anew")
+    if build is None:
+        return fail("published file", "it does not say when it was built", "`chipledger build` makes it anew")
+    built_at, version = build
+    found = f"built {built_at:%Y-%m-%d %H:%M} UTC by version {version}, {rows:,} rows read"
+    if version != importlib.metadata.version("chipledger"):
+        return warn("published file", found, "`chipledger build` makes it anew with this version")
+    if now.replace(tzinfo=None) - built_at > OLD:
+        return warn("published file", found, "No run has published since: see docs/scheduling.md")
+    return ok("published file", found)
+
+
+def _writer(folder: Path, landing: Path | str) -> list[Row]:
+    """Say whether the writer's file opens, and whether its shape is this version's."""
+    file = folder / db.FILE_NAME
+    if not file.exists():
+        return []
+    try:
+        # Under the writer's lock, for the moment that this takes: a file that is open elsewhere cannot be looked at.
+        with db.locked(folder), _opened(file) as con:
+            row, is_current = shape("writer's file", con)
+            if not is_current:
+                return [row]
+            asked = con.execute("select coalesce(max(position), 0) from core.journal_position where part = ''")
+            position = asked.fetchone()
+    except WriterBusy as error:
+        return [warn("writer's file", f"not looked at: {error}", "Ask again when the run is over")]
+    except duckdb.Error as error:
+        return [fail("writer's file", _first_line(error), "`chipledger rebuild` makes it anew from landing/")]
+    if not isinstance(landing, Path):
+        return [row]
+    return [row, *_unloaded(landing, int(position[0]) if position else 0)]
+
+
+def shape(check: str, con: duckdb.DuckDBPyConnection) -> tuple[Row, bool]:
+    """Say which shape a log has, and whether it is this version's."""
+    newest = {step.name for step in db.MIGRATIONS.iterdir() if step.name.endswith(".sql")}
+    done = {name for (name,) in con.execute("select name from meta.migration").fetchall()}
+    if done - newest:
+        return fail(check, "made by a newer chipledger", "Update chipledger, or use another data directory"), False
+    found = f"shape {max(done, default='none').removesuffix('.sql')}"
+    if newest - done:
+        return ok(check, f"{found}: the next run brings it to {max(newest).removesuffix('.sql')}"), False
+    return ok(check, found), True
+
+
+def _unloaded(landing: Path, position: int) -> list[Row]:
+    journal = landing / "journal.jsonl"
+    size = journal.stat().st_size if journal.exists() else 0
+    if size < position:
+        advice = "The journal was cut: `chipledger restore` a backup, or `chipledger rebuild` from what is left"
+        return [fail("journal", f"{size:,} bytes, of which {position:,} were loaded", advice)]
+    if size > position:
+        return [warn("journal", f"{size - position:,} bytes are not loaded", "`chipledger build` loads them")]
+    return []
+
+
+def _landing(path: Path | str) -> list[Row]:
+    """Say whether every line of the journal can be read, and whether a sample of its documents is what it was."""
+    if not isinstance(path, Path) or not (path / "journal.jsonl").exists():
+        return []
+    landing, documents, n_entries = Landing(path), dict[str, None](), 0
+    try:
+        for entry in landing.entries():
+            n_entries += 1
+            for document in entry.content.get("documents", ()):
+                documents.pop(document["sha256"], None)
+                documents[document["sha256"]] = None
+    except ChipledgerError as error:
+        return [fail("landing", str(error), "`chipledger restore` a backup")]
+    n_read, faults = read_back(landing, list(documents))
+    if faults:
+        found = f"{len(faults)} of {n_read} documents looked at: {faults[0]}"
+        return [fail("landing", found, "`chipledger restore` a backup: prices must lead back to their documents")]
+    found = f"{n_entries:,} lines, {len(documents):,} documents, {n_read} of them read back by their hashes"
+    return [ok("landing", found)]
+
+
+def read_back(landing: Landing, hashes: list[str]) -> tuple[int, list[str]]:
+    """Read a sample of documents, oldest first: the newest, and as many of all others; return how many, and faults."""
+    older = hashes[: -SAMPLE // 2]
+    sample = hashes[-SAMPLE // 2 :] + random.Random(len(hashes)).sample(older, min(len(older), SAMPLE // 2))  # noqa: S311
+    return len(sample), [fault for fault in (_fault(landing, sha256) for sha256 in sample) if fault]
+
+
+def _fault(landing: Landing, sha256: str) -> str:
+    try:
+        landing.body(sha256)
+    except ChipledgerError as error:
+        return str(error)
+    return ""
+
+
+def _freshness(settings: Settings, now: datetime) -> list[Row]:
+    """Say of each source that is on how many of its scopes have prices that still count as current."""
+    from extract import SOURCES
+
+    file = settings.data_dir / "prices.duckdb"
+    if not file.exists():
+        return []
+    try:
+        with _opened(file) as con:
+            found = con.execute(HEALTH, {"now": now.replace(tzinfo=None)}).fetchall()
+    except duckdb.Error as error:
+        return [warn("freshness", _first_line(error), "`chipledger build` makes the file anew")]
+    by_source = {row[0]: row[1:] for row in found}
+    rows: list[Row] = []
+    never: list[str] = []
+    for source in SOURCES:
+        if source.kind != "live" or source.max_age is None or not settings.is_on(source):
+            continue
+        check, again = f"prices of {source.name}", f"`chipledger collect --source {source.name}`"
+        if source.name not in by_source:
+            never.append(source.name)
+            continue
+        n_scopes, n_fresh, n_never, oldest, fault = by_source[source.name]
+        counts = words({"fresh": n_fresh, "stale": n_scopes - n_fresh - n_never, "never read": n_never})
+        told = f"{counts}; oldest of {oldest:%Y-%m-%d %H:%M} UTC" if oldest else counts
+        if n_fresh == n_scopes:
+            rows.append(ok(check, told))
+        else:
+            rows.append(warn(check, f"{told}{f'; {fault}' if fault else ''}", again))
+    if never:
+        advice = "`chipledger run` reads them; what needs credentials is left out without"
+        rows.append(warn("prices never read", ", ".join(never), advice))
+    return rows
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(str(file), read_only=True) as con:
+        con.execute("set timezone = 'UTC'")
+        yield con
+
+
+def _tables(con: duckdb.DuckDBPyConnection) -> list[str]:
+    found = con.execute("select schema_name, table_name from duckdb_tables() where not internal").fetchall()
+    return [".".join('"' + part.replace('"', '""') + '"' for part in row) for row in found]
+
+
+def _read_through(con: duckdb.DuckDBPyConnection, table: str) -> int:
+    row = con.execute(f"select count(hash(t)) from {table} as t").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,133 @@
+"""What `chipledger doctor` finds on the network: whether each source's host answers, and whether the clock is right.
+
+Each host is asked once, for its robots.txt, which is there to be asked for, with one attempt and little time. That a
+host answers does not say that its prices can be read; `chipledger collect --source NAME` does.
+"""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from statistics import median
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from flows.config.settings import Settings
+from flows.doctor.row import Row, fail, ok, warn
+from warehouse.errors import SourceError
+
+if TYPE_CHECKING:
+    from extract.base import Source
+
+CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 5.0, 10.0
+AT_ONCE = 16
+LONGEST_FAULT = 160
+ROBOTS_LIMIT_BYTES = 1024
+WRONG_CLOCK = timedelta(minutes=5)
+"""From here on AWS refuses signed requests as expired or not yet valid."""
+DOUBTFUL_CLOCK = timedelta(seconds=30)
+ADDRESSES = ("url", "bulk_url", "prices_url", "advisor_url")
+"""Settings of a source that put another address in place of its own; `archive_url` is for backfills alone."""
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What came of asking a host: a status, or why there is none; how far its clock is ahead of ours, if it says."""
+
+    status: int | None = None
+    fault: str = ""
+    ahead: timedelta | None = None
+
+
+def checks(settings: Settings, *, clock: Clock, progress: Callable[[str], None]) -> list[Row]:
+    """Return a line for each source that is on and asks hosts of its own, and one for the clock."""
+    from extract import SOURCES
+
+    hosts = {
+        source.name: addresses(source, settings.source(source.name)) for source in SOURCES if settings.is_on(source)
+    }
+    wanted = sorted({root(url) for urls in hosts.values() for url in urls})
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        answers = dict(zip(wanted, pool.map(lambda host: _asked(host, clock, progress), wanted), strict=True))
+    rows = [_reached(name, {root(url): answers[root(url)] for url in urls}) for name, urls in hosts.items() if urls]
+    return [*rows, _clock(list(answers.values()))] if answers else []
+
+
+def addresses(source: "Source", chosen: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the addresses whose hosts a run asks, as the settings have them; none where AWS's API is asked.
+
+    That is looked at operation by operation (`flows.doctor.aws`).
+    """
+    from extract import ecb_rates
+    from extract.aws import capacity_block_rates, spot_feed
+    from extract.aws.price_list import places
+
+    own: dict[str, str] = {}
+    if "url" in source.settings and source.kind == "live":
+        own = {"url": source.url}
+    if source.name in (capacity_block_rates.SOURCE.name, ecb_rates.SOURCE.name):
+        own = {"url": (ecb_rates if source.name == ecb_rates.SOURCE.name else capacity_block_rates).URL}
+    elif source.name == spot_feed.SOURCE.name:
+        own = {"prices_url": spot_feed.PRICES_URL, "advisor_url": spot_feed.ADVISOR_URL}
+    elif "bulk_url" in source.settings and places.door(chosen) == "bulk":
+        own = {"bulk_url": places.bulk_url(chosen, places.partition_of("us-east-1"))}
+    return tuple(str(chosen.get(name) or url) for name, url in own.items())
+
+
+def root(url: str) -> str:
+    """Return the host of an address, with its scheme and port, and nothing of what may be a secret in it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def _asked(host: str, clock: Clock, progress: Callable[[str], None]) -> Answer:
+    from extract.web.http import HttpWeb, Retries
+
+    if not host.startswith(("http://", "https://")):
+        return Answer(fault="not an address of the web")
+    progress(f"asking {host}")
+    web = HttpWeb(retries=Retries(attempts=1), connect_timeout_s=CONNECT_TIMEOUT_S, read_timeout_s=READ_TIMEOUT_S)
+    try:
+        answer = web.first_bytes(f"{host}/robots.txt", limit_bytes=ROBOTS_LIMIT_BYTES)
+    except SourceError as error:
+        status = error.value if error.field == "status" and isinstance(error.value, int) else None
+        return Answer(status=status, fault=error.message)
+    return Answer(status=answer.status, ahead=_ahead(answer.date, clock()))
+
+
+def _ahead(date: str, now: datetime) -> timedelta | None:
+    try:
+        there = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    return there.replace(tzinfo=there.tzinfo or UTC) - now
+
+
+def _reached(name: str, answers: Mapping[str, Answer]) -> Row:
+    """Return the line of a source: any answer but a server's own failure shows that its host can be reached."""
+    check = f"network: {name}"
+    faults = [f"{host}: {answer.fault[:LONGEST_FAULT]}" for host, answer in answers.items() if answer.fault]
+    if not faults:
+        return ok(check, ", ".join(f"{host} answers" for host in answers))
+    advice = f"Try again later, or `enabled = false` in [sources.{name}]"
+    if any(answer.fault and answer.status is None for answer in answers.values()):
+        return fail(check, "; ".join(faults), f"Check network, proxy (HTTPS_PROXY) and certificates. {advice}")
+    return warn(check, "; ".join(faults), advice)
+
+
+def _clock(answers: list[Answer]) -> Row:
+    """Return how far this clock is from that of the hosts that answered: the middle one, as any may be wrong."""
+    ahead = [answer.ahead for answer in answers if answer.ahead is not None]
+    if not ahead:
+        return warn("clock", "no host said what time it is", "Without a network the clock cannot be compared")
+    # Hosts name whole seconds, and an answer takes a moment: a second is nothing.
+    off = timedelta(seconds=median(each.total_seconds() for each in ahead))
+    found = f"{abs(off).total_seconds():.0f} s {'behind' if off > timedelta(0) else 'ahead of'} {len(ahead)} hosts"
+    if abs(off) >= WRONG_CLOCK:
+        return fail("clock", found, "Set it (`timedatectl set-ntp true`): prices are dated by it, and AWS refuses it")
+    if abs(off) >= DOUBTFUL_CLOCK:
+        return warn("clock", found, "Set it (`timedatectl set-ntp true`): prices are dated by it")
+    return ok("clock", found)

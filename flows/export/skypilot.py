@@ -1,0 +1,245 @@
+"""Current prices as SkyPilot's catalogues: `<cloud>/vms.csv` in the columns of its schema v8.
+
+SkyPilot takes what a catalogue says for today's price and has no place for an age, so that only prices that are current
+go in, of Linux machines at list price in US dollars: on demand as `Price`, spot as `SpotPrice`. A row is one type in
+one zone, or in a region where no zone is known. Its reader sets the rest
+(https://github.com/skypilot-org/skypilot/blob/master/sky/catalog/common.py, read 2026-11-21):
+
+1. All zones of a region have one `Price`; a second price of the same machine makes it ambiguous, and leaves it out.
+2. Each type has one number of vCPUs and one of memory in all its rows, and none is as good as two, so that a type with
+   unknown ones may have one row only.
+3. Zones are the ids that are the same for every account (use1-az1), which it translates itself.
+4. `GpuInfo` is read as a Python literal, whose memory is that of one chip.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import duckdb
+
+from flows.shared.output import as_json
+from warehouse.errors import ChipledgerError
+from warehouse.reference import machine_facts
+
+CLOUDS = {"AWS": "aws", "DigitalOcean": "do", "Verda": "verda"}
+"""Providers whose names of machines are those of SkyPilot's catalogue, and its name for them."""
+
+CHIPS = {
+    "A100-40GB": "A100",
+    "Gaudi1": "Gaudi HL-205",
+    "Inferentia1": "Inferentia",
+    "Trainium1": "Trainium",
+    "RTX-PRO-6000": "RTXPRO6000",
+    "RTX-6000-Ada": "RTX6000-Ada",
+    "RTX-4000-Ada": "RTX4000-Ada",
+    "T4G": "T4g",
+    "Radeon-Pro-V520": "Radeon Pro V520",
+    **{
+        name: name
+        for name in (
+            "A100-80GB",
+            "A10G",
+            "A6000",
+            "B200",
+            "B300",
+            "H100",
+            "H200",
+            "Inferentia2",
+            "K80",
+            "L4",
+            "L40S",
+            "M60",
+            "MI300X",
+            "MI325X",
+            "T4",
+            "Trainium2",
+            "V100",
+        )
+    },
+}
+"""SkyPilot's names of chips by ours; what has none is left out."""
+
+PRICES = """
+select
+    service_provider_name, instance_type, region_id, availability_zone_id, purchase_option, accelerator_name,
+    accelerator_vendor, accelerator_count, accelerator_memory_gib, unit_price, is_current
+from int.accelerator_hour_price
+where
+    list_contains($providers, service_provider_name)
+    and purchase_option in ('on_demand', 'spot')
+    and capacity_unit = 'instance'
+    and instance_type not like 'ml.%'
+    and pricing_currency = 'USD'
+    and unit_price_type = 'List'
+    and statistic = 'price'
+    and pricing_unit is null
+    and restriction is null
+    and conditions is null
+    and tier is null
+    and offer_id not in (
+        select o.offer_id from core.offer as o where o.availability_zone is not null and o.availability_zone_id is null
+    )
+order by all
+"""
+ZONES = """
+select distinct region_id, instance_type, availability_zone_id
+from core.instance_zone
+where availability_zone_id is not null
+qualify observed_at = max(observed_at) over (partition by region_id, instance_type)
+order by all
+"""
+
+
+class Machine(NamedTuple):
+    """One row of a catalogue; its fields are SkyPilot's columns. None: unknown, an empty cell."""
+
+    InstanceType: str
+    AcceleratorName: str
+    AcceleratorCount: Decimal
+    vCPUs: float | None  # noqa: N815 - SkyPilot's column
+    MemoryGiB: float | None
+    GpuInfo: str | None
+    Price: Decimal | None
+    SpotPrice: Decimal | None
+    Region: str
+    AvailabilityZone: str | None
+
+
+Catalogue = tuple[list[Machine], dict[str, int]]
+"""The rows of a cloud, and how many types or prices were left out, by the reason."""
+
+Price = Mapping[str, Any]
+Place = tuple[str, str]
+"""Type and region."""
+
+
+def catalogues(con: duckdb.DuckDBPyConnection) -> dict[str, Catalogue]:
+    """Return the catalogue of each cloud that has prices. Raises ChipledgerError where not one of them is current."""
+    answer = con.execute(PRICES, {"providers": list(CLOUDS)})
+    names = [column[0] for column in answer.description or ()]
+    by_cloud: dict[str, list[Price]] = defaultdict(list)
+    for line in answer.fetchall():
+        price = dict(zip(names, line, strict=True))
+        by_cloud[CLOUDS[price["service_provider_name"]]].append(price)
+    zones: dict[Place, set[str]] = defaultdict(set)
+    for region, instance_type, zone in con.execute(ZONES).fetchall():
+        zones[instance_type, region].add(zone)
+    made = {
+        cloud: catalogue(prices, zones if cloud == "aws" else {}, host_facts()) for cloud, prices in by_cloud.items()
+    }
+    if not any(machines for machines, _ in made.values()):
+        reasons = Counter[str]()
+        for _, left_out in made.values():
+            reasons.update(left_out)
+        raise ChipledgerError(
+            "no price that SkyPilot could take for today's",
+            source="skypilot",
+            field="left out",
+            value=", ".join(f"{reason}: {count}" for reason, count in sorted(reasons.items())) or "no prices at all",
+            hint="`chipledger run` collects current ones",
+        )
+    return {cloud: one for cloud, one in made.items() if one[0]}
+
+
+def host_facts() -> dict[str, dict[str, float]]:
+    """Return vCPUs and memory in GiB of each type, as far as they are known."""
+    facts: dict[str, dict[str, float]] = defaultdict(dict)
+    for fact in machine_facts.shipped():
+        facts[fact.machine][fact.fact] = fact.value
+    return facts
+
+
+def catalogue(
+    prices: Sequence[Price], zones: Mapping[Place, set[str]], hosts: Mapping[str, Mapping[str, float]]
+) -> Catalogue:
+    """Return the rows of one cloud, sorted, and what was left out of them."""
+    left_out: Counter[str] = Counter()
+    usable: dict[str, dict[tuple[str, str | None, str], list[Price]]] = defaultdict(lambda: defaultdict(list))
+    for price in prices:
+        reason = _refusal(price)
+        if reason:
+            left_out[reason] += 1
+            continue
+        key = (price["region_id"], price["availability_zone_id"], price["purchase_option"])
+        usable[price["instance_type"]][key].append(price)
+    machines: list[Machine] = []
+    for instance_type, by_key in usable.items():
+        if any(len(same) > 1 for same in by_key.values()):
+            left_out["several prices of one machine"] += 1
+            continue
+        rows = _rows(instance_type, {key: same[0] for key, same in by_key.items()}, zones, hosts.get(instance_type, {}))
+        if len({(row.AcceleratorName, row.AcceleratorCount, row.GpuInfo) for row in rows}) > 1:
+            left_out["several machines of one name"] += 1
+        elif len(rows) > 1 and None in (rows[0].vCPUs, rows[0].MemoryGiB):
+            left_out["vCPUs or memory unknown"] += 1
+        else:
+            machines += rows
+    return sorted(machines, key=lambda row: (row[0], row.Region, row.AvailabilityZone or "")), dict(left_out)
+
+
+def _refusal(price: Price) -> str | None:
+    if not price["is_current"]:
+        return "not current"
+    if price["region_id"] is None:
+        return "region unknown"
+    if price["accelerator_name"] is None or price["accelerator_count"] is None:
+        return "chip unknown"
+    if price["accelerator_name"] not in CHIPS:
+        return "chip without a name of SkyPilot's"
+    return None
+
+
+def _rows(
+    instance_type: str,
+    prices: Mapping[tuple[str, str | None, str], Price],
+    zones: Mapping[Place, set[str]],
+    host: Mapping[str, float],
+) -> list[Machine]:
+    rows = []
+    for region in dict.fromkeys(key[0] for key in prices):
+        told = {key[1] for key in prices if key[0] == region and key[1] is not None}
+        everywhere: list[str | None] = [*sorted(told | zones.get((instance_type, region), set()))] or [None]
+        for zone in everywhere:
+            on_demand = prices.get((region, zone, "on_demand")) or prices.get((region, None, "on_demand"))
+            spot = prices.get((region, zone, "spot"))
+            of = on_demand or spot
+            if of is None:
+                continue
+            name = _chip(of)
+            rows.append(
+                Machine(
+                    InstanceType=instance_type,
+                    AcceleratorName=name,
+                    AcceleratorCount=of["accelerator_count"],
+                    vCPUs=host.get("vcpus"),
+                    MemoryGiB=host.get("host_memory_gib"),
+                    GpuInfo=_info(of, name),
+                    Price=on_demand["unit_price"] if on_demand else None,
+                    SpotPrice=spot["unit_price"] if spot else None,
+                    Region=region,
+                    AvailabilityZone=zone,
+                )
+            )
+    return rows
+
+
+def _chip(price: Price) -> str:
+    """Return SkyPilot's name of a machine's chip; a V100 of 32 GB has its own."""
+    if price["accelerator_name"] == "V100" and price["accelerator_memory_gib"] == 32:
+        return "V100-32GB"
+    return CHIPS[price["accelerator_name"]]
+
+
+def _info(price: Price, name: str) -> str | None:
+    if price["accelerator_memory_gib"] is None:
+        return None
+    mib = int(price["accelerator_memory_gib"] * 1024)
+    chip = {
+        "Name": name,
+        "Manufacturer": price["accelerator_vendor"] or "",
+        "Count": float(price["accelerator_count"]),
+        "MemoryInfo": {"SizeInMiB": mib},
+    }
+    return as_json({"Gpus": [chip], "TotalGpuMemoryInMiB": int(mib * max(price["accelerator_count"], 1))})

@@ -1,0 +1,227 @@
+"""Sending the weekly mail: one message a recipient, never the same week twice to the same one.
+
+`mail.jsonl` in the data directory is the record: one line before a message is handed over (`handing`) and one after
+(`sent`, or `failed` with the server's words), flushed to disk each, under a lock of its own. What was refused, or never
+reached the server, is sent again by the next call. A message whose fate is not known, as the connection broke after it
+was handed over or the process was killed, may have arrived: it is not sent again unless a person says so.
+"""
+
+import smtplib
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any, Protocol
+
+from flows.config.mail_settings import MailSettings
+from flows.shared import redact
+from flows.shared.append_log import Lines, locked
+from reports.weekly import mail as letters
+from reports.weekly.mail import Letter
+
+RECORD = "mail.jsonl"
+LONGEST_ERROR = 300
+
+Clock = Callable[[], datetime]
+
+
+class Refused(Exception):
+    """The server did not take the message; sending it again cannot double it."""
+
+
+class Uncertain(Exception):
+    """The message was handed over, and the answer never came."""
+
+
+class Post(Protocol):
+    """A way to hand a message over. Raises Refused or Uncertain."""
+
+    def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
+        """Hand one message over; `before` is called right before its content leaves."""
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """What became of a week's mail: addresses by what happened, with the errors of those it failed for.
+
+    `is_left_out`: the week was quiet, and the settings want no mail then. `faults`: sections that could not be made.
+    """
+
+    week: str
+    sent: list[str] = field(default_factory=list)
+    already: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    uncertain: list[str] = field(default_factory=list)
+    is_left_out: bool = False
+    faults: tuple[str, ...] = ()
+
+    @property
+    def is_good(self) -> bool:
+        """Return whether everybody has it, for all we know, and it is whole."""
+        return not self.failed and not self.uncertain and not self.faults
+
+
+class Record:
+    """The record of sendings of one data directory; use within `opened`."""
+
+    def __init__(self, path: Path) -> None:
+        self.lines = Lines(path=path, needed=("kind", "week", "to"))
+
+    def last(self, week: str) -> dict[str, str]:
+        """Return the last thing that happened to a week's mail, by address in small letters."""
+        return {entry["to"].lower(): entry["kind"] for entry in self.lines.entries() if entry["week"] == week}
+
+    def add(self, kind: str, *, week: str, to: str, message_id: str, at: datetime, error: str = "") -> None:
+        """Append one line and flush it to disk."""
+        entry = {"kind": kind, "at": at.astimezone(UTC).isoformat(), "week": week, "to": to, "message_id": message_id}
+        self.lines.add(entry | ({"error": error} if error else {}))
+
+
+@contextmanager
+def opened(data_dir: Path) -> Iterator[Record]:
+    """Hold the lock of sending and yield the record. Raises WriterBusy where another process sends."""
+    with locked(data_dir / "mail.lock", who="sends mail"):
+        yield Record(data_dir / RECORD)
+
+
+def send(
+    data_dir: Path, written: Letter, chosen: MailSettings, *, post: Post, clock: Clock, again: bool = False
+) -> Outcome:
+    """Send a week's mail to everybody who does not have it; with `again` also to those who may have it."""
+    outcome = Outcome(week=written.week)
+    with opened(data_dir) as record:
+        states = record.last(written.week)
+        for to in chosen.to:
+            state = states.get(to.lower())
+            if state == "sent":
+                outcome.already.append(to)
+            elif state == "handing" and not again:
+                outcome.uncertain.append(to)
+            else:
+                _send_one(record, written, chosen, to, outcome, post=post, clock=clock)
+    return outcome
+
+
+def _send_one(
+    record: Record, written: Letter, chosen: MailSettings, to: str, outcome: Outcome, *, post: Post, clock: Clock
+) -> None:
+    message = letters.message(written, sender=chosen.sender, to=to, reply_to=chosen.reply_to, at=clock())
+    known = {"week": written.week, "to": to, "message_id": str(message["Message-ID"])}
+    try:
+        post.hand_over(message, sender=chosen.sender, to=to, before=lambda: record.add("handing", **known, at=clock()))
+    except Refused as error:
+        text = " ".join(str(error).split())[:LONGEST_ERROR]
+        record.add("failed", **known, at=clock(), error=text)
+        outcome.failed[to] = text
+    except Uncertain:
+        outcome.uncertain.append(to)
+    else:
+        record.add("sent", **known, at=clock())
+        outcome.sent.append(to)
+
+
+@dataclass(frozen=True)
+class Smtp:
+    """A server that takes mail: one connection a message, certificates verified, nothing sent where TLS is missing."""
+
+    settings: MailSettings
+    context: ssl.SSLContext | None = None
+
+    def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
+        """Hand one message over."""
+        body = message.as_bytes()
+        try:
+            with self._connected() as server:
+                _expect(server.mail(sender), 250)
+                _expect(server.rcpt(to), 250)
+                before()
+                try:
+                    _expect(server.data(body), 250)
+                except smtplib.SMTPResponseException as error:
+                    raise Refused(self.told(error)) from None
+                except (OSError, smtplib.SMTPException) as error:
+                    raise Uncertain from error
+        except (OSError, smtplib.SMTPException) as error:
+            raise Refused(f"{type(error).__name__}: {self.told(error)}") from None
+
+    def told(self, error: Exception) -> str:
+        """Return what an error says; a server may repeat the password in its refusal, in Base64 as it was sent."""
+        return redact.hide(str(error), secrets=[self.settings.password])
+
+    def greet(self) -> None:
+        """Connect, secure the connection and log in, and leave. Raises OSError or SMTPException."""
+        with self._connected():
+            pass
+
+    @contextmanager
+    def _connected(self) -> Iterator[smtplib.SMTP]:
+        chosen = self.settings
+        context = self.context or ssl.create_default_context()
+        where: dict[str, Any] = {"host": chosen.host, "port": chosen.port, "timeout": chosen.timeout_seconds}
+        server = smtplib.SMTP_SSL(**where, context=context) if chosen.tls == "implicit" else smtplib.SMTP(**where)
+        try:
+            if chosen.tls == "starttls":
+                server.starttls(context=context)
+            if chosen.user:
+                server.login(chosen.user, chosen.password)
+            server.ehlo_or_helo_if_needed()
+            yield server
+        finally:
+            # The message's fate is known by now; how the server says goodbye changes nothing.
+            try:
+                server.quit()
+            except (OSError, smtplib.SMTPException):
+                server.close()
+
+
+def _expect(answer: tuple[int, bytes], code: int) -> None:
+    if answer[0] != code and not (code == 250 and answer[0] == 251):
+        raise smtplib.SMTPResponseException(answer[0], answer[1].decode("utf-8", "replace"))
+
+
+@dataclass(frozen=True)
+class Ses:
+    """Amazon SES, by the credentials and region that boto3 finds; it is asked once, as asking again could double it."""
+
+    settings: MailSettings
+
+    def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
+        """Hand one message over."""
+        from botocore import exceptions
+
+        client = self.client()
+        before()
+        try:
+            client.send_email(
+                FromEmailAddress=sender,
+                Destination={"ToAddresses": [to]},
+                Content={"Raw": {"Data": message.as_bytes()}},
+            )
+        except (exceptions.ReadTimeoutError, exceptions.ConnectionClosedError) as error:
+            raise Uncertain from error
+        except exceptions.ClientError as error:
+            if error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) >= 500:
+                raise Uncertain from error
+            raise Refused(str(error)) from error
+        except exceptions.BotoCoreError as error:
+            raise Refused(str(error)) from error
+
+    def client(self) -> Any:
+        """Return a client of SES."""
+        import boto3
+        from botocore.config import Config
+        from botocore.exceptions import BotoCoreError
+
+        config = Config(retries={"total_max_attempts": 1}, read_timeout=self.settings.timeout_seconds)
+        try:
+            return boto3.client("sesv2", region_name=self.settings.region or None, config=config)
+        except BotoCoreError as error:
+            raise Refused(str(error)) from error
+
+
+def post_of(chosen: MailSettings) -> Post:
+    """Return the way that the settings choose."""
+    return Ses(chosen) if chosen.through == "ses" else Smtp(chosen)

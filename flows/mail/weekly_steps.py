@@ -1,0 +1,159 @@
+"""The steps of a week: its page, its feeds, its mail; the same for the command line and for Prefect."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flows.config import mail_settings
+from flows.config.mail_settings import MailSettings
+from flows.config.settings import Settings
+from flows.mail import sending
+from reports.weekly import pages
+from reports.weekly.calendar import Week
+from warehouse.errors import SettingsError
+
+if TYPE_CHECKING:
+    from reports.weekly.facts import WeekFacts
+    from reports.weekly.mail import Letter
+
+Clock = Callable[[], datetime]
+
+NOBODY = "prices@localhost"
+"""Sender and recipient of a dry run without [mail]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """A week that was written: its facts, its page, and why parts of page or mail could not be made."""
+
+    found: "WeekFacts"
+    page: Path
+    faults: tuple[str, ...] = ()
+
+
+def report(settings: Settings, week: str | None, *, known_then: bool = False) -> Told:
+    """Write the page of a week and the feeds."""
+    from reports.pages import feed
+
+    settings = settings.shown()
+    file, folder = settings.published(), settings.data_dir / "reports"
+    written = _page(settings, file, Week.parse(week) if week else None, known_then=known_then)
+    feed.write(file, folder)
+    return written
+
+
+def after_run(settings: Settings, file: Path, *, clock: Clock) -> tuple[str, ...]:
+    """Write page and dry-run message of the last full week of a file that was just published, without charts.
+
+    Nothing is sent. Returns why parts of them could not be made.
+    """
+    written = _page(settings, file, None, draw=False)
+    _, faults = _put_message(settings, written, clock=clock, draw=False)
+    return (*written.faults, *faults)
+
+
+def _page(settings: Settings, file: Path, week: Week | None, *, known_then: bool = False, draw: bool = True) -> Told:
+    wanted = mail_settings.wanted(settings.mail)
+    found = pages.read(
+        file, week, known_then=known_then, chips=wanted.chips, least=wanted.least, shown_in=settings.reporting_currency
+    )
+    written = pages.write(found, settings.data_dir / "reports", draw=draw)
+    return Told(found=found, page=written.page, faults=written.faults)
+
+
+def dry_run(
+    settings: Settings, week: str | None, *, known_then: bool = False, clock: Clock
+) -> tuple[Path, tuple[str, ...]]:
+    """Write the message that the first recipient would get into `mail/<week>.eml`.
+
+    Returns its path, and why sections of it could not be made.
+    """
+    return _put_message(settings, report(settings, week, known_then=known_then), clock=clock)
+
+
+def _put_message(settings: Settings, written: Told, *, clock: Clock, draw: bool = True) -> tuple[Path, tuple[str, ...]]:
+    from reports.weekly import mail as letters
+
+    is_set = bool(settings.mail.get("to"))
+    chosen = chosen_mail(settings) if is_set else MailSettings(sender=NOBODY, to=(NOBODY,))
+    letter = _written(settings, written, chosen, draw=draw)
+    message = letters.message(letter, sender=chosen.sender, to=chosen.to[0], reply_to=chosen.reply_to, at=clock())
+    target = settings.shown().data_dir / "mail" / f"{written.page.stem}.eml"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(message.as_bytes())
+    return target, letter.faults
+
+
+def send(
+    settings: Settings,
+    week: str | None,
+    *,
+    known_then: bool = False,
+    again: bool = False,
+    clock: Clock,
+    post: sending.Post | None = None,
+) -> sending.Outcome:
+    """Write the page of a week and send its mail. Raises SettingsError where [mail] is missing or wrong."""
+    chosen = chosen_mail(settings)
+    written = report(settings, week, known_then=known_then)
+    found = written.found
+    if not found.is_over:
+        raise SettingsError(
+            "the week is not over in the published file",
+            field="week",
+            value=str(found.week),
+            hint="A week is mailed once: wait for its end, run `chipledger run`, then mail; or use --dry-run",
+        )
+    if not found.faults and found.is_quiet and not chosen.send_quiet:
+        return sending.Outcome(week=str(found.week), is_left_out=True)
+    letter = _written(settings, written, chosen)
+    outcome = sending.send(
+        settings.data_dir, letter, chosen, post=post or sending.post_of(chosen), clock=clock, again=again
+    )
+    outcome.faults = letter.faults
+    return outcome
+
+
+def chosen_mail(settings: Settings) -> MailSettings:
+    """Return the settings of mail. Raises SettingsError where they are missing or wrong."""
+    if not settings.mail:
+        raise SettingsError("mail is not set up", field="mail", hint="docs/mail.md shows the table [mail]")
+    return mail_settings.read(settings.mail, os.environ)
+
+
+def lines(outcome: sending.Outcome) -> Iterator[str]:
+    """Yield what became of a week's mail, for people."""
+    if outcome.is_left_out:
+        yield f"{outcome.week}: a quiet week, which [mail] leaves out"
+        return
+    yield f"{outcome.week}: {len(outcome.sent)} sent, {len(outcome.already)} had it already"
+    for to, error in outcome.failed.items():
+        yield f"failed, will be sent again by the next call: {to}: {error}"
+    for to in outcome.uncertain:
+        yield f"may have arrived, and is not sent again without --again: {to}"
+    for fault in outcome.faults:
+        yield f"sent without a section that could not be made: {fault}"
+
+
+def with_fleet(settings: Settings, found: "WeekFacts") -> "WeekFacts":
+    """Return a week's facts with what they mean to the user's own fleet, where there is one; for the mail alone."""
+    file = settings.data_dir / "private.duckdb"
+    if not file.exists():
+        return found
+    from dataclasses import replace
+
+    from flows.config import private_settings
+    from reports.weekly import fleet
+
+    told = fleet.read(file, found, with_contracted=private_settings.read(settings).in_mail)
+    return replace(found, fleet=told)
+
+
+def _written(settings: Settings, written: Told, chosen: MailSettings, *, draw: bool = True) -> "Letter":
+    from reports.weekly import mail as letters
+
+    url = f"{chosen.site_url}/{pages.FOLDER}/{written.page.name}" if chosen.site_url else ""
+    return letters.letter(with_fleet(settings, written.found), page_url=url, draw=draw)

@@ -1,0 +1,1 @@
+"""The user's own prices and fleet, in a private file."""

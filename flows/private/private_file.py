@@ -1,0 +1,219 @@
+"""The private file, `private.duckdb`: what the user pays and runs, beside the published file and never in it.
+
+Pages, feeds, mails' tables and exports read the published file alone, so nothing of this can be in them. It is built
+after each publication from the files that [private] of the settings names, readable by its owner only.
+"""
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import duckdb
+
+from flows.config import private_settings
+from flows.config.settings import Settings
+from flows.private import fleet_file
+from flows.private import names as private_names
+from flows.private import prices as private_prices
+from flows.private.fleet_file import LINE_COLUMNS, Line
+from flows.private.prices import RULE_COLUMNS, Rule
+from flows.shared import user_file
+from transform import private as tables
+from warehouse.documents import Document
+from warehouse.errors import ChipledgerError
+from warehouse.landing.folder import Landing
+from warehouse.log.db import insert_rows, quote
+from warehouse.log.events import naive
+from warehouse.publish.published_file import make_whole
+from warehouse.schema.columns import COLUMNS
+from warehouse.schema.dictionary import dictionary_of, write_dictionary
+from warehouse.schema.private_columns import PRIVATE_COLUMNS
+
+LOG = logging.getLogger(__name__)
+
+FILE_NAME = "private.duckdb"
+SOURCE = "private"
+MODE = 0o600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlay:
+    """The user's files as read: rules and lines, and the bytes that they were read from."""
+
+    prices: Document | None = None
+    fleet: Document | None = None
+    rules: Sequence[Rule] = field(default_factory=tuple)
+    lines: Sequence[Line] = field(default_factory=tuple)
+
+
+def build(settings: Settings, built_at: datetime) -> Path | None:
+    """Build the private file from the published one and the user's files; return its path, None where none is named.
+
+    Where no file is named any more, the private file goes. Raises ChipledgerError where one is wrong; then the last
+    private file stays. The caller holds the writer's lock.
+    """
+    target = settings.data_dir / FILE_NAME
+    if not settings.private:
+        target.unlink(missing_ok=True)
+        return None
+    named = private_settings.read(settings)
+    if named.prices is None and named.fleet is None:
+        target.unlink(missing_ok=True)
+        return None
+    documents = _documents(named, built_at)
+    landing = Landing(settings.data_dir / "landing")
+    for document in documents.values():
+        landing.keep(document, mode=MODE)
+
+    def made(part: Path) -> None:
+        mask = os.umask(0o077)  # from its first byte on the file is its owner's alone
+        try:
+            with duckdb.connect(str(part)) as con:
+                _attach(con, settings.published())
+                con.begin()
+                fill(con, read(con, documents), built_at)
+                con.commit()
+        finally:
+            os.umask(mask)
+
+    return make_whole(target, build=made, verify=_verify, mode=MODE)
+
+
+def in_memory(settings: Settings, now: datetime) -> duckdb.DuckDBPyConnection:
+    """Return a database in memory with the tables of the private file, made now from the user's files as they are.
+
+    Raises ChipledgerError where none is named, or one is wrong. The caller closes it.
+    """
+    named = private_settings.read(settings)
+    if named.prices is None and named.fleet is None:
+        raise ChipledgerError(
+            "no private file is named",
+            source="chipledger.toml",
+            field="private",
+            hint='Write [private] with fleet = "fleet.csv"; docs/fleet.md shows one',
+        )
+    documents = _documents(named, now)
+    con = duckdb.connect()
+    try:
+        _attach(con, settings.published())
+        fill(con, read(con, documents), now)
+    except BaseException:
+        con.close()
+        raise
+    return con
+
+
+def read(con: duckdb.DuckDBPyConnection, documents: Mapping[str, Document]) -> Overlay:
+    """Return what the user's files say, in the names of the published file, which is attached as `prices`."""
+    names = private_names.read(con)
+    prices, fleet = documents.get("prices"), documents.get("fleet")
+    return Overlay(
+        prices=prices,
+        fleet=fleet,
+        rules=private_prices.read(prices.scope, prices.body, names) if prices else (),
+        lines=fleet_file.read(fleet.scope, fleet.body, names) if fleet else (),
+    )
+
+
+def fill(con: duckdb.DuckDBPyConnection, overlay: Overlay, built_at: datetime) -> None:
+    """Make the tables in the database in use, beside the published file attached as `prices`."""
+    con.execute(
+        "create table build as select ?::TIMESTAMP as built_at, b.built_at as prices_built_at, ?::VARCHAR as version, "
+        "?::VARCHAR as prices_sha256, ?::VARCHAR as fleet_sha256 from prices.meta.build as b",
+        [
+            naive(built_at),
+            version("chipledger"),
+            overlay.prices.sha256 if overlay.prices else None,
+            overlay.fleet.sha256 if overlay.fleet else None,
+        ],
+    )
+    _make(con, "table price_rule", RULE_COLUMNS, overlay.rules)
+    _make(con, "temp table fleet_input", LINE_COLUMNS, overlay.lines)
+    for table in tables.TABLES:
+        con.execute(f"create {'temp ' if table.is_step else ''}table {table.name} as {table.sql}")
+        if table.name == "rule_match":
+            _refuse_ties(con, overlay)
+    _describe(con)
+
+
+def _documents(named: private_settings.PrivateSettings, at: datetime) -> dict[str, Document]:
+    """Return the files that are named, as they are now. Raises ChipledgerError where one cannot be read."""
+    paths = {"prices": named.prices, "fleet": named.fleet}
+    return {name: _document(path, at) for name, path in paths.items() if path is not None}
+
+
+def _document(path: Path, at: datetime) -> Document:
+    try:
+        body = user_file.read(path, most=user_file.SMALL_BYTES)
+    except ChipledgerError as error:
+        error.hint = "Correct the name in [private] of the settings, or take it out"
+        raise
+    return Document(source=SOURCE, scope=path.name, url=path.name, body=body, fetched_at=at)
+
+
+def _attach(con: duckdb.DuckDBPyConnection, published: Path) -> None:
+    con.execute("set timezone = 'UTC'")
+    con.execute(f"attach {quote(str(published))} as prices (read_only)")
+
+
+def _make(con: duckdb.DuckDBPyConnection, what: str, columns: Sequence[str], rows: Sequence[Rule | Line]) -> None:
+    """Make a table of what was read; its types are those of the columns that it becomes."""
+    known = COLUMNS | PRIVATE_COLUMNS
+    con.execute(f"create {what} ({', '.join(f'{name} {known[name].type}' for name in columns)})")
+    insert_rows(con, what.split()[-1], [tuple(getattr(row, name) for name in columns) for row in rows])
+
+
+def _refuse_ties(con: duckdb.DuckDBPyConnection, overlay: Overlay) -> None:
+    """Raise where two rules fit one thing and neither names more: nothing says which one counts."""
+    tie = con.execute(
+        "select list_sort(list(rule)) as rules, min(r.place), max(r.place) from rule_match "
+        "inner join price_rule as r using (rule) group by thing, thing_id having count(*) > 1 order by all limit 1"
+    ).fetchone()
+    if tie and overlay.prices:
+        raise ChipledgerError(
+            f"{tie[1]} and {tie[2]}: both fit one offer, and neither names all that the other does",
+            source=overlay.prices.scope,
+            field="rule",
+            value=", ".join(tie[0]),
+            hint="Write one more rule that names what both name, or end one of them",
+        )
+
+
+def _describe(con: duckdb.DuckDBPyConnection) -> None:
+    """Put a COMMENT on every table and column, and the same words into main.data_dictionary."""
+    made = con.execute(
+        "select 'main', table_name, column_name, data_type, false from duckdb_columns() "
+        "where database_name = current_database() and schema_name = 'main' order by table_name, column_index"
+    ).fetchall()
+    rows = tables.READ | {table.name: table.row for table in tables.TABLES}
+    comments, dictionary = dictionary_of(
+        made, {f"main.{name}": row for name, row in rows.items()}, COLUMNS | PRIVATE_COLUMNS
+    )
+    write_dictionary(con, "main", comments, dictionary)
+
+
+CHECKS = (
+    (
+        "a line of the fleet has neither an offer nor a reason",
+        "select line_number from fleet_cost where list_usd_per_month is null and reason is null",
+    ),
+    ("a line of the fleet stands twice", "select line_number from fleet_cost group by all having count(*) > 1"),
+    (
+        "a price stands without its rule",
+        "select line_number from fleet_cost where contracted_price_per_node_hour is not null and rule is null",
+    ),
+    ("an offer has two contracted prices", "select offer_id from contracted_price group by all having count(*) > 1"),
+)
+"""What must hold of every private file: each is a name and a SELECT that must give no row."""
+
+
+def _verify(part: Path) -> None:
+    """Open the finished file anew, as a reader would, and run every check."""
+    with duckdb.connect(str(part), read_only=True) as con:
+        for name, query in CHECKS:
+            if con.execute(f"{query} limit 1").fetchone():
+                raise ChipledgerError(f"not built: {name}", source=FILE_NAME, field="check", value=name)

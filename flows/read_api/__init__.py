@@ -1,0 +1,1 @@
+"""The read API for programs (Model Context Protocol)."""

@@ -1,0 +1,144 @@
+"""What Prefect shows of a run beside its states: its page, the week's drift as a table, where the report is.
+
+Text that came from elsewhere is escaped here, once; nothing of Prefect is imported.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from extract import SOURCES
+from flows.collect.summary import Summary
+from flows.config.settings import Settings
+from flows.mail import weekly_steps
+from warehouse.errors import SettingsError
+
+LONGEST_ERROR = 400
+MOST_DRIFTS = 200
+
+DRIFT = """
+    select
+        case index_level when 'all' then 'all chips' else accelerator_name end as chip,
+        purchase_option,
+        round(100 * drift, 2) as drift_percent,
+        round(100 * level_change, 2) as level_percent,
+        n_items_before as offers,
+        n_moved as moved,
+        n_new as new,
+        n_gone as gone,
+        is_thin as few_offers,
+        is_provisional as provisional
+    from mart.drift($since, $until)
+    where
+        drift is not null
+        and (index_level = 'all' or (index_level = 'chip' and (drift <> 0 or n_new > 0 or n_gone > 0)))
+    order by index_level = 'chip', abs(drift) desc, chip, purchase_option
+    limit $most
+"""
+LAST_WEEK = "select (max(index_date) - 7)::DATE, max(index_date)::DATE from int.price_index where index_level = 'chip'"
+
+
+def known(names: list[str]) -> list[str]:
+    """Return the names of sources; raise SettingsError where one is unknown."""
+    all_names = [source.name for source in SOURCES]
+    for name in names:
+        if name not in all_names:
+            raise SettingsError("unknown source", field="sources", value=name, hint=f"Known: {', '.join(all_names)}")
+    return names
+
+
+def outcome(summary: Summary) -> str:
+    """Return the outcome of a run in a sentence: how many looks were fresh, and which scopes are stale."""
+    stale = ", ".join(f"{result.source} {result.scope}" for result in summary.failed)
+    if not summary.fresh:
+        return f"nothing was fresh: {stale or 'no scope to look at'}"
+    fresh = len(summary.results) - len(summary.failed)
+    private = f"; private side not built: {summary.private_fault}" if summary.private_fault else ""
+    return f"{fresh} looks fresh, {summary.n_events} changes" + (f"; stale: {stale}" if stale else "") + private
+
+
+def page(summary: Summary) -> Iterator[str]:
+    """Yield the lines of the run's page in Markdown; text that came from elsewhere is escaped."""
+    counts = Counter(result.status for result in summary.results)
+    refused = sum(result.n_refused for result in summary.results)
+    yield f"# chipledger run {summary.run_id}"
+    yield ""
+    yield escaped(outcome(summary))
+    yield ""
+    yield "| what | count |"
+    yield "| --- | ---: |"
+    for status, count in sorted(counts.items()):
+        yield f"| looks {status} | {count} |"
+    yield f"| prices | {sum(result.n_rows for result in summary.results)} |"
+    yield f"| price events | {summary.n_events} |"
+    yield f"| refused rows | {refused} |"
+    differing = summary.truth
+    yield f"| truth checks that differ | {len(differing)} |"
+    for line in differing:
+        yield ""
+        yield f"Differs: {escaped(line)}"
+    if summary.failed:
+        yield ""
+        yield "## Without fresh prices"
+        yield ""
+        yield "| source | scope | error |"
+        yield "| --- | --- | --- |"
+        for result in summary.failed:
+            yield f"| {escaped(result.source)} | {escaped(result.scope)} | {escaped(result.error or '')} |"
+    yield ""
+    if summary.file:
+        yield f"- file: {escaped(str(summary.file.resolve()))}"
+    else:
+        yield "- nothing was published; the last file stands"
+    if summary.report:
+        yield f"- report: {escaped(str(summary.report.resolve()))}"
+    if refused:
+        yield "- `chipledger quarantine list` says why rows were refused"
+
+
+def drifts(file: Path) -> tuple[str, list[dict[str, Any]]]:
+    """Return the last week of the drift index in a published file: what it is, and a row for each chip and option.
+
+    All chips together come first, by purchase option. A chip is left out whose price could not be compared with itself,
+    or that neither moved, came nor went; a file without an index has no rows.
+    """
+    with duckdb.connect(str(file), read_only=True) as con:
+        since, until = con.execute(LAST_WEEK).fetchone() or (None, None)
+        if until is None:
+            return "The published file has no drift index yet", []
+        found = con.execute(DRIFT, {"since": since, "until": until, "most": MOST_DRIFTS})
+        names = [column[0] for column in found.description]
+        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    told = (
+        f"Like-for-like drift of prices from {since} to {until}, in percent, by chip and purchase option: what was "
+        "compared with itself. Level is what the mean of the list did, with all that came and went. Chips that neither "
+        "moved, came nor went are left out"
+    )
+    return told, rows or [{"chip": "none", "purchase_option": "no price of that week could be compared with itself"}]
+
+
+def address(settings: Settings, page: Path) -> tuple[str, str]:
+    """Return the address of a page of the reports folder, and what it is: on the web if `site_url` of [mail] is set."""
+    try:
+        site = weekly_steps.chosen_mail(settings).site_url if settings.mail else ""
+    except SettingsError:  # the weekly flow says so; a run that only collects is not failed by it
+        site = ""
+    if not site:
+        return page.resolve().as_uri(), "A file of the machine that ran it; `site_url` of [mail] makes it an address"
+    return f"{site}/{page.relative_to(settings.data_dir / 'reports').as_posix()}", "Where the reports folder is read"
+
+
+def escaped(text: str) -> str:
+    """Return text on one line, shortened, with no secret and no character that means something in Markdown."""
+    line = " ".join(without_secrets(text).split())
+    short = line if len(line) <= LONGEST_ERROR else f"{line[: LONGEST_ERROR - 3]}..."
+    return re.sub(r"([\\`*_{}\[\]<>|#~&!$])", r"\\\1", short)
+
+
+def without_secrets(text: str) -> str:
+    """Return text whose addresses have lost user, password and query, where signatures and keys are."""
+    return re.sub(r"(https?://)(?:[^\s/@]*@)?([^\s?]*)(?:\?\S*)?", r"\1\2", text)

@@ -1,0 +1,1 @@
+"""What every room of flows uses: queries, redaction, output, files."""

@@ -1,0 +1,195 @@
+"""Questions to the published file: one SQL statement, read-only, with a time limit."""
+
+import contextlib
+import io
+import logging
+import shutil
+import sys
+import textwrap
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from flows.shared import select_only, tabular
+from flows.shared.output import as_json
+from warehouse.errors import ChipledgerError
+from warehouse.log.db import quote
+from warehouse.schema.dictionary import DEPRECATED
+
+LOG = logging.getLogger(__name__)
+
+EVERYTHING = 1_000_000
+"""Rows and characters that a table in text may have; rows that an answer on stdout may have."""
+LIST_WIDTH = 100
+"""Characters of a line of a list of tables; an example's lines may be longer."""
+MEMORY = "4GB"
+"""Of one question; what takes more is refused, as nothing is written beside the file."""
+
+PRIVATE = "private"
+"""The name under which the private file is attached, where there is one."""
+
+_LIST = (
+    "select t.schema_name || '.' || t.name as name, t.comment as row, t.parameters, m.example from ("
+    "select schema_name, table_name as name, comment, null as parameters from duckdb_tables() "
+    "where database_name = current_database() "
+    "union all "
+    "select schema_name, view_name, comment, null from duckdb_views() where not internal "
+    "union all "
+    f"select database_name, table_name, comment, null from duckdb_tables() where database_name = '{PRIVATE}' "
+    "union all "
+    "select schema_name, function_name || '()', comment, array_to_string(parameters, ', ') "
+    "from duckdb_functions() where function_type = 'table_macro' and not internal and comment is not null) as t "
+    "left join meta.model as m on t.schema_name = 'mart' and m.name = 'mart.' || t.name "
+    "where list_contains([{}], t.schema_name) "
+    f"and not starts_with(coalesce(t.comment, ''), '{DEPRECATED}') "
+    "order by array_position(['mart', '" + PRIVATE + "', 'int', 'core'], t.schema_name), t.parameters is not null, "
+    "m.rowid nulls last, t.name"
+)
+TABLES = _LIST.format(f"'mart', '{PRIVATE}'")
+"""The question behind `query --list`: the public tables and macros, and those of the private file."""
+EVERY_TABLE = _LIST.format(f"'mart', '{PRIVATE}', 'int', 'core'")
+"""The question behind `query --list --all`."""
+
+
+def answer(file: Path, sql: str, *, form: str, timeout: float) -> str:
+    """Return the answer as text: a table, CSV, or in JSON an array of objects. Raises ChipledgerError.
+
+    Where a private file lies beside the published one, its tables are there as `private.<table>`.
+    """
+    with asked(file, sql, timeout) as con:
+        return _text(con, sql, form)
+
+
+def listed(file: Path, sql: str, *, timeout: float) -> Iterator[str]:
+    """Yield the lines of a list of tables for people, at most LIST_WIDTH wide: name, sentence, example."""
+    with asked(file, sql, timeout) as con:
+        found = rows(con, sql, most=EVERYTHING)
+    for row in found:
+        name = row["name"] if row["parameters"] is None else f"{row['name'].removesuffix('()')}({row['parameters']})"
+        yield from textwrap.wrap(name, LIST_WIDTH, subsequent_indent="    ")
+        yield from textwrap.wrap(f"{row['row']}.", LIST_WIDTH, initial_indent="    ", subsequent_indent="    ")
+        for line in (row["example"] or "").splitlines():
+            yield f"        {line}"
+
+
+def save(file: Path, sql: str, target: Path, *, form: str, timeout: float, force: bool) -> None:
+    """Write the answer to a file, whole or not at all. Raises ChipledgerError, as where the file is there already."""
+
+    def write(con: duckdb.DuckDBPyConnection, part: Path) -> int:
+        if form == "parquet":
+            return tabular.save_parquet(con, sql, part)
+        if form == "csv":
+            return tabular.save_csv(con, sql, part)
+        return part.write_text(_text(con, sql, form) + "\n", encoding="utf-8")
+
+    tabular.refuse_existing([target], force=force)
+    with asked(file, sql, timeout) as con:
+        tabular.put(target, lambda part: write(con, part), force=force)
+
+
+@contextlib.contextmanager
+def asked(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a connection that reads the published file and nothing else, for `timeout` seconds, to answer one SELECT.
+
+    It can neither write, nor reach other files or the network, nor load extensions, nor take these limits back.
+    Raises ChipledgerError for anything but one SELECT.
+    """
+    with duckdb.connect(str(file), read_only=True) as con:
+        attach_private(con, file)
+        select_only.lock(con, memory=MEMORY)
+        is_over = threading.Event()
+
+        def stop() -> None:
+            is_over.set()
+            con.interrupt()
+
+        watch = threading.Timer(timeout, stop)
+        watch.start()
+        try:
+            refused = select_only.refusal(con, sql)
+            if refused is not None:
+                hint = "Give one SELECT, WITH or FROM; `chipledger query --list` names the tables"
+                raise ChipledgerError(refused, source=str(file), field="sql", value=sql, hint=hint)
+            yield con
+        except duckdb.Error as error:
+            # An answer that is fetched piece by piece breaks with errors of other kinds, too.
+            if is_over.is_set():
+                raise ChipledgerError(
+                    f"stopped after {timeout:g} s", source=str(file), hint="Ask for less, or give --timeout"
+                ) from None
+            hint = "`chipledger query --list` names the tables"
+            if isinstance(error, duckdb.CatalogException) and _is_of_before(con):
+                hint = "the file was published by another version; `chipledger build` publishes it anew"
+            raise ChipledgerError(str(error).strip(), source=str(file), field="sql", value=sql, hint=hint) from error
+        finally:
+            watch.cancel()
+
+
+def _is_of_before(con: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether a file lacks the schema `int`, as those of the versions before it do."""
+    found = con.execute(
+        "select 1 from duckdb_schemas() where schema_name = 'int' and database_name = current_database()"
+    ).fetchone()
+    return found is None
+
+
+def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str) -> str:
+    if form == "json":
+        return as_json(rows(con, sql, most=EVERYTHING))
+    if form == "csv":
+        return tabular.csv_text(con, sql, most=EVERYTHING)
+    relation = con.sql(sql)
+    return "" if relation is None else _box(relation)
+
+
+def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
+    """Attach the private file beside a published one, read-only, where there is one that can be read."""
+    private = file.with_name(f"{PRIVATE}.duckdb")
+    if private.exists():
+        try:
+            con.execute(f"attach {quote(str(private))} as {PRIVATE} (read_only)")
+        except duckdb.Error as error:
+            LOG.warning("the private file cannot be read: %s", str(error).splitlines()[0])
+
+
+def refused(file: Path, *, everything: bool) -> list[dict[str, Any]]:
+    """Return the refused rows of the published file, oldest first; settled ones only with `everything`."""
+    sql = (
+        "select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json "
+        "from core.quarantine "
+        "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1 "
+        "order by observed_at, source, scope, quarantine_id"
+    )
+    with duckdb.connect(str(file), read_only=True) as con:
+        return [row for row in rows(con, sql) if everything or row["decision"] is None]
+
+
+def _box(relation: duckdb.DuckDBPyRelation) -> str:
+    """Return DuckDB's own rendering: cut to a terminal's width, and whole where something else reads it."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else EVERYTHING
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        relation.show(max_width=width, max_rows=EVERYTHING, max_col_width=EVERYTHING)
+    return text.getvalue().rstrip("\n")
+
+
+def rows(
+    con: duckdb.DuckDBPyConnection,
+    sql: str,
+    values: Sequence[object] | Mapping[str, object] = (),
+    *,
+    most: int | None = None,
+) -> list[dict[str, Any]]:
+    """Return the rows of one question as dicts by column; values are bound in order to `?`, or by name to `$name`.
+
+    Raises ChipledgerError where there are more than `most`.
+    """
+    cursor = con.execute(sql, dict(values) if isinstance(values, Mapping) else list(values))
+    names = [column[0] for column in cursor.description or ()]
+    found = cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
+    if most is not None and len(found) > most:
+        raise tabular.too_many(most)
+    return [dict(zip(names, row, strict=True)) for row in found]

@@ -1,0 +1,142 @@
+"""Feeds beside the pages: `feed.atom` of price changes, `latest.json` with present prices, and its JSON schema.
+
+The Atom feed follows RFC 4287; its links are relative, so it works wherever the folder is put. `latest.json` leaves out
+nothing of its SELECTs; a value that is unknown is null.
+"""
+
+import uuid
+from collections.abc import Container, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import duckdb
+import simplejson
+
+from reports import wording
+from reports.files import put
+from reports.pages.facts import SQL
+from reports.weekly import news
+from reports.weekly.calendar import Week
+from reports.weekly.pages import FOLDER, page_name
+
+ATOM = "http://www.w3.org/2005/Atom"
+SPACE = uuid.UUID("6d1d0d4e-5b6f-5a43-9d3b-3f1f0c1f3a55")
+"""Of the names from which the ids of entries are made; it must never change, or readers would see all entries anew."""
+SCHEMA = "latest.schema.json"
+PER = {"Minutes": "minute", "Months": "month"}
+KINDS = {"new_offer": "new", "returned_offer": "back", "gone_offer": "gone"}
+
+Row = Mapping[str, Any]
+
+
+def write(file: Path, folder: Path) -> None:
+    """Write the three files into a folder, from a published file that is opened read-only; each appears whole."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
+        changes = _ask(con, "week_feed")
+        prices = _ask(con, "week_latest")
+        scopes = _ask(con, "scope")
+    pages = {path.name for path in (folder / FOLDER).glob("????-W??.html")}
+    put(folder / "feed.atom", atom(changes, built_at=built_at, version=version, pages=pages))
+    put(folder / "latest.json", latest(changes, prices, scopes, built_at=built_at, version=version))
+    put(folder / SCHEMA, (files("reports") / SCHEMA).read_text(encoding="utf-8"))
+
+
+def atom(changes: list[Row], *, built_at: datetime, version: str, pages: Container[str]) -> str:
+    """Return the feed: one entry for each change, its id a function of offer and moment; linked to its week's page."""
+    ElementTree.register_namespace("", ATOM)
+    feed = ElementTree.Element(f"{{{ATOM}}}feed", {"{http://www.w3.org/XML/1998/namespace}lang": "en"})
+    _add(feed, "id", uuid.uuid5(SPACE, "feed").urn)
+    _add(feed, "title", "chipledger: changes of accelerator prices")
+    _add(feed, "updated", _stamp(built_at))
+    _add(feed, "generator", "chipledger", version=version)
+    author = ElementTree.SubElement(feed, f"{{{ATOM}}}author")
+    _add(author, "name", "chipledger")
+    _add(feed, "link", "", rel="self", href="feed.atom", type="application/atom+xml")
+    _add(feed, "link", "", rel="alternate", href="index.html", type="text/html")
+    for row in changes:
+        entry = ElementTree.SubElement(feed, f"{{{ATOM}}}entry")
+        _add(entry, "id", uuid.uuid5(SPACE, f"{row['offer_id']} {row['observed_at'].isoformat()}").urn)
+        _add(entry, "title", title(row))
+        _add(entry, "updated", _stamp(row["observed_at"]))
+        if (name := page_name(Week.of(row["observed_at"]), known_then=False)) in pages:
+            _add(entry, "link", "", rel="alternate", href=f"{FOLDER}/{name}", type="text/html")
+        _add(entry, "category", "", term=row["change_kind"])
+        _add(entry, "content", _content(row), type="text")
+    ElementTree.indent(feed)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(feed, encoding="unicode")}\n'
+
+
+def title(row: Row) -> str:
+    """Return a change in a line: RunPod H100 PCIe on-demand: 2.39 to 2.89 USD, +20.9 %."""
+    chip = " ".join(part for part in (row["accelerator_name"], row["form_factor"]) if part)
+    name = row["offered"] if row["offered"] != row["accelerator_name"] else chip
+    option = wording.option(row["purchase_option"], term_hours=row["commitment_term_hours"])
+    what = news.line(" ".join(str(p) for p in (row["service_provider_name"], name, option, row["tier"]) if p))
+    places = wording.places_of_pairs([(row["unit_price_before"], row["unit_price_after"])])
+    before, after = (wording.amount(row[f"unit_price_{side}"], places) for side in ("before", "after"))
+    currency = news.line(row["pricing_currency"])
+    if row["change_kind"] == "list_change":
+        return f"{what}: {before} to {after} {currency}, {wording.percent(row['change_ratio'])}"
+    return f"{what}: {KINDS[row['change_kind']]}, {before if row['change_kind'] == 'gone_offer' else after} {currency}"
+
+
+def latest(changes: list[Row], prices: list[Row], scopes: list[Row], *, built_at: datetime, version: str) -> str:
+    """Return the object that latest.schema.json describes: amounts as numbers, as exact as they are in the file."""
+    sources = [
+        {name: row[name] for name in ("source", "scope", "kind", "state", "last_good_at", "newest_price_at")}
+        for row in scopes
+    ]
+    whole = {
+        "schema_version": 1,
+        "built_at": built_at,
+        "version": version,
+        "sources": sources,
+        "prices": prices,
+        "changes": [{name: value for name, value in row.items() if name != "offer_id"} for row in changes],
+    }
+    return simplejson.dumps(_plain(whole), use_decimal=True, ignore_nan=True, ensure_ascii=False, indent=1) + "\n"
+
+
+def _content(row: Row) -> str:
+    before = row["last_observed_before_at"]
+    when = wording.minute(row["observed_at"])
+    told = f"Seen first {when}" + (f", the old price last {wording.minute(before)}" if before else "")
+    place = f" Region {row['region_id']}." if row["region_id"] else ""
+    return news.line(
+        f"{title(row)}, of what is sold as one, per {PER.get(row['pricing_unit'], 'hour')}.{place} {told}. "
+        f"Source {row['source']}, document {row['document_sha256']}."
+    )
+
+
+def _add(parent: ElementTree.Element, name: str, text: str, **attributes: str) -> None:
+    element = ElementTree.SubElement(parent, f"{{{ATOM}}}{name}", attributes)
+    element.text = text or None
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds") + "Z"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Decimal):
+        return Decimal(format(value.normalize(), "f"))
+    if isinstance(value, datetime):
+        return _stamp(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _ask(con: duckdb.DuckDBPyConnection, name: str) -> list[Row]:
+    cursor = con.execute((SQL / f"{name}.sql").read_text(encoding="utf-8"))
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

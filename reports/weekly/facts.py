@@ -1,0 +1,356 @@
+"""What a week is made of: the published file as it would have stood at the week's end, and SELECTs over that.
+
+The log is cut at the end of the week and the marts are made of it again, by the file's own SELECTs (`meta.model`), in
+memory. What is known now and what was known then differ in the cut: by when something was seen, or by when we learnt
+it. From what is known now, moves have the kind that hindsight gives them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import duckdb
+import polars as pl
+
+from reports import currency as currencies
+from reports import wording
+from reports.charts import chart_facts
+from reports.charts.chart_facts import Charted
+from reports.pages.facts import SQL
+from reports.tables import truth_tables
+from reports.weekly.calendar import Week
+from warehouse.errors import SettingsError
+
+if TYPE_CHECKING:
+    from reports.weekly.fleet import FleetNews
+
+Found = TypeVar("Found")
+
+LOG = {
+    "price_event": "valid_from",
+    "scope_run": "observed_at",
+    "sighting": "observed_at",
+    "quarantine": "observed_at",
+    "availability": "observed_at",
+    "fx_rate": "observed_at",
+}
+"""Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
+KEPT = ("source", "document", "offer", "offer_unit", "accelerator_label", "instance_type")
+REMADE = (
+    "price_history",
+    "price_move",
+    "repricing",
+    "price_change",
+    "document_evidence",
+    "accelerator_hour_price",
+    "source_health",
+    "unknown_accelerator",
+    "provider_price",
+    "commitment_option",
+)
+"""The marts that the page reads; the others need more than the log, and are of the newest week alone."""
+TOKENS = {
+    "token_point": "headline_point",
+    "token_cost": "headline_token_cost",
+    "token_split": "token_cost_history",
+}
+"""SELECTs over marts of the file itself, each with its mart; a file without one of them is shown without all."""
+INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
+"""Made again only from what was known then: of what is known now, the file's own stands."""
+FRAMES = (
+    "biggest",
+    "also",
+    "repriced",
+    "cheapest",
+    "taken_back",
+    "offer",
+    "drifting",
+    "checked",
+    "source",
+    "late",
+    "currency",
+    "provider_price",
+    "scope",
+    "refused",
+)
+"""The SELECTs of a week beside week_move, whose rows stand in the table week.move for them."""
+NEWEST_WITHIN_DAYS = 7
+"""A week is the newest while the file was built so few days after it: then what the file alone has is told, too."""
+
+
+class Unanswered(Exception):
+    """A SELECT that failed; the text says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeekFacts:
+    """A week as its page and mail see it; times are naive and UTC.
+
+    `built_at` is when the file was built, `as_of` the end of the week or, in a week that is not over, `built_at`.
+    `chips` are the reader's. `frames` are the answers of the SELECTs week_<name>.sql and <name>.sql by name; one that
+    failed stands in `faults` instead, with the reason, and costs only the sections that need it. `drift` is None where
+    the file has no index, or the week is not over, and `charted` what the charts are made of. `rate` is that of the
+    currency in which prices are shown beside US dollars, at the week's end. `fleet` is for the mail alone: no page
+    shows it; so are `checks`, the truth checks of the newest week that differ for what was first seen since it began.
+    """
+
+    week: Week
+    known_then: bool
+    built_at: datetime
+    as_of: datetime
+    version: str
+    ranked_days: int
+    marketplace_days: int
+    chips: tuple[str, ...]
+    frames: Mapping[str, pl.DataFrame]
+    faults: Mapping[str, str]
+    drift: pl.DataFrame | None
+    documents: pl.DataFrame
+    charted: Charted | None
+    rate: currencies.Rate | None = None
+    fleet: "FleetNews | None" = None
+    checks: Sequence[Mapping[str, Any]] = ()
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        """Return the answer of a SELECT. Raises Unanswered where it failed."""
+        if name in self.faults:
+            raise Unanswered(self.faults[name])
+        return self.frames[name]
+
+    def with_frames(self, **frames: pl.DataFrame) -> "WeekFacts":
+        """Return the same week with other answers."""
+        return replace(self, frames={**self.frames, **frames})
+
+    @property
+    def late(self) -> tuple[int, datetime | None]:
+        """Return how many changes of earlier weeks were learnt in this one, with the date of the first."""
+        return self["late"].row(0)
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether the week was over when the file was built."""
+        return self.as_of >= self.week.until
+
+    @property
+    def last_day(self) -> datetime:
+        """Return the first moment of its last day."""
+        return self.week.until - timedelta(days=1)
+
+    @property
+    def is_newest(self) -> bool:
+        """Return whether what stands in the file is still of about the week's end."""
+        return not self.known_then and (self.built_at - self.week.until).days < NEWEST_WITHIN_DAYS
+
+    @property
+    def lists(self) -> pl.DataFrame:
+        """Return the moves of list prices."""
+        return self["move"].filter(pl.col("change_kind") == "list_change")
+
+    @property
+    def doubts(self) -> pl.DataFrame:
+        """Return corrections and suspected errors, which are in no conclusion."""
+        return self["move"].filter(pl.col("change_kind") != "list_change")
+
+    @property
+    def is_quiet(self) -> bool:
+        """Return whether nothing happened but what moves by itself."""
+        return not self["move"].height and not self["offer"].height
+
+
+def read(
+    file: Path,
+    week: Week | None,
+    *,
+    known_then: bool,
+    chips: Sequence[str],
+    least: float,
+    shown_in: str = currencies.USD,
+) -> WeekFacts:
+    """Return the facts of a week, by default of the last one that was over. The file is read only.
+
+    `chips` are the reader's, `least` the share from which one of their moves is shown, and `shown_in` the currency in
+    which prices are shown beside US dollars.
+
+    Raises SettingsError for a week that had not begun when the file was built.
+    """
+    with duckdb.connect() as con:
+        con.execute(f"attach {_quoted(str(file))} as published (read_only)")
+        built_at, version, *days = con.execute(
+            "select built_at, version, ranked_days, marketplace_days from published.meta.build"
+        ).fetchall()[0]
+        week = week or Week.last_before(built_at)
+        if week.since >= built_at:
+            raise SettingsError(
+                "the week had not begun when the file was built",
+                source=str(file),
+                field="week",
+                value=str(week),
+                hint=f"The file is of {built_at:%Y-%m-%d %H:%M} UTC; the last full week in it is "
+                f"{Week.last_before(built_at)}",
+            )
+        as_of = min(built_at, week.until)
+        _cut(con, as_of, known_then=known_then)
+        values = {"since": week.since, "until": as_of, "chips": [*chips], "least": least}
+        answers = _Answers({}, {})
+        answers.put("move", lambda: _moves(con, values))
+        for name in FRAMES:
+            own = f"week_{name}" if (SQL / f"week_{name}.sql").is_file() else name
+            answers.put(name, partial(_ask, con, own, values))
+        if "refused" in answers.frames:
+            refused = answers.frames["refused"]
+            answers.frames["refused"] = refused.filter(pl.col("observed_at") >= week.since)
+        found = WeekFacts(
+            week=week,
+            known_then=known_then,
+            built_at=built_at,
+            as_of=as_of,
+            version=version,
+            ranked_days=days[0],
+            marketplace_days=days[1],
+            chips=tuple(chips),
+            frames=answers.frames,
+            faults=answers.faults,
+            drift=answers.value("drift", lambda: _drift(con, week) if known_then and as_of >= week.until else None),
+            documents=pl.DataFrame(),
+            charted=answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], as_of)),
+            rate=answers.value("rate", lambda: currencies.rate(con, shown_in, as_of)),
+        )
+        con.execute("use published")
+        return _completed(con, found, answers)
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """What SELECTs answered, and why others failed: one that fails costs what needs it, and not the week."""
+
+    frames: dict[str, pl.DataFrame]
+    faults: dict[str, str]
+
+    def put(self, name: str, ask: Callable[[], pl.DataFrame]) -> None:
+        """Keep an answer by its name."""
+        found = self.value(name, ask)
+        if found is not None:
+            self.frames[name] = found
+
+    def value(self, name: str, ask: Callable[[], Found]) -> Found | None:
+        """Return an answer; None where it failed."""
+        try:
+            return ask()
+        except duckdb.FatalException:
+            raise  # the connection is of no use any more: nothing else could be read
+        except Exception as error:  # noqa: BLE001 (whatever it is, the rest of the week is still good)
+            self.faults[name] = f"{type(error).__name__}: {wording.short(str(error), most=120)}"
+            return None
+
+
+def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answers) -> WeekFacts:
+    """Return the facts with what the published file itself has: documents, and the marts that are not made again."""
+    drift = found.drift
+    if not found.known_then and found.is_over:
+        drift = answers.value("drift", lambda: _drift(con, found.week))
+    shas = {sha for frame in found.frames.values() if "document_sha256" in frame for sha in frame["document_sha256"]}
+    documents = answers.value("document", lambda: _ask(con, "document", {"shas": sorted(shas - {None})}))
+    differing = answers.value(
+        "truth", lambda: truth_tables.differing(truth_tables.read(con) if found.is_newest else None)
+    )
+    frames = dict(found.frames)
+    has = {name for (name,) in con.execute("select name from meta.model").fetchall()}
+    values = {"chips": [*found.chips], "until": found.as_of}
+    for name in TOKENS:
+        # Costs are of the file's own day, and so of no other week; their history has a date.
+        is_known = has.issuperset(TOKENS.values()) and not found.known_then
+        is_known &= found.is_newest or name != "token_cost"
+        frame = answers.value(name, partial(_ask, con, f"week_{name}", values)) if is_known else None
+        frames[name] = pl.DataFrame() if frame is None else frame
+    checks = [
+        row
+        for row in differing or ()
+        if row["newest_differing_at"] is None or row["newest_differing_at"] >= found.week.since
+    ]
+    return replace(
+        found, frames=frames, checks=checks, drift=drift, documents=pl.DataFrame() if documents is None else documents
+    )
+
+
+def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.DataFrame:
+    """Make the table week.move, of which other SELECTs are made, and return it in its order."""
+    con.execute("create schema if not exists week")
+    text = (SQL / "week_move.sql").read_text(encoding="utf-8")
+    con.execute(f"create or replace table week.move as {text}", _wanted(text, values))
+    return con.execute("from week.move").pl()
+
+
+def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
+    """Return the drift of a week by the index of the database in use; None where it has none."""
+    if not con.execute(
+        "select 1 from duckdb_tables() where table_name = 'price_index' and database_name = current_database()"
+    ).fetchall():
+        return None
+    before = week.since.date() - timedelta(days=1)
+    return _ask(con, "week_drift", {"before": before, "last": before + timedelta(days=7)})
+
+
+def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -> None:
+    """Make core, meta and mart in memory from the published file, as of a moment."""
+    for schema in ("core", "meta", "int", "mart"):
+        con.execute(f"create schema {schema}")
+    con.execute(
+        "create table meta.build as select ?::TIMESTAMP as built_at, version, ranked_days, marketplace_days "
+        "from published.meta.build",
+        [as_of],
+    )
+    # Nothing is taken over from a file before.
+    con.execute("create table meta.settled as from published.meta.settled limit 0")
+    for table, seen_at in LOG.items():
+        moment = "recorded_at" if known_then else seen_at
+        # An end of an offer that is exactly at the moment belongs to what follows.
+        con.execute(f"create table core.{table} as from published.core.{table} where {moment} < ?", [as_of])
+    for table in KEPT:
+        con.execute(f"create view core.{table} as from published.core.{table}")
+    ours = "where schema_name = 'core' and database_name = 'published'"
+    _take_macros(con, "core")
+    con.execute("create schema decision")
+    _take_macros(con, "decision", "commitment_class")
+    con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
+    for (view,) in con.execute(f"select sql from duckdb_views() {ours} order by view_name").fetchall():
+        con.execute(view)
+    models = dict(con.execute("select name, sql from published.meta.model").fetchall())
+    for name in REMADE:
+        if name in ("price_move", "repricing", "price_change") and not known_then:
+            con.execute(f"create view int.{name} as from published.int.{name}")
+        else:
+            con.execute(f"create table int.{name} as {models[name]}")
+    if known_then and INDEX[-1] in models:
+        for name in INDEX:
+            con.execute(f"create table int.{name} as {models[name]}")
+        _take_macros(con, "mart", "drift")
+
+
+def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None = None) -> None:
+    """Make the macros of a schema of the published file in memory, or one of them."""
+    macros = con.execute(
+        "select function_name, parameters, macro_definition, function_type = 'table_macro' from duckdb_functions() "
+        "where schema_name = ? and database_name = 'published' and coalesce(function_name = ?, true)",
+        [schema, only],
+    ).fetchall()
+    for name, parameters, definition, is_table in sorted(macros, key=lambda macro: macro[0] != "price_point"):
+        kind = "table " if is_table else ""
+        con.execute(f"create macro {schema}.{name}({', '.join(parameters)}) as {kind}{definition}")
+
+
+def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -> pl.DataFrame:
+    text = (SQL / f"{name}.sql").read_text(encoding="utf-8")
+    return con.execute(text, _wanted(text, values)).pl()
+
+
+def _wanted(text: str, values: dict[str, object]) -> dict[str, object] | None:
+    """Return the values that a SELECT names."""
+    return {key: value for key, value in values.items() if f"${key}" in text} or None
+
+
+def _quoted(text: str) -> str:
+    """Return a path as an SQL literal: ATTACH takes no bound values."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,282 @@
+"""What a week says, in words: the subject, the sentences of what happened, and those of what was not seen.
+
+All is plain text on one line without control characters; where it goes, it is escaped.
+"""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import polars as pl
+
+from reports import wording
+from reports.weekly.facts import WeekFacts
+
+Row = Mapping[str, Any]
+
+MOST_SUBJECT = 78
+MOST_NAME = 80
+LEAST_RATE = 0.005
+"""Smaller moves of a rate of exchange are not shown."""
+MOST_OTHERS = 3
+"""Other providers that a sentence names."""
+MOST_SCOPES = 3
+LEAST_COVERAGE = 0.95
+"""The share of a provider's list prices that a week must have confirmed, to say that the list did not change."""
+TROUBLED = {"missing": "never read", "stale": "not read in time", "retry": "not read last time"}
+
+
+def line(text: object) -> str:
+    """Return text from outside on one line, without control, format or private characters."""
+    joined = " ".join(str(text).split())
+    return "".join(c for c in joined if unicodedata.category(c)[0] != "C")
+
+
+def brief(text: object, most: int = MOST_NAME) -> str:
+    """Return a name from outside on one line, cut where it is longer than any name is; a dash where it is unknown."""
+    return wording.UNKNOWN if text is None else wording.short(line(text), most=most)
+
+
+def chip_of(row: Row) -> str:
+    """Return the chip of a row with its form: H100 SXM; a dash where it is unknown."""
+    return brief(" ".join(part for part in (row["accelerator_name"], row["form_factor"]) if part) or None)
+
+
+def name_of(row: Row) -> str:
+    """Return what moved: AWS's instance type with its chip, or the chip with its form."""
+    chip = " ".join(part for part in (row["accelerator_name"], row["form_factor"]) if part)
+    if row["offered"] is None:
+        return brief(chip or None)
+    return brief(f"{row['offered']} ({chip})" if chip and chip != row["offered"] else row["offered"])
+
+
+def terms_of(row: Row) -> str:
+    """Return provider, purchase option and tier of a move."""
+    option = wording.option(
+        row["purchase_option"],
+        term_hours=row["commitment_term_hours"],
+        payment=row["purchase_payment_model"],
+        offering_class=row["offering_class"] if row["offering_class"] != "standard" else None,
+    )
+    return brief(", ".join(part for part in (row["service_provider_name"], option, row["tier"]) if part))
+
+
+def amounts(row: Row) -> tuple[str, str]:
+    """Return the two prices of a move with as many places as it takes to distinguish them."""
+    places = wording.places_of_pairs([(row["price_before"], row["price_after"])])
+    return wording.amount(row["price_before"], places), wording.amount(row["price_after"], places)
+
+
+def currency(row: Row) -> str:
+    """Return the currency of a row's prices."""
+    return brief(row["pricing_currency"] or "in an unknown currency", most=24)
+
+
+def on(moment: date | None, found: WeekFacts) -> str:
+    """Return a day as a reader says it, with the year where it is not the week's: 31 May; a dash where unknown."""
+    if moment is None:
+        return wording.UNKNOWN
+    return f"{moment.day} {moment:%b}" + ("" if moment.year == found.week.year else f" {moment.year}")
+
+
+def checked_prices(found: WeekFacts) -> int:
+    """Return how many prices were confirmed in the week."""
+    return int(found["checked"]["n_checked"].sum())
+
+
+def subject(found: WeekFacts) -> str:
+    """Return the news in at most 78 characters: the biggest move on the reader's chips, or that there is none.
+
+    Whether AWS's list changed, and that sources failed, stands behind it where there is space.
+    """
+    n = checked_prices(found)
+    if not n:
+        return f"Nothing was read in {found.week}: no price was confirmed"
+    behind = _troubled(found).height
+    last = [f"{wording.count(behind, 'scope')} not read"] if behind else []
+    biggest = found["biggest"]
+    if not biggest.height:
+        start = "No change on your chips" if found.lists.height else "No change"
+        return _joined([f"{start}, {wording.count(n, 'price')} checked", *last])
+    row = biggest.row(0, named=True)
+    more = row["n_biggest"] - 1
+    tail = [*aws_words(found), *last, *([f"{wording.count(more, 'more move')}"] if more else [])]
+    verb = "raised" if row["change_ratio"] > 0 else "cut"
+    option = "" if row["purchase_option"] == "on_demand" else f"{wording.option(row['purchase_option'])} "
+    unit = "" if row["pricing_currency"] == "USD" else f" {currency(row)}"
+    end = f"{option}{chip_of(row)} {whole_percent(row['change_ratio'])} to {amounts(row)[1]}{unit}"
+    who = brief(row["service_provider_name"], most=max(MOST_SUBJECT - len(verb) - len(end) - 2, 8))
+    return _joined([f"{who} {verb} {end}", *tail])
+
+
+def aws_words(found: WeekFacts) -> list[str]:
+    """Return what may be said of AWS's list where none of it moved: unchanged only where nearly all was confirmed."""
+    if found.lists.filter(pl.col("service_provider_name") == "AWS").height:
+        return []
+    rows = found["checked"].filter(pl.col("service_provider_name") == "AWS")
+    if not rows.height or not rows["n_listed_checked"].item():
+        return ["AWS not read"]
+    share = rows["n_listed_checked"].item() / rows["n_listed"].item()
+    return ["AWS unchanged" if share >= LEAST_COVERAGE else "AWS read in part"]
+
+
+def happened(found: WeekFacts) -> list[str]:
+    """Return what happened in two or three sentences: the provider that moved most, the others, and AWS."""
+    n = checked_prices(found)
+    if not n:
+        return ["No price was confirmed in this week, so nothing can be said to have held."]
+    repriced, biggest = found["repriced"].to_dicts(), found["biggest"]
+    if not biggest.height:
+        seen = found["checked"].filter(pl.col("n_checked") > 0).height
+        first = f"No list price of your chips moved{' by much' if any(r['is_of_chips'] for r in repriced) else ''}"
+        at = wording.count(seen, "provider")
+        return [f"{first}; {wording.count(n, 'price')} of {at} were confirmed.", *_elsewhere(repriced), *_of_aws(found)]
+    row = biggest.row(0, named=True)
+    own = next(each for each in repriced if each["service_provider_name"] == row["service_provider_name"])
+    others = [each for each in repriced if each is not own and each["is_of_chips"]]
+    return [_news(row, own), _others(others), *_elsewhere(repriced), *_of_aws(found)]
+
+
+def _news(row: Row, own: Row) -> str:
+    """Return the biggest move with what else its provider moved, in one sentence."""
+    before, after = amounts(row)
+    rose = row["change_ratio"] > 0
+    unit = f"{currency(row)} per chip-hour"
+    option = "" if row["purchase_option"] == "on_demand" else f" {wording.option(row['purchase_option'])}"
+    moved = f"from {before} to {after} {unit} ({wording.percent(row['change_ratio'])})"
+    who, chip = brief(row["service_provider_name"]), chip_of(row)
+    if own["n_moved"] == 1:
+        start = f"{who} {'raised' if rose else 'cut'} {chip}{option} {moved}"
+    else:
+        start = f"{who} {_repriced(own)}; {chip}{option} {'rose' if rose else 'fell'} {moved}"
+    node = row["node_month_usd"]
+    if node is None:
+        return f"{start}."
+    return f"{start}: {wording.amount(abs(node), 0)} USD {'more' if rose else 'less'} a month for a node of 8 chips."
+
+
+def _repriced(row: Row) -> str:
+    """Return how many list prices a provider moved: raised 11 list prices by 7 to 79 %."""
+    ways = [(row["n_raised"] or 0, "raised"), (row["n_cut"] or 0, "cut")]
+    shown = sorted((way for way in ways if way[0]), key=lambda way: -way[0]) or [(row["n_moved"], "set")]
+    words = " and ".join(f"{verb} {n:,}" for n, verb in shown)
+    words += f" list price{'s' if sum(n for n, _ in shown) > 1 else ''}"
+    if row["most_change"] is None:
+        return words
+    least, most = whole_percent(row["least_change"]), whole_percent(row["most_change"])
+    return f"{words} by {most}" if least == most else f"{words} by {least.removesuffix(' %')} to {most}"
+
+
+def _others(rows: Sequence[Row]) -> str:
+    """Return who else moved list prices of the reader's chips."""
+    if not rows:
+        return "No other provider moved a list price of your chips."
+    shown = [f"{brief(row['service_provider_name'])} {_repriced(row)}" for row in rows[:MOST_OTHERS]]
+    left = len(rows) - len(shown)
+    return "; ".join([*shown, *([wording.count(left, "other provider") + " moved some"] if left else [])]) + "."
+
+
+def _elsewhere(repriced: Sequence[Row]) -> list[str]:
+    """Return what moved at providers that moved none of the reader's chips; empty where nothing did."""
+    others = [row for row in repriced if not row["is_of_chips"]]
+    n = sum(row["n_moved"] for row in others)
+    at = wording.count(len(others), "provider")
+    return [f"Other chips only: {wording.count(n, 'list price')} moved at {at}."] if n else []
+
+
+def _of_aws(found: WeekFacts) -> list[str]:
+    """Return what is known of AWS's list where none of it moved."""
+    if found.lists.filter(pl.col("service_provider_name") == "AWS").height:
+        return []
+    rows = found["checked"].filter(pl.col("service_provider_name") == "AWS")
+    if not rows.height:
+        return ["AWS was not read in this week, nor in the five weeks before."]
+    row = rows.row(0, named=True)
+    last = on(row["last_observed_at"], found)
+    if not row["n_listed_checked"]:
+        return [f"AWS was not read in this week; last on {last}."]
+    seen = f"{row['n_listed_checked']:,} of its {wording.count(row['n_listed'], 'list price')}"
+    if row["n_listed_checked"] >= LEAST_COVERAGE * row["n_listed"]:
+        return [f"AWS moved nothing: {seen} were confirmed, last on {last}."]
+    return [f"AWS was read in part: {seen} were confirmed, last on {last}, and none of those moved."]
+
+
+def not_seen(found: WeekFacts) -> list[str]:
+    """Return what was not read or not seen, and is therefore in no conclusion; worst first, empty where nothing is."""
+    shown = []
+    for state, words in TROUBLED.items():
+        rows = _troubled(found).filter(pl.col("state") == state).to_dicts()
+        places = [
+            f"{row['source']} {row['scope']}"
+            + (f", last on {on(row['last_good_at'], found)}" * bool(row["last_good_at"]))
+            for row in rows
+        ]
+        if places:
+            listed = wording.few([brief(place) for place in places], most=MOST_SCOPES)
+            shown.append(f"{wording.count(len(places), 'scope')} {words}: {listed}.")
+    silent = [brief(row["service_provider_name"]) for row in found["checked"].to_dicts() if not row["n_checked"]]
+    if silent:
+        shown.append(
+            f"{wording.count(len(silent), 'provider')} not seen, though in the five weeks before: "
+            f"{wording.few(silent, most=4)}."
+        )
+    priced = set(found["cheapest"]["accelerator_name"])
+    if missing := [line(chip) for chip in found.chips if chip not in priced]:
+        shown.append(
+            f"No price of {wording.few(missing, most=len(missing))} was confirmed within the limit of age, "
+            f"{found.ranked_days} days."
+        )
+    if n := found["refused"].height:
+        shown.append(f"{wording.count(n, 'row')} refused, in no number.")
+    n_late, earliest = found.late
+    if n_late:
+        shown.append(f"{wording.count(n_late, 'change')} of earlier weeks learnt now, from {on(earliest, found)} on.")
+    return shown + checks(found)
+
+
+def checks(found: WeekFacts) -> list[str]:
+    """Return how many truth checks newly differ, and the first of them; empty where none does."""
+    if not found.checks:
+        return []
+    row, n = found.checks[0], len(found.checks)
+    how = f"{wording.count(n, 'truth check')} newly {'differs' if n == 1 else 'differ'}"
+    return [
+        line(f"{how}: {row['check_name']}, {brief(row['subject'])}, {row['n_differing']:,} of {row['n_compared']:,}.")
+    ]
+
+
+def also(found: WeekFacts) -> str:
+    """Return in a sentence what moves by itself, what came and went, and what was left out, for the page."""
+    kinds = {"gone_offer": "gone", "new_offer": "new", "returned_offer": "back"}
+    by_kind = dict(found["offer"].group_by("change_kind").agg(pl.col("n_offers").sum()).iter_rows())
+    shown = [f"{wording.count(by_kind[kind], 'offer')} {word}" for kind, word in kinds.items() if kind in by_kind]
+    if drifting := int(found["drifting"]["n_moves"].sum()):
+        shown.append(f"{wording.count(drifting, 'move')} of spot and market prices")
+    for row in found["currency"].iter_rows(named=True):
+        if abs(row["rate_change"]) >= LEAST_RATE:
+            change = wording.percent(row["rate_change"])
+            shown.append(f"{line(row['pricing_currency'])} prices {change} in dollars by the rate alone")
+    if found.doubts.height:
+        words = ("correction or suspected error left out", "corrections and suspected errors left out")
+        shown.append(wording.count(found.doubts.height, *words))
+    return f"{'; '.join(shown)}." if shown else "Nothing came and nothing went."
+
+
+def whole_percent(ratio: float) -> str:
+    """Return the size of a change in whole percent, or one decimal below one."""
+    share = abs(ratio)
+    return f"{share * 100:,.0f} %" if share >= 0.01 else f"{share * 100:.1f} %"
+
+
+def _troubled(found: WeekFacts) -> pl.DataFrame:
+    """Return the scopes of live sources that had no good look when the week ended."""
+    return found["scope"].filter((pl.col("kind") == "live") & pl.col("state").is_in([*TROUBLED]))
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Return as many parts as fit into a subject, the first one cut where it must be."""
+    text = parts[0]
+    for part in parts[1:]:
+        text = f"{text}; {part}" if len(f"{text}; {part}") <= MOST_SUBJECT else text
+    return text if len(text) <= MOST_SUBJECT else f"{text[: MOST_SUBJECT - 3].rstrip()}..."

@@ -1,0 +1,92 @@
+"""The weekly page: from the published file to `weekly/<week>.html`, which stays, and `weekly/index.html`, their list.
+
+A week is Monday to Sunday, UTC, written as ISO 8601 has it: 2025-W26.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reports.files import put
+from reports.weekly.calendar import KNOWN_THEN, Week
+
+if TYPE_CHECKING:
+    from reports.weekly.facts import WeekFacts
+
+FOLDER = "weekly"
+CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2")
+"""The reader's chips, unless a setting names others."""
+LEAST_CHANGE = 0.01
+"""Smaller moves are counted, not shown, unless a setting says otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """A page that was written, and why parts of it could not be made."""
+
+    page: Path
+    faults: tuple[str, ...] = ()
+
+
+def page_name(week: Week, *, known_then: bool) -> str:
+    """Return the name of a week's page in its folder."""
+    return f"{week}{KNOWN_THEN if known_then else ''}.html"
+
+
+def place(week: Week, *, known_then: bool) -> str:
+    """Return the path of a week's page below the reports."""
+    return f"{FOLDER}/{page_name(week, known_then=known_then)}"
+
+
+def read(
+    file: Path,
+    week: Week | None = None,
+    *,
+    known_then: bool = False,
+    chips: Sequence[str] = CHIPS,
+    least: float = LEAST_CHANGE,
+    shown_in: str = "USD",
+) -> "WeekFacts":
+    """Return the facts of a week of a published file; without one, of the last that was over when it was built.
+
+    `chips` are the reader's, `least` is the share from which one of their moves is shown, `shown_in` the currency in
+    which prices are shown beside US dollars.
+
+    Raises SettingsError for a week that had not begun.
+    """
+    # What these import costs half a second, which a command that writes no page must not pay.
+    import duckdb
+
+    from reports.weekly import facts
+
+    def of_file() -> "WeekFacts":
+        return facts.read(file, week, known_then=known_then, chips=chips, least=least, shown_in=shown_in)
+
+    try:
+        return of_file()
+    except duckdb.FatalException as error:
+        # Seen once under load: an internal fault of DuckDB, after which a connection answers nothing more.
+        logging.getLogger(__name__).warning("DuckDB failed, the week is read once more: %s", str(error).splitlines()[0])
+        return of_file()
+
+
+def write(found: "WeekFacts", folder: Path, *, draw: bool = True) -> "Written":
+    """Write the page of a week's facts into a folder, and list it there.
+
+    Without `draw` it has no charts, which take seconds. A week made again is a new edition: where it says something
+    else than before, the old page stays next to it, and the new one names it. Each page appears whole or not at all.
+    """
+    from reports.weekly import archive
+    from reports.weekly import page as weekly_page
+
+    target = folder / place(found.week, known_then=found.known_then)
+    earlier = archive.earlier_editions(target)
+    made = weekly_page.render(found, earlier, draw=draw)
+    if archive.differs(target, made.text):
+        earlier = archive.keep_edition(target, earlier)
+        made = weekly_page.render(found, earlier, draw=draw)
+    put(target, made.text)
+    put(target.with_name("index.html"), archive.index(target.parent))
+    return Written(page=target, faults=made.faults)

@@ -1,0 +1,1 @@
+"""A warehouse that several machines share (DuckLake)."""

@@ -1,0 +1,286 @@
+"""A log that several machines write: a DuckLake, whose rows are Parquet files and whose catalogue is a database.
+
+Everything the log does goes over one connection, whose database in use is the lake by the name `build`, as if it were
+the writer's file. What differs is here: the extensions, which come as wheels and need no network, the bucket's
+credentials, locks, transactions that are tried again, and rows that several writers would add twice.
+"""
+
+import importlib
+import logging
+import os
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import duckdb
+
+from warehouse.errors import ChipledgerError, CredentialsMissing
+from warehouse.lake.place import Place
+
+if TYPE_CHECKING:
+    from warehouse.lake.locks import Locks
+
+LOG = logging.getLogger(__name__)
+
+NAME = "build"
+"""The name of the database in use, as that of the writer's file."""
+WRITE = "write"
+"""The lock of whoever writes to a catalogue in SQLite, where one transaction breaks every other."""
+SHARED_ROWS = "shared rows"
+TRIES = 5
+"""Of one transaction as a whole; DuckLake itself tries each commit again, where others came before it."""
+RETRIES = {"ducklake_max_retry_count": 30, "ducklake_retry_wait_ms": 20, "ducklake_retry_backoff": 1.2}
+"""About half a minute in all, which eight writers that commit at once do not need."""
+BUSY_MS = 60_000
+
+Answer = TypeVar("Answer")
+
+
+class Lake:
+    """One open lake: its place, its locks, and its connection."""
+
+    def __init__(self, place: Place, con: duckdb.DuckDBPyConnection) -> None:
+        # Imported here, as is what else only a lake needs: a question of a file does not wait for it.
+        from warehouse.lake.locks import FileLocks, PostgresLocks
+
+        self.place = place
+        self.con = con
+        self.locks: Locks = PostgresLocks(place) if place.is_postgres else FileLocks(place)
+        self._credentials: tuple[str, str, str | None] | None = None
+        self._session: Any = None
+
+    @contextmanager
+    def lock(self, name: str, *, wait_seconds: float | None = None) -> Iterator[None]:
+        """Hold a lock by its name: wait as long as it takes, or so many seconds. Raises WriterBusy."""
+        with self.locks.lock(name, wait_seconds=wait_seconds):
+            yield
+
+    @contextmanager
+    def try_lock(self, name: str) -> Iterator[bool]:
+        """Hold a lock if it is free now; yield whether it is held."""
+        with self.locks.try_lock(name) as is_held:
+            yield is_held
+
+    @contextmanager
+    def scopes(self, scopes: Iterable[tuple[str, str]]) -> Iterator[None]:
+        """Hold the locks of scopes (source, scope), which whoever loads them must; wait until all are free."""
+        from warehouse.landing.journal import scope_lock
+
+        names = sorted({scope_lock(source, scope) for source, scope in scopes})
+        while True:
+            with ExitStack() as held:
+                # All or none: whoever waits holds none of them, so that no two writers wait for each other.
+                if all(held.enter_context(self.try_lock(name)) for name in names):
+                    yield
+                    return
+            time.sleep(random.uniform(0.05, 0.2))  # noqa: S311 - no secret
+
+    @contextmanager
+    def shared_rows(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Yield a connection for rows that several writers may add: a short transaction of its own, under its lock.
+
+        It sees what others committed since the caller's transaction began, which does not see what is added here.
+        """
+        with self.lock(SHARED_ROWS if self.place.is_postgres else WRITE), self.con.cursor() as other:
+            other.execute(f"use {NAME}")
+            with transaction(other):
+                yield other
+                self.locks.check()
+
+    def renew(self) -> None:
+        """Give DuckDB the credentials of the bucket that boto3 finds now: those of a role last for an hour."""
+        if not self.place.is_on_s3:
+            return
+        import boto3
+
+        self._session = self._session or boto3.Session()
+        found = self._session.get_credentials()
+        if found is None:
+            raise CredentialsMissing(
+                "no credentials for the bucket of the warehouse",
+                source=self.place.data_path,
+                hint="boto3 looks for them in its own order: variables, profile, role of the machine",
+            )
+        frozen = found.get_frozen_credentials()
+        credentials = (frozen.access_key, frozen.secret_key, frozen.token)
+        if credentials != self._credentials:
+            _make_secret(self.con, self.place, credentials, self._session.region_name)
+            self._credentials = credentials
+
+
+_OPEN: WeakKeyDictionary[duckdb.DuckDBPyConnection, Lake] = WeakKeyDictionary()
+
+
+def of(con: duckdb.DuckDBPyConnection) -> Lake | None:
+    """Return the lake that a connection writes; None where it writes a file."""
+    return _OPEN.get(con)
+
+
+@contextmanager
+def connected(place: Place, *, make: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Connect to a lake, which is made where it does not exist; its shape is as it is. Raises ChipledgerError.
+
+    With `make=False` nothing is made: where there is no lake that is an error too.
+    """
+    con = duckdb.connect()
+    lake = Lake(place, con)
+    try:
+        _load_extensions(con, place)
+        _set(con, place)
+        lake.renew()
+        _attach(lake, make=make)
+        con.execute(f"use {NAME}")
+        _OPEN[con] = lake
+        yield con
+    finally:
+        _OPEN.pop(con, None)
+        con.close()
+        lake.locks.close()
+
+
+def snapshot(con: duckdb.DuckDBPyConnection) -> int:
+    """Return the number of a lake's newest snapshot."""
+    row = con.execute(f"from {NAME}.current_snapshot()").fetchone()
+    if row is None:
+        raise ValueError("a lake without a snapshot")
+    return int(row[0])
+
+
+@contextmanager
+def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Commit what is done within, or none of it."""
+    con.begin()
+    try:
+        yield
+        con.commit()
+    except BaseException:
+        # A commit that failed has ended its transaction.
+        with suppress(duckdb.TransactionException):
+            con.rollback()
+        raise
+
+
+def transacted(
+    con: duckdb.DuckDBPyConnection, work: Callable[[], Answer], *, scopes: Iterable[tuple[str, str]] = ()
+) -> Answer:
+    """Do some work in one transaction of the log, and return what it gave.
+
+    On a lake it is done under the locks of its scopes, and done again, a few times, where its commit met another's.
+    """
+    lake = of(con)
+    if lake is None:
+        with transaction(con):
+            return work()
+    with lake.scopes(scopes), nullcontext() if lake.place.is_postgres else lake.lock(WRITE):
+        for n_tried in range(1, TRIES + 1):
+            lake.renew()
+            try:
+                with transaction(con):
+                    return work()
+            except duckdb.TransactionException as error:
+                cause = str(error).strip().splitlines()[-1]
+                if n_tried == TRIES:
+                    raise ChipledgerError(
+                        f"not committed in {TRIES} tries: {cause}",
+                        source="the shared warehouse",
+                        field="commit",
+                        hint="Run again: what was landed is loaded then, once",
+                    ) from error
+                LOG.warning("a commit met another's, and is tried again: %s", cause)
+                time.sleep(random.uniform(0.05, 0.2) * 2**n_tried)  # noqa: S311 - no secret
+    raise AssertionError("unreachable")
+
+
+def _load_extensions(con: duckdb.DuckDBPyConnection, place: Place) -> None:
+    names = ["ducklake", "postgres_scanner" if place.is_postgres else "sqlite_scanner"]
+    for name in (*names, "httpfs") if place.is_on_s3 else names:
+        try:
+            (where,) = importlib.import_module(f"duckdb_extension_{name}").__path__
+        except ImportError as error:
+            raise ChipledgerError(
+                "what a shared warehouse needs is not installed",
+                source="chipledger",
+                field="extension",
+                value=name,
+                hint='Install it with its extra: "chipledger[lake]"',
+            ) from error
+        (file,) = Path(where).glob(f"extensions/*/{name}.duckdb_extension")
+        # By its path: nothing is written to anybody's home, and nothing is looked for on the network.
+        con.execute(f"load '{file}'")
+
+
+def _set(con: duckdb.DuckDBPyConnection, place: Place) -> None:
+    place.data_dir.mkdir(parents=True, exist_ok=True)
+    con.execute("set autoinstall_known_extensions = false")
+    con.execute("set enable_progress_bar = false")
+    con.execute(f"set temp_directory = {_quote(str(place.data_dir / f'{NAME}.tmp'))}")
+    for name, value in RETRIES.items():
+        con.execute(f"set {name} = {value}")
+
+
+def _attach(lake: Lake, *, make: bool) -> None:
+    try:
+        _attach_as(lake, "create_if_not_exists false")
+    except duckdb.Error as error:
+        if not make or "does not exist" not in str(error):
+            raise _unopened(lake.place, error) from error
+        # It does not exist yet: one process makes it, and the others wait.
+        with lake.lock("migrate"):
+            try:
+                _attach_as(lake, "create_if_not_exists true")
+            except duckdb.Error as again:
+                raise _unopened(lake.place, again) from again
+
+
+def _attach_as(lake: Lake, creation: str) -> None:
+    place = lake.place
+    options = [f"data_path {_quote(place.data_path)}", creation]
+    if place.schema:
+        options.append(f"metadata_schema {_quote(place.schema)}")
+    if place.is_postgres:
+        where = f"ducklake:postgres:{place.catalogue}"
+    else:
+        where = f"ducklake:sqlite:{place.catalogue}"
+        options += ["meta_journal_mode 'WAL'", f"meta_busy_timeout {BUSY_MS}"]
+        Path(place.catalogue).parent.mkdir(parents=True, exist_ok=True)
+    lake.con.execute(f"attach {_quote(where)} as {NAME} ({', '.join(options)})")
+
+
+def _unopened(place: Place, error: duckdb.Error) -> ChipledgerError:
+    return ChipledgerError(
+        "the shared warehouse cannot be opened",
+        source=place.url.split(":", 2)[1],
+        field="warehouse.url",
+        value=str(error).strip().splitlines()[0],
+        hint="docs/warehouse-shared.md says what it needs; the published file answers meanwhile",
+    )
+
+
+def _make_secret(
+    con: duckdb.DuckDBPyConnection, place: Place, credentials: tuple[str, str, str | None], region: str | None
+) -> None:
+    key, secret, token = credentials
+    words = {"key_id": key, "secret": secret, "region": region or "us-east-1", "scope": place.data_path.rstrip("/")}
+    if token:
+        words["session_token"] = token
+    elsewhere = place.s3_endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if elsewhere:
+        scheme, _, host = elsewhere.rstrip("/").rpartition("://")
+        words |= {"endpoint": host, "url_style": "path", "use_ssl": "false" if scheme == "http" else "true"}
+    given = ", ".join(f"{name} {_quote(value)}" for name, value in words.items())
+    try:
+        con.execute(f"create or replace temporary secret bucket (type s3, {given})")
+    except duckdb.Error as error:
+        told = type(error).__name__
+    else:
+        return
+    # Not from DuckDB's error: it repeats the statement, and what stands in it.
+    raise ChipledgerError("DuckDB does not take the bucket's credentials", source=place.data_path, value=told)
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

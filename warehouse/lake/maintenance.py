@@ -1,0 +1,98 @@
+"""Keeping a lake small: little files become large ones, and what no publication needs any more goes after some days."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+
+from warehouse.errors import ChipledgerError
+from warehouse.lake import ducklake, publication
+
+GRACE = timedelta(days=1)
+"""Files that nothing names any more stay for so long: a question that began before may still read them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maintained:
+    """What was done, as numbers: files before and after, snapshots, publications and old files that went."""
+
+    files_before: int
+    files_after: int
+    n_rows_flushed: int
+    n_snapshots: int
+    n_publications: int
+    n_files_deleted: int
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was done, for people."""
+        yield (
+            f"{self.files_before} files of rows became {self.files_after}, with {self.n_rows_flushed} rows that the "
+            "catalogue held"
+        )
+        yield (
+            f"{self.n_snapshots} snapshots and {self.n_publications} publications expired, "
+            f"{self.n_files_deleted} old files deleted"
+        )
+
+
+def maintain(con: duckdb.DuckDBPyConnection, *, days: int, now: datetime) -> Maintained:
+    """Merge small files, and let what is older than so many days expire; `now` is aware. Raises ChipledgerError.
+
+    The newest publication stays, and so do the snapshots that publications were built from. Writers go on meanwhile;
+    nobody publishes.
+    """
+    shared = ducklake.of(con)
+    if shared is None:
+        raise ChipledgerError("a file needs no maintenance", source="settings", field="warehouse.url", value="duckdb:")
+    oldest = (now.astimezone(UTC) - timedelta(days=days)).replace(tzinfo=None)
+    with shared.lock("publish"):
+        shared.renew()
+        before = _n_files(con)
+        flushed = con.execute(f"call ducklake_flush_inlined_data('{ducklake.NAME}')").fetchall()
+        con.execute(f"call ducklake_merge_adjacent_files('{ducklake.NAME}')").fetchall()
+        kept = publication.listed(con)
+        gone = [each for each in kept[:-1] if each.published_at < oldest]
+        kept = [each for each in kept if each not in gone]
+        if gone:
+            ducklake.transacted(con, lambda: _forget(con, gone))
+            named = {each.sha256 for each in kept}
+            publication.remove(shared.place, [each for each in gone if each.sha256 not in named])
+        expired = _expire(con, {each.snapshot_id for each in kept}, oldest)
+        deleted = con.execute(
+            f"call ducklake_cleanup_old_files('{ducklake.NAME}', older_than => ?::TIMESTAMPTZ)", [now - GRACE]
+        ).fetchall()
+        return Maintained(
+            files_before=before,
+            files_after=_n_files(con),
+            n_rows_flushed=sum(row[-1] for row in flushed),
+            n_snapshots=expired,
+            n_publications=len(gone),
+            n_files_deleted=len(deleted),
+        )
+
+
+def _forget(con: duckdb.DuckDBPyConnection, publications: list[publication.Publication]) -> None:
+    for each in publications:
+        con.execute(
+            "delete from meta.publication where published_at = ? and snapshot_id = ?",
+            [each.published_at, each.snapshot_id],
+        )
+
+
+def _expire(con: duckdb.DuckDBPyConnection, kept: set[int], oldest: datetime) -> int:
+    newest = ducklake.snapshot(con)
+    rows = con.execute(
+        f"select snapshot_id from {ducklake.NAME}.snapshots() where snapshot_time::TIMESTAMP < ? order by all", [oldest]
+    ).fetchall()
+    old = [number for (number,) in rows if number not in kept and number != newest]
+    if old:
+        # Numbers of our own: a CALL takes no bound list.
+        numbers = ", ".join(str(number) for number in old)
+        con.execute(f"call ducklake_expire_snapshots('{ducklake.NAME}', versions => [{numbers}])").fetchall()
+    return len(old)
+
+
+def _n_files(con: duckdb.DuckDBPyConnection) -> int:
+    row = con.execute(f"select sum(file_count) from ducklake_table_info('{ducklake.NAME}')").fetchone()
+    return int(row[0] or 0) if row else 0

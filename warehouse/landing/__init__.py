@@ -1,0 +1,1 @@
+"""Documents as received, and the journal of fetches."""

@@ -1,0 +1,293 @@
+"""The landing folder: every document as received, by hash, and the journal of what was looked at and decided.
+
+`landing/ab/ab12....gz` holds a body, compressed; its name is the SHA-256 of the body itself. `landing/journal.jsonl`
+holds one JSON object a line, appended and flushed to disk before anything is loaded, so that the warehouse can be
+rebuilt from this folder alone. A line cut short by a crash is recognised by its missing newline and ignored.
+
+Where several processes write, each has a part of the journal for itself (warehouse/landing/journal.py), and bodies
+and journal
+may lie in a bucket, `s3://bucket/prefix/`, under the same names (warehouse/landing/storage.py).
+
+Documents of months long past lie together in `landing/packs/` (warehouse/landing/packs.py); where a document lies in
+both, the
+single file is read. A folder without packs is as good as one with; a bucket has none.
+"""
+
+import heapq
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from warehouse.documents import Document, Look, Whole
+from warehouse.errors import ChipledgerError
+from warehouse.landing.journal import Files, Objects, checked
+from warehouse.landing.packs import NoPacks, Packs, is_named
+from warehouse.landing.storage import Bucket, Folder, is_bucket
+
+MOST_BODY_BYTES = 1 << 30
+"""No document that was landed is larger; what swells to more was made by somebody else."""
+GZIP = 16 + zlib.MAX_WBITS
+"""zlib's word for gzip's format."""
+SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+NEEDED = {
+    "look": {"run_id", "source", "scope", "observed_at", "documents"},
+    "failure": {"run_id", "source", "scope", "observed_at", "error"},
+    "decision": {"quarantine_id", "decision", "decided_by"},
+}
+"""The kinds of lines in the journal, and what each must say; another line is none of ours."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One line of the journal: its kind (look, failure or decision), content, part, and the position after it.
+
+    A position is a count of bytes in a folder, and the number of an object in a bucket (warehouse/landing/journal.py).
+    """
+
+    kind: str
+    recorded_at: datetime
+    content: Mapping[str, Any]
+    end: int
+    part: str = ""
+
+
+class Landing:
+    """The landing folder or bucket at `place`; a folder is made when it does not exist, a bucket never.
+
+    `part` is the part of the journal that this process writes, whose lock it holds; '' where it is the only writer.
+    `endpoint` is the address of another S3 server than AWS's.
+    """
+
+    def __init__(self, place: Path | str, *, part: str = "", endpoint: str = "") -> None:
+        self.place, self.part = place, checked(part)
+        self._store: Folder | Bucket
+        self.journal_parts: Files | Objects
+        if is_bucket(place):
+            self._store = Bucket(str(place), endpoint=endpoint)
+            self.packs: Packs = NoPacks(self._store.place)
+            self.journal_parts = Objects(self._store)
+        else:
+            self._store = Folder(Path(place), part=part)
+            self.packs = Packs(self._store.path / "packs")
+            self.journal_parts = Files(self._store.path)
+
+    @property
+    def path(self) -> Path:
+        """Return the folder; raise ChipledgerError where the documents lie in a bucket."""
+        return self._files().folder
+
+    @property
+    def journal(self) -> Path:
+        """Return the file of this writer's part; raise ChipledgerError where the journal lies in a bucket."""
+        return self._files().file(self.part)
+
+    def keep(self, document: Document, *, mode: int | None = None) -> str:
+        """Store the body under its hash, unless it is there undamaged, and return the hash.
+
+        `mode` are the rights of the stored file, where others may not read it.
+        """
+        sha256 = document.sha256
+        name = self._name(sha256)
+        is_whole = self._store.is_whole(name)
+        if is_whole is False or (is_whole is None and not self._holds(sha256, document.body)):
+            self._store.write_packed(name, document.body, mode=mode)
+        return sha256
+
+    def remove_parts(self) -> None:
+        """Remove what killed writers left of files; the caller holds the lock of what it writes."""
+        self._store.remove_parts()
+
+    def body(self, sha256: str) -> bytes:
+        """Return a stored body; raise where it is absent or no longer what its name says."""
+        try:
+            return self._single(sha256)
+        except ChipledgerError:
+            body = self.packs.body(sha256)
+            if body is None or not is_named(sha256, body):
+                raise
+            return body
+
+    def single_files(self) -> Iterator[tuple[str, Path]]:
+        """Yield hash and path of each document that lies in a file of its own."""
+        for file in sorted(self.path.glob("[0-9a-f][0-9a-f]/*.gz")):
+            yield file.name.removesuffix(".gz"), file
+
+    def record_look(self, look: Look, *, run_id: str, recorded_at: datetime) -> None:
+        """Keep the documents of a look and write the look to the journal."""
+        self._append("look", recorded_at, run_id=run_id, **self.told(look))
+
+    def told(self, look: Look) -> dict[str, Any]:
+        """Keep the documents of a look, and return what the journal says of it, in values that JSON has."""
+        documents = [
+            {
+                "sha256": self.keep(document),
+                "url": document.url,
+                "parameters": dict(document.parameters),
+                "fetched_at": stamp(document.fetched_at),
+                "status": document.status,
+                "content_type": document.content_type,
+                "version_key": document.version_key,
+                "published_at": stamp(document.published_at) if document.published_at else None,
+                "size": len(document.body),
+                "whole": [document.whole.size, document.whole.sha256] if document.whole else None,
+            }
+            for document in look.documents
+        ]
+        return {
+            "source": look.source,
+            "scope": look.scope,
+            "observed_at": stamp(look.observed_at),
+            "complete": look.complete,
+            "archived": look.archived,
+            "documents": documents,
+            "notes": list(look.notes),
+        }
+
+    def record_failure(
+        self, *, source: str, scope: str, observed_at: datetime, error: str, run_id: str, recorded_at: datetime
+    ) -> None:
+        """Write to the journal that a look was tried and gave nothing."""
+        self._append(
+            "failure",
+            recorded_at,
+            run_id=run_id,
+            source=source,
+            scope=scope,
+            observed_at=stamp(observed_at),
+            error=error,
+        )
+
+    def record_decision(self, *, quarantine_id: int, decision: str, decided_by: str, recorded_at: datetime) -> None:
+        """Write a decision on a quarantined row to the journal."""
+        self._append("decision", recorded_at, quarantine_id=quarantine_id, decision=decision, decided_by=decided_by)
+
+    def parts(self) -> list[str]:
+        """Return the names of the journal's parts, in order; '' is the one without a name."""
+        return self.journal_parts.parts()
+
+    def is_beyond(self, start: int, part: str = "") -> bool:
+        """Return whether a part holds more than up to a position; raise ChipledgerError where it holds less."""
+        return self.journal_parts.is_beyond(part, start)
+
+    def entries(self, start: int = 0, part: str | None = None) -> Iterator[Entry]:
+        """Yield the journal's complete lines, of all parts in the order in which they were recorded.
+
+        With `part` those of one part, from position `start` on, where a line begins; a position alone is of the part
+        without a name. Raises ChipledgerError.
+        """
+        if part is None and not start:
+            return in_order(self._entries(0, each) for each in self.parts())
+        return self._entries(start, part or "")
+
+    def _entries(self, start: int, part: str) -> Iterator[Entry]:
+        for line, end in self.journal_parts.lines(part, start):
+            try:
+                content = json.loads(line)
+                kind, recorded_at = content.pop("kind"), unstamp(content.pop("recorded_at"))
+                if not content.keys() >= NEEDED[kind]:
+                    raise KeyError(kind)
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+                raise ChipledgerError(
+                    "the journal has an unreadable line",
+                    source=self.journal_parts.where(part),
+                    field=f"line ending at {self.journal_parts.unit}",
+                    value=str(end),
+                    hint="Restore the journal from a backup; the documents beside it are intact",
+                ) from error
+            yield Entry(kind=kind, recorded_at=recorded_at, content=content, end=end, part=part)
+
+    def document(self, look: Mapping[str, Any], index: int) -> Document:
+        """Return the document at `index` of a journalled look, with its body."""
+        entry = look["documents"][index]
+        return Document(
+            source=look["source"],
+            scope=look["scope"],
+            url=entry["url"],
+            parameters=entry["parameters"],
+            body=self.body(entry["sha256"]),
+            fetched_at=unstamp(entry["fetched_at"]),
+            status=entry["status"],
+            content_type=entry["content_type"],
+            version_key=entry["version_key"],
+            published_at=unstamp(entry["published_at"]) if entry["published_at"] else None,
+            whole=Whole(size=entry["whole"][0], sha256=entry["whole"][1]) if entry["whole"] else None,
+        )
+
+    def _append(self, kind: str, recorded_at: datetime, **content: object) -> None:
+        line = json.dumps({"kind": kind, "recorded_at": stamp(recorded_at), **content}, ensure_ascii=False)
+        self.journal_parts.append(self.part, line.encode())
+
+    def _holds(self, sha256: str, body: bytes) -> bool:
+        """Return whether a body lies undamaged in a file of its own; packs are of the past, and not asked."""
+        try:
+            return self._single(sha256) == body
+        except ChipledgerError:
+            return False
+
+    def _single(self, sha256: str) -> bytes:
+        name = self._name(sha256)
+        try:
+            unpack = zlib.decompressobj(GZIP)
+            written = self._store.read(name)
+            body = unpack.decompress(written, MOST_BODY_BYTES + 1)
+            if written and not unpack.eof and len(body) <= MOST_BODY_BYTES:
+                raise EOFError(name)
+        except (FileNotFoundError, EOFError, zlib.error) as error:
+            raise ChipledgerError(
+                "a landed document is missing or damaged",
+                source=self._store.where(name),
+                field="sha256",
+                value=sha256,
+                hint="Restore the landing folder from a backup, or fetch the scope again",
+            ) from error
+        if len(body) > MOST_BODY_BYTES or not is_named(sha256, body):
+            raise ChipledgerError(
+                "a landed document does not match its hash",
+                source=self._store.where(name),
+                field="sha256",
+                value=sha256,
+            )
+        return body
+
+    def _name(self, sha256: str) -> str:
+        if not SHA256.fullmatch(sha256):  # of a journal that somebody else wrote: it leads to no other file
+            raise ChipledgerError("not the hash of a document", source=str(self.place), field="sha256", value=sha256)
+        return f"{sha256[:2]}/{sha256}.gz"
+
+    def _files(self) -> Files:
+        if isinstance(self.journal_parts, Files):
+            return self.journal_parts
+        raise ChipledgerError(
+            "this works on a landing folder, and the documents lie in a bucket",
+            source=str(self.place),
+            field="landing",
+            value=str(self.place),
+            hint="A bucket keeps house by its own rules (lifecycle, versions, replication)",
+        )
+
+
+def in_order(parts: Iterable[Iterator[Entry]]) -> Iterator[Entry]:
+    """Yield the entries of several parts by the time of their recording; each part keeps its own order.
+
+    At one moment the parts follow each other as they are given.
+    """
+    return heapq.merge(*parts, key=lambda entry: entry.recorded_at)
+
+
+def stamp(moment: datetime) -> str:
+    """Return an aware moment as UTC text with microseconds; naive moments are refused."""
+    if moment.tzinfo is None:
+        raise ValueError(f"a time without a zone: {moment!r}")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def unstamp(text: str) -> datetime:
+    """Return the aware UTC moment of a text made by `stamp`."""
+    return datetime.fromisoformat(text).astimezone(UTC)

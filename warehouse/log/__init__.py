@@ -1,0 +1,1 @@
+"""The append-only price log: gates, events, quarantine."""

@@ -1,0 +1,197 @@
+"""The row gate: what a single observation must be, and why it is refused where it is not.
+
+The batch and history gates, which compare rows with each other and with the log, are in `warehouse.log.load`.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import pandera.polars as pa
+import polars as pl
+
+from warehouse.schema import columns, tables
+
+AMOUNT = r"^[0-9]{1,8}(\.[0-9]{1,10})?$"
+"""ASCII text that fits DECIMAL(18,10) without rounding; more digits are refused, not cut."""
+
+_COUNT = r"^[0-9]{1,6}(\.[0-9]{1,4})?$"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """One refused row: the gate and reason, the field and its value, and the whole row as JSON."""
+
+    row: int
+    reason: str
+    field: str
+    value: str
+    row_json: str
+
+
+def _is(name: str) -> pl.Expr:
+    return pl.col("purchase_option") == name
+
+
+def _has(name: str) -> pl.Expr:
+    return pl.col(name).is_not_null()
+
+
+def _zero(name: str) -> pl.Expr:
+    return pl.col(name).str.contains(r"^0*(\.0*)?$")
+
+
+def _one_of(name: str, values: tuple[str, ...]) -> pl.Expr:
+    return pl.col(name).is_in(values)
+
+
+_AWS_COMMITMENT = (_is("reserved") | _is("savings_plan")) & (pl.col("service_provider_name") == "AWS")
+
+RULES: tuple[tuple[str, str, pl.Expr], ...] = (
+    ("service_provider_name", "the provider is missing", _has("service_provider_name")),
+    (
+        "instance_type",
+        "neither an instance type nor an accelerator with its count is named",
+        _has("instance_type") | (_has("accelerator_label") & _has("accelerator_count")),
+    ),
+    ("accelerator_count", "not a count of at most four decimals", pl.col("accelerator_count").str.contains(_COUNT)),
+    ("capacity_unit", "unknown capacity unit", _one_of("capacity_unit", columns.CAPACITY_UNITS)),
+    ("region_id", "the region is missing", _has("region_id") | (pl.col("service_provider_name") != "AWS")),
+    ("purchase_option", "unknown purchase option", _one_of("purchase_option", columns.PURCHASE_OPTIONS)),
+    ("statistic", "unknown statistic", _one_of("statistic", columns.STATISTICS)),
+    ("pricing_unit", "unknown pricing unit", _one_of("pricing_unit", columns.PRICING_UNITS)),
+    ("restriction", "unknown restriction", _one_of("restriction", columns.RESTRICTIONS)),
+    ("unit_price_type", "unknown kind of price", _one_of("unit_price_type", columns.UNIT_PRICE_TYPES)),
+    ("pricing_currency", "unknown currency", _one_of("pricing_currency", columns.CURRENCIES).fill_null(value=False)),
+    ("unit_price", "not an amount of at most ten decimals", pl.col("unit_price").str.contains(AMOUNT)),
+    ("upfront_price", "not an amount of at most ten decimals", pl.col("upfront_price").str.contains(AMOUNT)),
+    (
+        "unit_price",
+        "a price of zero, which no accelerator is sold for",
+        ~_zero("unit_price")
+        | (_is("reserved") & (pl.col("purchase_payment_model") == "All Upfront")).fill_null(value=False),
+    ),
+    (
+        "unit_price",
+        "the recurring price is missing",
+        _has("unit_price") | ~_has("upfront_price"),
+    ),
+    (
+        "commitment_term_hours",
+        "an AWS commitment lasts one or three years",
+        ~_AWS_COMMITMENT | pl.col("commitment_term_hours").is_in([8760, 26280]).fill_null(value=False),
+    ),
+    (
+        "purchase_payment_model",
+        "unknown payment model",
+        _one_of("purchase_payment_model", columns.PAYMENT_MODELS).fill_null(~_AWS_COMMITMENT),
+    ),
+    ("offering_class", "unknown offering class", _one_of("offering_class", columns.OFFERING_CLASSES)),
+    (
+        "upfront_price",
+        "the upfront fee of a Partial or All Upfront term is missing or zero",
+        ~_is("reserved")
+        | ~_one_of("purchase_payment_model", ("Partial Upfront", "All Upfront")).fill_null(value=False)
+        | (_has("upfront_price") & ~_zero("upfront_price").fill_null(value=False)),
+    ),
+    (
+        "upfront_price",
+        "an upfront fee beside No Upfront",
+        (pl.col("purchase_payment_model") != "No Upfront") | _zero("upfront_price"),
+    ),
+)
+"""Field, reason and rule of the row gate; a rule that gives NULL does not apply to the row."""
+
+
+def _holds(rule: pl.Expr) -> pl.Expr:
+    """Return a rule that gives no NULL: where it gives one, it does not apply."""
+    return rule.fill_null(value=True)
+
+
+def _all_rules(data: Any) -> pl.LazyFrame:
+    frame: pl.LazyFrame = data.lazyframe
+    return frame.select(pl.all_horizontal(_holds(rule) for _, _, rule in RULES))
+
+
+SCHEMA = pa.DataFrameSchema(
+    columns={
+        name: pa.Column(pl.Int64 if name == "commitment_term_hours" else pl.String, nullable=True)
+        for name in tables.OBSERVATION
+    },
+    # One check of all rules: twenty of them, one by one, take longer than all else that is done with a small answer.
+    checks=[pa.Check(_all_rules, name="rules")],
+)
+FIRST_BROKEN = pl.coalesce(
+    pl.when(~_holds(rule)).then(pl.lit(number, pl.Int32)) for number, (_, _, rule) in enumerate(RULES)
+)
+"""Of each row the first rule that it breaks, by its place in RULES."""
+
+
+def row_gate(rows: pl.DataFrame, *, latest: datetime | None = None) -> tuple[pl.DataFrame, list[Refusal]]:
+    """Return the accepted rows with typed amounts and counts, and one refusal for each row that broke a rule.
+
+    `rows` has the columns `schemas.OBSERVATION`, text but for the term, and any others, which are passed through.
+    Rows with a time of their own (`observed_at`, its text in `observed_at_utc`) must have one not after `latest`.
+    """
+    if "observed_at" in rows.columns:
+        return _timed_row_gate(rows, latest)
+    broken: dict[int, int] = {}
+    try:
+        SCHEMA.validate(rows, lazy=True)
+    except pa.errors.SchemaErrors as errors:
+        for case in errors.failure_cases.iter_rows(named=True):
+            if case["index"] is None:
+                raise TypeError(f"the frame itself is not of the declared shape: {case}") from errors
+        firsts = rows.select(FIRST_BROKEN).to_series()
+        broken = {index: number for index, number in enumerate(firsts) if number is not None}
+    refusals = []
+    for index, number in sorted(broken.items()):
+        field, reason, _ = RULES[number]
+        row = rows.row(index, named=True)
+        refusals.append(Refusal(row=index, reason=reason, field=field, value=str(row[field]), row_json=row_json(row)))
+    kept = rows.with_row_index("_index").filter(~pl.col("_index").is_in(list(broken))).drop("_index")
+    return kept.with_columns(
+        pl.col("unit_price", "upfront_price").cast(pl.Decimal(18, 10)),
+        pl.col("accelerator_count", "minimum_quantity").cast(pl.Decimal(10, 4)),
+        pl.col("commitment_term_hours").cast(pl.Int32),
+    ), refusals
+
+
+def _timed_row_gate(rows: pl.DataFrame, latest: datetime | None) -> tuple[pl.DataFrame, list[Refusal]]:
+    """Pass rows with times of their own through the row gate, after their times."""
+    unread, future = pl.col("observed_at").is_null(), pl.col("observed_at") > pl.lit(latest, pl.Datetime("us"))
+    reasons = (
+        rows.select(pl.when(unread).then(pl.lit("not a time")).when(future).then(pl.lit("a time in the future")))
+        .to_series()
+        .to_list()
+    )
+    refusals = [
+        Refusal(
+            row=index,
+            reason=reason,
+            field="observed_at_utc",
+            value=str(rows["observed_at_utc"][index]),
+            row_json=row_json(rows.row(index, named=True)),
+        )
+        for index, reason in enumerate(reasons)
+        if reason is not None
+    ]
+    timely = rows.with_row_index("_place").filter(
+        ~pl.Series([reason is not None for reason in reasons], dtype=pl.Boolean)
+    )
+    times = timely.select("_place", "observed_at", "observed_at_utc")
+    kept, others = row_gate(timely.drop("observed_at"))
+    refusals += [replace(refusal, row=int(times["_place"][refusal.row])) for refusal in others]
+    accepted = kept.join(times.select("_place", "observed_at"), on="_place", how="left", maintain_order="left")
+    return accepted.drop("_place", "observed_at_utc"), refusals
+
+
+def row_json(row: dict[str, Any]) -> str:
+    """Return a row as JSON, without its empty fields; amounts keep their digits as text."""
+    return json.dumps(
+        {k: format(v, "f") if isinstance(v, Decimal) else v for k, v in row.items() if v is not None},
+        ensure_ascii=False,
+        default=str,
+    )

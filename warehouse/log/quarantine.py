@@ -1,0 +1,194 @@
+"""What was refused: kept with its reason, listed, and settled by a person or by a later confirmation."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from warehouse.errors import ChipledgerError
+from warehouse.log.db import insert_rows
+
+if TYPE_CHECKING:
+    from warehouse.log.batch import ParsedLook
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quarantined:
+    """One refused row or look, or a decision on one. `look` is its place in the batch; times are naive UTC."""
+
+    quarantine_id: int
+    look: int
+    run_id: str
+    source: str
+    scope: str
+    observed_at: datetime
+    gate: str
+    reason: str
+    field: str = ""
+    value: str = ""
+    offer_id: int | None = None
+    row_json: str = "{}"
+    document_sha256: str | None = None
+    decision: str | None = None
+    decided_by: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        look: "ParsedLook",
+        number: int,
+        *,
+        gate: str,
+        reason: str,
+        field: str = "",
+        value: str = "",
+        row_json: str = "{}",
+        offer_id: int | None = None,
+        document_sha256: str | None = None,
+        observed_at: datetime | None = None,
+    ) -> "Quarantined":
+        """Return the refusal of a row of a look (or of the look itself, without a row).
+
+        `observed_at` (naive UTC) is the row's own time, where it has one other than the look's.
+        """
+        observed_at = observed_at or look.observed_at.astimezone(UTC).replace(tzinfo=None)
+        key = "\x1f".join([look.source, look.scope, observed_at.isoformat(), gate, field, value, row_json])
+        return cls(
+            quarantine_id=int(hashlib.sha256(key.encode()).hexdigest()[:13], 16),
+            look=number,
+            run_id=look.run_id,
+            source=look.source,
+            scope=look.scope,
+            observed_at=observed_at,
+            gate=gate,
+            reason=reason,
+            field=field,
+            value=value,
+            offer_id=offer_id,
+            row_json=row_json,
+            document_sha256=document_sha256 or look.document_sha256,
+        )
+
+    def decided(self, decision: str, *, by: str) -> "Quarantined":
+        """Return the decision that settles this row."""
+        return replace(self, decision=decision, decided_by=by)
+
+    def about(self, offer_id: int | None) -> "Quarantined":
+        """Return the same refusal with the offer that it leaves without a price at this moment; None for none."""
+        return replace(self, offer_id=offer_id)
+
+    def waits_at(self, look: int, observed_at: datetime) -> "Quarantined":
+        """Return the same held price, seen once more but not yet confirmed."""
+        key = f"{self.quarantine_id}\x1f{observed_at.isoformat()}"
+        return replace(
+            self,
+            quarantine_id=int(hashlib.sha256(key.encode()).hexdigest()[:13], 16),
+            look=look,
+            observed_at=observed_at,
+        )
+
+
+NOT_REPEATED = "the next observation differs"
+"""Who refused a jump that the next document did not show."""
+
+_COLUMNS = (
+    "quarantine_id",
+    "run_id",
+    "source",
+    "scope",
+    "observed_at",
+    "gate",
+    "reason",
+    "field",
+    "value",
+    "offer_id",
+    "row_json",
+    "document_sha256",
+    "decision",
+    "decided_by",
+)
+
+
+def settle(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recorded_at: datetime) -> None:
+    """Append refusals and decisions; `recorded_at` is naive UTC. What is known already is left as it is."""
+    rows = list(rows)
+    known = dict(
+        con.execute(
+            "select quarantine_id, arg_max(decision, (recorded_at, decision is not null)) from core.quarantine "
+            "where quarantine_id in (select unnest(?::BIGINT[])) group by quarantine_id",
+            [[row.quarantine_id for row in rows]],
+        ).fetchall()
+    )
+    values = []
+    for row in rows:
+        if row.quarantine_id not in known or row.decision not in (None, known[row.quarantine_id]):
+            known[row.quarantine_id] = row.decision
+            decided_at = recorded_at if row.decision else None
+            values.append([*(getattr(row, name) for name in _COLUMNS), decided_at, recorded_at])
+    insert_rows(con, f"core.quarantine ({', '.join(_COLUMNS)}, decided_at, recorded_at)", values)
+
+
+def listed(con: duckdb.DuckDBPyConnection, *, everything: bool = False) -> list[Quarantined]:
+    """Return the refused rows that nobody settled, oldest first; with `everything` the settled ones too."""
+    rows = con.execute(
+        f"select {', '.join(_COLUMNS)} from core.quarantine "
+        "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1 "
+        "order by observed_at, source, scope, quarantine_id"
+    ).fetchall()
+    found = [Quarantined(look=-1, **dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+    return found if everything else [row for row in found if row.decision is None]
+
+
+def open_holds(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], list[Quarantined]]:
+    """Return the prices that wait for confirmation, oldest first, by source and offer."""
+    holds: dict[tuple[str, int], list[Quarantined]] = {}
+    for row in listed(con):
+        if row.gate == "history" and row.offer_id is not None:
+            holds.setdefault((row.source, row.offer_id), []).append(row)
+    return holds
+
+
+def waiting_with(con: duckdb.DuckDBPyConnection, row: Quarantined) -> list[Quarantined]:
+    """Return the open rows that are the same price of the same offer in the same document, oldest first."""
+    if row.gate != "history" or row.offer_id is None:
+        return [row]
+    waiting = open_holds(con)[row.source, row.offer_id]
+    return [each for each in waiting if shown_price(each) == shown_price(row)]
+
+
+def refused_prices(con: duckdb.DuckDBPyConnection) -> dict[tuple[object, ...], str]:
+    """Return the prices that jumped and were refused by a person, as `shown_price` names them, and by whom."""
+    return {
+        shown_price(row): row.decided_by or ""
+        for row in listed(con, everything=True)
+        if row.gate == "history" and row.decision == "refuse" and row.decided_by != NOT_REPEATED
+    }
+
+
+def shown_price(row: Quarantined) -> tuple[object, ...]:
+    """Return what makes two sightings of a price one: source, offer, document and the row itself."""
+    return (row.source, row.offer_id, row.document_sha256, row.row_json)
+
+
+def find(con: duckdb.DuckDBPyConnection, quarantine_id: int) -> Quarantined:
+    """Return one open row of the quarantine; raise where there is none of that id or it was settled."""
+    for row in listed(con, everything=True):
+        if row.quarantine_id == quarantine_id:
+            if row.decision is not None:
+                raise ChipledgerError(
+                    f"already settled: {row.decision}, by {row.decided_by}",
+                    source="quarantine",
+                    field="quarantine_id",
+                    value=str(quarantine_id),
+                )
+            return row
+    raise ChipledgerError(
+        "no such row",
+        source="quarantine",
+        field="quarantine_id",
+        value=str(quarantine_id),
+        hint="`chipledger quarantine list` shows what is open",
+    )

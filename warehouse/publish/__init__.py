@@ -1,0 +1,1 @@
+"""The published file, built from the log."""

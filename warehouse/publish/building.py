@@ -1,0 +1,287 @@
+"""What a published file holds, made in its order from the log: its copy, what follows from it, marts, macros, words."""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+import duckdb
+
+from warehouse.errors import ChipledgerError
+from warehouse.lake import ducklake
+from warehouse.log import db
+from warehouse.log.db import create_macros, insert_rows, quote, sql
+from warehouse.log.events import naive
+from warehouse.publish import incremental_days as settled
+from warehouse.publish import incremental_offers
+from warehouse.reference import accelerator_facts, accelerators, claims, models, purchase_terms, throughput
+from warehouse.schema.columns import COLUMNS
+from warehouse.schema.dictionary import DEPRECATED, describe
+from warehouse.schema.tables import DERIVED_TABLES, REFERENCE_TABLES, TABLES, columns_of
+
+
+class Model(Protocol):
+    """What publishing needs of a mart: its name, what a row is, its SELECT, and whether to keep its rows.
+
+    `settled` is as in warehouse.publish.incremental_days, `by_offer` and `beside` as in
+    warehouse.publish.incremental_offers: None where the mart is made
+    anew each time.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def schema(self) -> str: ...
+    @property
+    def row(self) -> str: ...
+    @property
+    def is_table(self) -> bool: ...
+    @property
+    def sql(self) -> str: ...
+    @property
+    def example(self) -> str | None: ...
+    @property
+    def settled(self) -> str | None: ...
+    @property
+    def by_offer(self) -> incremental_offers.ByOffer | None: ...
+    @property
+    def beside(self) -> str | None: ...
+
+
+class ComputedTable(Protocol):
+    """What publishing needs of a mart that Python computes: name, what a row is, columns, and rows from the file."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def row(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[str]: ...
+    @property
+    def rows(self) -> Callable[[duckdb.DuckDBPyConnection], list[tuple[object, ...]]]: ...
+
+
+class Macro(Protocol):
+    """What publishing needs of a mart that takes parameters: name, what a row is, parameters with examples, SELECT."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def row(self) -> str: ...
+    @property
+    def parameters(self) -> Mapping[str, str]: ...
+    @property
+    def sql(self) -> str: ...
+
+
+SourceRow = tuple[str, str, str, str, int, int | None, str]
+"""A row of core.source: source, provider, title, kind, precedence, max_age_hours (None: never current), url."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """What a published file shall hold beside the log.
+
+    `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
+    all that stands there then. Prices older than `ranked_days`, of marketplaces `marketplace_days`, are never ranked.
+    """
+
+    marts: Sequence[Model]
+    public: Sequence[Model]
+    aliases: Collection[str]
+    macros: Sequence[Macro]
+    computed: Sequence[ComputedTable]
+    formulas: Callable[[duckdb.DuckDBPyConnection], None]
+    sources: Iterable[SourceRow]
+    ranked_days: int = 90
+    marketplace_days: int = 30
+
+    @property
+    def sql_sha256(self) -> str:
+        """Return the hash of the SELECTs that marts and what they rest on are made by."""
+        marts = (*self.marts, *self.public)
+        told = [
+            (mart.schema, mart.name, mart.sql, mart.is_table, mart.settled, mart.by_offer, mart.beside)
+            for mart in marts
+        ]
+        core = [sql(f"{name}.sql") for name in (*OF_OFFERS, *OF_PRICES)]
+        return hashlib.sha256(repr((told, db.macros(), core)).encode()).hexdigest()
+
+
+OF_OFFERS = ("current_instance_type", "offer_unit")
+OF_PRICES = ("first_look", "silent_import", "usd_rate", "current_price")
+"""SELECTs of core, those before and after the intervals of prices."""
+
+
+def build(
+    con: duckdb.DuckDBPyConnection,
+    part: Path,
+    *,
+    before: Path,
+    contents: Contents,
+    built_at: datetime,
+    version: str,
+    snapshot_id: int | None,
+) -> None:
+    """Make a published file from the log that the connection has open, of a lake from one snapshot.
+
+    What nothing has touched since the file `before` is taken over from there, where there is one.
+    """
+    build = con.execute("select current_database()").fetchone()
+    if build is None:
+        raise ChipledgerError("the writer's file has no name", source="build.duckdb")
+    # A part file that a crash leaves is thrown away, so nothing has to bring it back.
+    con.execute(f"attach {quote(str(part))} as published (recovery_mode no_wal_writes)")
+    try:
+        with settled.attached(con, before) as has_before, incremental_offers.twin(con), ducklake.transaction(con):
+            con.execute("use published")
+            for schema in ("core", "meta", "int", "mart"):
+                con.execute(f"create schema {schema}")
+            con.execute(
+                "create table meta.build as select ?::TIMESTAMP as built_at, ? as version, ? as sql_sha256, "
+                "0 as n_taken_over, ?::INTEGER as ranked_days, ?::INTEGER as marketplace_days",
+                [naive(built_at), version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
+            )
+            _copy_log(con, build[0], snapshot_id)
+            _make_references(con, contents)
+            db.keep(con)
+            is_alike = has_before and settled.is_alike(con)
+            offers = incremental_offers.begin(con) if is_alike else None
+            _make_intervals(con, offers)
+            _make_marts(con, contents.marts, offers, is_before_alike=is_alike)
+            for macro in contents.macros:
+                con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
+            for table in contents.computed:
+                columns = ", ".join(f"{name} {COLUMNS[name].type}" for name in table.columns)
+                con.execute(f"create table int.{table.name} ({columns})")
+                insert_rows(con, f"int.{table.name}", table.rows(con))
+            _make_public(con, contents)
+            describe(con, contents.marts, contents.computed, contents.public, contents.macros)
+    finally:
+        con.execute(f"use {build[0]}")
+        con.execute("detach published")
+
+
+def _make_references(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    """Make what is read from the package, and what offers are in its words."""
+    insert_rows(con, "core.source", list(contents.sources))
+    _load_reference(con)
+    contents.formulas(con)
+    _refuse_unknown_sources(con)
+    create_macros(con)
+    _read_labels(con)
+    db.keep(con)
+    con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
+    con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
+
+
+def _make_intervals(con: duckdb.DuckDBPyConnection, offers: incremental_offers.Offers | None) -> None:
+    """Make the intervals of all prices, and what follows from them directly."""
+    incremental_offers.create(
+        con, "core.sku_price", incremental_offers.SKU_PRICE_SELECT, incremental_offers.SKU_PRICE, offers
+    )
+    for name in OF_PRICES:
+        con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
+
+
+def _make_marts(
+    con: duckdb.DuckDBPyConnection,
+    marts: Sequence[Model],
+    offers: incremental_offers.Offers | None,
+    *,
+    is_before_alike: bool,
+) -> None:
+    con.execute(
+        "create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR, example VARCHAR)"
+    )
+    con.execute("create table meta.settled (name VARCHAR, first_day DATE)")
+    for model in marts:
+        db.keep(con)
+        if not model.is_table:
+            con.execute(f"create view int.{model.name} as {model.sql}")
+        elif model.by_offer:
+            incremental_offers.create(con, f"int.{model.name}", model.sql, model.by_offer, offers, beside=model.beside)
+        else:
+            settled.create(con, model, is_before_alike=is_before_alike)
+        _note(con, model.name, model)
+
+
+def _note(con: duckdb.DuckDBPyConnection, name: str, model: Model) -> None:
+    """Write down how a mart is made, where readers find it."""
+    values = [name, model.row, model.is_table, model.sql, model.example]
+    con.execute("insert into meta.model values (?, ?, ?, ?, ?)", values)
+
+
+def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    """Make the tables that users read, and the names that they knew before as views, for one release."""
+    for model in contents.public:
+        db.keep(con)
+        con.execute(f"create {'table' if model.is_table else 'view'} mart.{model.name} as {model.sql}")
+        _note(con, f"mart.{model.name}", model)
+    names = [model.name for model in contents.marts] + [table.name for table in contents.computed]
+    for name in filter(contents.aliases.__contains__, names):
+        con.execute(f"create view mart.{name} as from int.{name}")
+        con.execute(f"comment on view mart.{name} is {quote(f'{DEPRECATED}: query int.{name}')}")
+
+
+def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | None) -> None:
+    """Copy the log, sorted so that it compresses and that one offer's history lies together.
+
+    Of a lake, which others write meanwhile, it is the log of one snapshot.
+    """
+    at = "" if snapshot_id is None else f" at (version => {snapshot_id})"
+    order = {"price_event": "offer_id, valid_from, recorded_at", "sighting": "observed_at, offer_id"}
+    for table in TABLES:
+        keys = order.get(table.name, "all")
+        con.execute(f"create table {table.qualified} as from {build}.{table.qualified}{at} order by {keys}")
+
+
+def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the tables that are read from the package's own data."""
+    facts = accelerator_facts.read_table()
+    read: tuple[Sequence[Sequence[object]], ...] = (
+        facts,
+        accelerator_facts.wide(facts),
+        list(models.core_rows(models.read_table())),
+        purchase_terms.read_table(),
+        [claims.core_row(claim) for claim in claims.shipped()],
+    )
+    for table, rows in zip(REFERENCE_TABLES, read, strict=True):
+        columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
+        con.execute(f"create table {table.qualified} ({columns})")
+        insert_rows(con, table.qualified, rows)
+    throughput.complete(con)
+
+
+def _read_labels(con: duckdb.DuckDBPyConnection) -> None:
+    """Make core.accelerator_label: what we read today in the words that providers have for their chips."""
+    (table,) = (table for table in DERIVED_TABLES if table.name == "accelerator_label")
+    columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
+    con.execute(f"create table {table.qualified} ({columns})")
+    found = con.execute(
+        "select distinct service_provider_name, accelerator_label from core.offer "
+        "where accelerator_label is not null order by all"
+    ).fetchall()
+    nothing = (None,) * (len(table.columns) - 2)
+    insert_rows(
+        con,
+        table.qualified,
+        [(provider, label, *(accelerators.resolve(label, provider) or nothing)) for provider, label in found],
+    )
+
+
+def _refuse_unknown_sources(con: duckdb.DuckDBPyConnection) -> None:
+    """Raise where a price comes from a source that nothing says how far to believe."""
+    row = con.execute(
+        "select distinct source from core.price_event where source not in (select source from core.source)"
+    ).fetchone()
+    if row:
+        raise ChipledgerError(
+            "prices of a source that is not registered",
+            source="core.price_event",
+            field="source",
+            value=str(row[0]),
+            hint="Register it in extract/__init__.py, or rebuild without it",
+        )

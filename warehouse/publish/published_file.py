@@ -1,0 +1,180 @@
+"""The published file: built fresh from the log, verified, and renamed into place.
+
+Readers may keep the old file open all the while; they see the old data until they open it again. An open DuckDB file
+is never copied, and never opened a second time by the process that has it open: both drop DuckDB's lock.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from warehouse.errors import ChipledgerError
+from warehouse.lake import ducklake, publication
+from warehouse.log.events import naive
+from warehouse.publish import building
+from warehouse.publish.building import ComputedTable, Macro, Model, SourceRow
+
+FILE_NAME = "prices.duckdb"
+
+
+def publish(
+    con: duckdb.DuckDBPyConnection,
+    data_dir: Path,
+    *,
+    marts: Sequence[Model],
+    public: Sequence[Model] = (),
+    aliases: Collection[str] = (),
+    macros: Sequence[Macro] = (),
+    computed: Sequence[ComputedTable] = (),
+    formulas: Callable[[duckdb.DuckDBPyConnection], None] = lambda con: None,
+    sources: Iterable[SourceRow],
+    built_at: datetime,
+    version: str,
+    ranked_days: int = 90,
+    marketplace_days: int = 30,
+) -> Path:
+    """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
+
+    Of a lake it is put where all its readers find it, too, unless it is built in another folder than the lake's own
+    data directory, to be looked at; one process publishes at a time.
+    `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
+    all that stands there then. Prices older than `ranked_days` (marketplaces: `marketplace_days`) are never ranked.
+    The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
+    """
+
+    contents = building.Contents(
+        marts=marts,
+        public=public,
+        aliases=aliases,
+        macros=macros,
+        computed=computed,
+        formulas=formulas,
+        sources=sources,
+        ranked_days=ranked_days,
+        marketplace_days=marketplace_days,
+    )
+
+    def build(part: Path) -> None:
+        building.build(
+            con,
+            part,
+            before=data_dir / FILE_NAME,
+            contents=contents,
+            built_at=built_at,
+            version=version,
+            snapshot_id=snapshot_id,
+        )
+
+    shared, snapshot_id = ducklake.of(con), None
+    if shared is not None and data_dir != shared.place.data_dir:
+        snapshot_id = ducklake.snapshot(con)
+    if shared is None or snapshot_id is not None:
+        return make_whole(data_dir / FILE_NAME, build=build, verify=_verify)
+    with shared.lock("publish"):
+        shared.renew()
+        snapshot_id = ducklake.snapshot(con)
+        file = make_whole(data_dir / FILE_NAME, build=build, verify=_verify)
+        publication.put(con, file, built_at=naive(built_at), snapshot_id=snapshot_id, version=version)
+    return file
+
+
+def make_whole(
+    target: Path, *, build: Callable[[Path], None], verify: Callable[[Path], None], mode: int = 0o444
+) -> Path:
+    """Build a file beside its place, verify it, flush it and rename it, so that it appears whole or not at all.
+
+    The caller holds the writer's lock. Whatever is raised leaves the old file as it was.
+    """
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    _remove_parts(target)
+    try:
+        build(part)
+        verify(part)
+        _put_in_place(part, target, mode)
+    finally:
+        part.unlink(missing_ok=True)
+    return target
+
+
+CHECKS = (
+    (
+        "intervals of one offer and source overlap",
+        "select offer_id from core.sku_price "
+        "qualify valid_from < lag(coalesce(valid_to, TIMESTAMP '9999-01-01')) over "
+        "(partition by offer_id, source order by valid_from)",
+    ),
+    (
+        "an offer has two open intervals from one source",
+        "select offer_id from core.sku_price where valid_to is null group by offer_id, source having count(*) > 1",
+    ),
+    ("an interval ends before it begins", "select offer_id from core.sku_price where valid_to <= valid_from"),
+    (
+        "an interval was last confirmed outside itself",
+        "select offer_id from core.sku_price where last_observed_at < valid_from or last_observed_at >= valid_to",
+    ),
+    (
+        "a spliced price was last confirmed outside itself",
+        "select offer_id from int.price_history where last_observed_at < valid_from or last_observed_at >= valid_to",
+    ),
+    (
+        "a price event has no document",
+        "select e.document_sha256 from core.price_event as e anti join core.document as d using (document_sha256)",
+    ),
+    (
+        "a price event has no offer",
+        "select e.offer_id from core.price_event as e anti join core.offer as o using (offer_id)",
+    ),
+    (
+        "a price per chip-hour is not positive",
+        "select offer_id from int.accelerator_hour_price where price_per_accelerator_hour <= 0",
+    ),
+    (
+        "FOCUS SkuPrice: a record is not unique",
+        'select "SkuPriceId" from int.focus_sku_price group by "ServiceProviderName", "SkuPriceId", "ContractId", '
+        '"SkuPriceEffectiveStart", "PricingCurrency", "UnitPriceType", "PricingRegionId" having count(*) > 1',
+    ),
+)
+"""What must hold of every published file: each is a name and a SELECT that must give no row."""
+
+
+def _verify(part: Path) -> None:
+    """Open the finished file anew, as a reader would, and run every check and every model."""
+    with duckdb.connect(str(part), read_only=True) as con:
+        for name, query in CHECKS:
+            row = con.execute(f"{query} limit 1").fetchone()
+            if row:
+                raise ChipledgerError(
+                    f"not published: {name}",
+                    source=part.name,
+                    field="check",
+                    value=str(row[0]),
+                    hint="The last published file stands; `chipledger rebuild` makes the log anew",
+                )
+        for (name,) in con.execute("select name from meta.model").fetchall():
+            con.execute(f"select * from {name if '.' in name else f'int.{name}'} limit 1").fetchall()
+
+
+def _put_in_place(part: Path, target: Path, mode: int) -> None:
+    part.chmod(mode)
+    _flush(part)
+    # A .wal left beside the target would be replayed into the new file.
+    target.with_name(target.name + ".wal").unlink(missing_ok=True)
+    part.replace(target)
+    _flush(target.parent)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove_parts(target: Path) -> None:
+    """Remove what killed runs left; the caller holds the writer's lock, so nobody is writing them."""
+    for left in target.parent.glob(f"{target.name}.*.part*"):
+        left.unlink(missing_ok=True)

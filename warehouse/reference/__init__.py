@@ -1,0 +1,1 @@
+"""Reference tables: chips, models, terms, measured runs, claims."""

@@ -1,0 +1,58 @@
+"""The columns of commitments and choices: name, DuckDB type, meaning and unit, for `warehouse.schema.columns`."""
+
+USD_M = "USD per million tokens"
+
+COMMITMENT = (
+    ("table_cell", "VARCHAR", "Which price of the machine it is: on_demand, reserved_1 or reserved_3 (years)", ""),
+    ("region_rank", "BIGINT", "Rank of the region by the chip's on-demand price, ranked prices first; 1: cheapest", ""),
+    (
+        "on_demand_price_usd",
+        "DOUBLE",
+        "On-demand list price of the same machine in the same place",
+        "USD per chip-hour",
+    ),
+    ("on_demand_last_observed_at", "TIMESTAMP", "When the on-demand price was last seen", "UTC"),
+    ("on_demand_is_current", "BOOLEAN", "Whether the on-demand price is current", ""),
+    ("on_demand_offer_id", "BIGINT", "Offer of the on-demand price", ""),
+    # how list prices moved
+    ("first_observed_at", "TIMESTAMP", "When an on-demand list price of the chip was first seen", "UTC"),
+    ("offer_years", "DOUBLE", "Years for which offers were seen, summed over the offers", "offer-years"),
+    ("n_moves", "BIGINT", "List changes of all offers, falls and rises", "moves"),
+    ("n_falls", "BIGINT", "List changes that were falls", "moves"),
+    ("n_move_days", "BIGINT", "Days on which any offer moved", "days"),
+    (
+        "yearly_drift",
+        "DOUBLE",
+        "Sum of the relative moves / offer_years; NULL: seen for less than a year",
+        "share a year",
+    ),
+    ("deepest_fall", "DOUBLE", "Lowest relative move of the chip's list price; NULL: none fell", "share"),
+    ("provider_deepest_fall", "DOUBLE", "Lowest relative move of any of the provider's chips", "share"),
+    # what wins where
+    ("workload", "VARCHAR", "Name of a workload that published comparisons decide for", ""),
+    ("workload_task", "VARCHAR", "training, serving or offline", ""),
+    ("training_tokens", "DOUBLE", "Tokens of the whole training", "tokens"),
+    ("least_interactivity", "DOUBLE", "Speed that a user must have at least", "tokens per second and user"),
+    ("figure_source", "VARCHAR", "Where the workload's figures come from", ""),
+    ("last_obtainable_at", "TIMESTAMP", "When it was last seen to be there; NULL: never", "UTC"),
+    ("last_asked_at", "TIMESTAMP", "When it was last asked whether it is there; NULL: never", "UTC"),
+    ("n_feasible", "BIGINT", "Rows of cost that are feasible at this yardstick", "rows"),
+    ("usd_per_million_low", "DOUBLE", "Cost at low price and high rate", USD_M),
+    ("usd_per_million", "DOUBLE", "Cost at median price and rate", USD_M),
+    ("usd_per_million_high", "DOUBLE", "Cost at high price and low rate", USD_M),
+    ("runner_up_usd_per_million", "DOUBLE", "Cost of the runner-up at median price and rate", USD_M),
+    ("runner_up_usd_per_million_low", "DOUBLE", "The same at low price and high rate", USD_M),
+    ("runner_up_last_obtainable_at", "TIMESTAMP", "When the runner-up was last seen to be there; NULL: never", "UTC"),
+    ("runner_up_evidence_grade", "VARCHAR", "Grade of the evidence for the runner-up's rate", ""),
+    ("runner_up_price_usd", "DOUBLE", "Median price of the runner-up", "USD per chip-hour"),
+    ("runner_up_rate", "DOUBLE", "Median rate of the runner-up", "tokens per second and paid chip"),
+    ("margin_usd_per_million", "DOUBLE", "runner_up_usd_per_million - usd_per_million", USD_M),
+    ("margin_share", "DOUBLE", "1 - usd_per_million / runner_up_usd_per_million", "share"),
+    ("is_clear", "BOOLEAN", "Whether the best costs less at its highest than the runner-up at its lowest", ""),
+    ("runner_up_price_to_win", "DOUBLE", "Price at which the runner-up costs as much", "USD per chip-hour"),
+    ("runner_up_rate_to_win", "DOUBLE", "Rate at which the runner-up costs as much", "tokens per second and paid chip"),
+    ("price_to_lose", "DOUBLE", "Price at which the best costs as much as the runner-up", "USD per chip-hour"),
+    ("spot_option", "VARCHAR", "Cheapest spot that is left out for its interruptions, in words", ""),
+    ("spot_usd_per_million_without_loss", "DOUBLE", "What it would cost if it were never interrupted", USD_M),
+    ("spot_loss_to_win", "DOUBLE", "Share of its hours that it may lose and still cost as much as the best", "share"),
+)

@@ -1,0 +1,122 @@
+"""What everything in a published file means: a COMMENT on each table and column, and the same words as a table."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+import duckdb
+
+from warehouse.errors import ChipledgerError
+from warehouse.log.db import insert_rows, quote
+from warehouse.schema.columns import COLUMNS, FOCUS_COLUMNS, Column
+from warehouse.schema.tables import DERIVED_TABLES, REFERENCE_TABLES, TABLES
+
+
+class Described(Protocol):
+    """What describing needs of a mart: its name and what a row is."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def row(self) -> str: ...
+
+
+class DescribedMacro(Described, Protocol):
+    """What describing needs of a table macro: parameters with examples, too."""
+
+    @property
+    def parameters(self) -> Mapping[str, str]: ...
+
+
+DEPRECATED = "Deprecated"
+"""How the comment begins of a name that is kept for one release only."""
+
+DICTIONARY = {
+    "table_schema": "Schema of the table or view",
+    "table_name": "Name of the table or view",
+    "column_name": "Name of the column",
+    "data_type": "DuckDB type of the column",
+    "meaning": "What it holds",
+    "unit": "Unit of its values; NULL where it has none",
+}
+"""Columns of mart.data_dictionary, all text, with their comments."""
+
+
+def describe(
+    con: duckdb.DuckDBPyConnection,
+    marts: Sequence[Described],
+    computed: Sequence[Described],
+    public: Sequence[Described],
+    macros: Sequence[DescribedMacro],
+) -> None:
+    """Put a COMMENT on every table, view, macro and column, and the same words into mart.data_dictionary.
+
+    The deprecated names of the schema mart have a comment already, and no place in the dictionary.
+    """
+    rows = {table.qualified: table.row for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)}
+    rows |= {f"int.{model.name}": model.row for model in (*marts, *computed)}
+    rows |= {f"mart.{model.name}": model.row for model in public}
+    rows["core.first_look"] = "When one source first looked at one scope"
+    rows["core.silent_import"] = "One import that tells changes alone, and the day of its last word"
+    rows["core.current_instance_type"] = "The fact of core.instance_type in force when the file was built"
+    described = con.execute(
+        "select c.schema_name, c.table_name, c.column_name, c.data_type, v.view_name is not null as is_view "
+        "from duckdb_columns() as c left join duckdb_views() as v on v.database_name = c.database_name "
+        "and v.schema_name = c.schema_name and v.view_name = c.table_name "
+        "where c.database_name = 'published' and c.schema_name in ('core', 'int', 'mart') "
+        f"and coalesce(not starts_with(v.comment, '{DEPRECATED}'), true) "
+        "order by c.schema_name, c.table_name, c.column_index"
+    ).fetchall()
+    described += [
+        ("mart", macro.name, name, data_type, None)
+        for macro in macros
+        for name, data_type, *_ in con.execute(
+            f"describe select * from mart.{macro.name}({', '.join(macro.parameters.values())})"
+        ).fetchall()
+    ]
+    comments, dictionary = dictionary_of(described, rows, COLUMNS | FOCUS_COLUMNS)
+    comments += [f"comment on macro table mart.{macro.name} is {quote(macro.row)}" for macro in macros]
+    write_dictionary(con, "mart", comments, dictionary)
+
+
+ColumnMade = tuple[str, str, str, str, bool | None]
+"""A column that was made: schema, table, name, DuckDB type, and whether of a view (None: of a macro)."""
+
+
+def dictionary_of(
+    made: Iterable[ColumnMade], rows: Mapping[str, str], columns: Mapping[str, Column]
+) -> tuple[list[str], list[tuple[object, ...]]]:
+    """Return the COMMENT statements for columns and their tables, and the rows of their data dictionary.
+
+    `rows` says by qualified name what a row of each table is. Raises ChipledgerError for a column without an entry.
+    """
+    left = dict(rows)
+    comments = []
+    dictionary: list[tuple[object, ...]] = []
+    for schema, table, name, data_type, is_view in made:
+        column = columns.get(name)
+        if column is None:
+            raise ChipledgerError(
+                "a column without an entry in warehouse/schema/tables.py",
+                source=f"{schema}.{table}",
+                field="column",
+                value=name,
+            )
+        if is_view is not None:  # DuckDB has no comments on the columns of a macro
+            comments.append(f'comment on column {schema}.{table}."{name}" is {quote(column.comment)}')
+        row = left.pop(f"{schema}.{table}", None)
+        if row:
+            comments.append(f"comment on {'view' if is_view else 'table'} {schema}.{table} is {quote(row)}")
+        dictionary.append((schema, table, name, data_type, column.meaning, column.unit or None))
+    return comments, dictionary
+
+
+def write_dictionary(
+    con: duckdb.DuckDBPyConnection, schema: str, comments: list[str], dictionary: list[tuple[object, ...]]
+) -> None:
+    """Make the table data_dictionary in a schema, and put all comments in place."""
+    table = f"{schema}.data_dictionary"
+    con.execute(f"create table {table} ({', '.join(f'{name} VARCHAR' for name in DICTIONARY)})")
+    own = [f"comment on table {table} is 'Every column of this file: its type, meaning and unit'"]
+    own += [f"comment on column {table}.{name} is {quote(meaning)}" for name, meaning in DICTIONARY.items()]
+    con.execute(";".join((*own, *comments)))
+    insert_rows(con, table, dictionary)
