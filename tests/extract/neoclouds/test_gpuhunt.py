@@ -20,7 +20,7 @@ from web_site import Site, open_site, send
 
 from extract.base import Context
 from extract.catalogues import gpuhunt_
-from extract.catalogues.gpuhunt_ import SERVED, READ_HERE, SOURCE
+from extract.catalogues.gpuhunt_ import READ_HERE, SERVED, SOURCE
 from extract.neoclouds import SOURCES
 from extract.web.http import HttpWeb, Retries
 from flows.collect import steps
