@@ -208,8 +208,7 @@ held as (
 ),
 
 point as (
-    select distinct
-        * exclude (accelerator_name, unit_key, known_from, output_rate_per_paid_accelerator, throughput_id)
+    select distinct * exclude (accelerator_name, unit_key, known_from, output_rate_per_paid_accelerator, throughput_id)
     from int.token_rate_history
 )
 
