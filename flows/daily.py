@@ -11,7 +11,6 @@ import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -37,7 +36,7 @@ from flows.alerts import deliver, heartbeat
 from flows.collect import fan_out, groups, handed, handed_shared, limits, steps
 from flows.collect.fan_out import Collected, Known, Scope
 from flows.collect.summary import Summary
-from flows.config import run_settings, settings
+from flows.config import settings
 from flows.scheduling import run_page
 from flows.scheduling.retrying import AGAIN
 from flows.scheduling.run_page import known, outcome, page, without_secrets
@@ -85,7 +84,7 @@ def daily(
     log = get_run_logger()
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
     if wait_seconds is not None:
-        chosen = replace(chosen, wait_seconds=wait_seconds)
+        chosen = chosen.replace(wait_seconds=wait_seconds)
     chosen = chosen.offline() if offline else chosen
     with steps.open_run(chosen, is_offline=offline, progress=log.info) as one:
         planned = one.plan(one.sources(known(sources or []), offline=offline), scopes or ())
@@ -151,8 +150,8 @@ def collect_all(one: steps.Run, planned: "Sequence[tuple[Source, str]]") -> None
     """Collect scopes where the settings say, and land what comes in this thread; one that fails fails alone."""
     if one.lake is None:
         handed.take_left(one)
-    how = run_settings.of(one.settings)
-    if how.fan_out == "threads":
+    how = one.settings.run
+    if how.task_runner == "threads":
         fetch_all(one, [(source.name, scope) for source, scope in planned])
         return
     here = [(source.name, scope) for source, scope in planned if not fan_out.is_sent(source)]
@@ -170,7 +169,7 @@ def collect_all(one: steps.Run, planned: "Sequence[tuple[Source, str]]") -> None
     own: ThreadPoolTaskRunner[Any] = ThreadPoolTaskRunner(max_workers=one.settings.workers)
     with own:
         futures: dict[PrefectFuture[Any], Scope] = {submitted(own, fetch, scope): scope for scope in here}
-        if how.fan_out == "dask":
+        if how.task_runner == "dask":
             with dask_cluster(one.settings, how) as cluster:
                 for scope in away:
                     known = {scope: fan_out.known_to(one, *scope)}
@@ -182,7 +181,7 @@ def collect_all(one: steps.Run, planned: "Sequence[tuple[Source, str]]") -> None
                 one.progress(f"{' '.join(scope)}: no worker began it, so the run does")
                 futures[submitted(own, fetch, scope)] = scope
             settle(futures, take)
-    if how.fan_out == "dask" or one.lake is None:  # workers on a shared warehouse have told it themselves
+    if how.task_runner == "dask" or one.lake is None:  # workers on a shared warehouse have told it themselves
         fan_out.remember(one.con, one.summary.run_id, done, one.clock())
 
 
@@ -241,13 +240,13 @@ def collect_task(data_dir: Path, run_id: str, known: Mapping[Scope, Known]) -> T
     return collect_one
 
 
-def dask_cluster(chosen: settings.Settings, how: run_settings.RunSettings) -> Any:
+def dask_cluster(chosen: settings.Settings, how: settings.RunSettings) -> Any:
     """Return the task runner of the cluster that the settings name, or of one of its own on this machine."""
     try:
         from prefect_dask.task_runners import DaskTaskRunner
     except ImportError as error:
         raise SettingsError(
-            "Dask is not installed", field="run.fan_out", value=how.fan_out, hint="Install the extra `dask`"
+            "Dask is not installed", field="run.task_runner", value=how.task_runner, hint="Install the extra `dask`"
         ) from error
     if how.dask_address:
         return DaskTaskRunner(address=how.dask_address)
@@ -287,7 +286,7 @@ class Workers:
         except ObjectNotFound as error:
             raise SettingsError(
                 f"the server has no deployment {COLLECT}",
-                field="run.fan_out",
+                field="run.task_runner",
                 value="workers",
                 hint="`chipledger deploy` makes it; without a server choose threads or dask",
             ) from error
@@ -335,7 +334,7 @@ def collect(run_id: str, number: int, scopes: list[str], data_dir: str | None = 
         data_dir: Where everything is kept; by default as the settings say.
     """
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
-    how = run_settings.of(chosen)
+    how = chosen.run
     asked = [(source, scope) for source, _, scope in (each.partition(" ") for each in scopes)]
     with handed_shared.opened(chosen, run_id) as handover, handover.begun(number, asked) as known:
         if known is None:

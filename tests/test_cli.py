@@ -19,10 +19,10 @@ UNREACHABLE = """
 [sources.nebius]
 url = "http://127.0.0.1:9/pricing"
 [sources.aws_price_list]
-door = "bulk"
+access = "bulk"
 bulk_url = "http://127.0.0.1:9"
 [sources.aws_savings_plans]
-door = "bulk"
+access = "bulk"
 bulk_url = "http://127.0.0.1:9"
 [sources.aws_spot_feed]
 enabled = true
@@ -179,7 +179,7 @@ def test_parse_of_something_else_is_an_error_object(tmp_path):
         ("worker = 3", "worker"),
         ("workers = 0", "workers"),
         ("[sources.aws]", "sources.aws"),
-        ('[sources.aws_price_list]\ndoor = "front"', "sources.aws_price_list.door"),
+        ('[sources.aws_price_list]\ndoor = "front"', "sources.aws_price_list.access"),
         ("not toml", "TOML"),
     ],
 )

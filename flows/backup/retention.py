@@ -13,9 +13,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 
-from flows.config import retention_settings, warehouse_settings
 from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_of, place_of
 from warehouse.errors import ChipledgerError
 from warehouse.landing.folder import Landing
 from warehouse.landing.packs import is_named
@@ -57,10 +55,10 @@ def keep_house(settings: Settings, now: datetime, *, thoroughly: bool = False) -
 
     `thoroughly`: also look again at months that were packed before, where a document may have come in since.
     """
-    chosen = retention_settings.of(settings)
+    chosen = settings.retention
     kept = Kept()
-    landing = landing_of(settings)
-    is_ours = not place_of(settings).is_shared and not warehouse_settings.of(settings).landing
+    landing = settings.landing()
+    is_ours = not settings.place().is_shared and not settings.warehouse.landing
     if is_ours:
         landing.remove_parts()
     if chosen.compact_after_days and is_ours:

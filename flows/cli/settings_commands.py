@@ -30,8 +30,7 @@ def settings(*, in_json: bool) -> None:
 def init(*, force: bool, in_json: bool) -> None:
     """Write a settings file with every setting in it, commented out; one that is there is left as it is."""
     with output.errors(in_json=in_json):
-        from flows.config import show
-        from flows.config.settings import FILE_NAME
+        from flows.config import FILE_NAME, show
 
         path: Path = _given()["file"] or Path(FILE_NAME)
         aside = show.write(path, force=force)

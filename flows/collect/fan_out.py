@@ -19,7 +19,6 @@ from extract import source_named
 from extract.base import Source
 from flows.collect import steps
 from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_of, place_of
 from warehouse.documents import Look
 from warehouse.errors import SourceError
 from warehouse.lake.ducklake import Lake, transacted
@@ -74,7 +73,7 @@ class Elsewhere(steps.Run):
         self.settings = settings
         self.clock = clock
         self.progress = lambda message: None
-        self.landing = landing_of(settings)
+        self.landing = settings.landing()
         self._landed = {(source, key): dict(row) for key, row in known.landed.items()}
         self._last_good = {(source, scope): known.last_observed} if known.last_observed else {}
         self._polite = None
@@ -102,7 +101,7 @@ def collect_scope(
     """
     source = source_named(source_name)
     began = time.monotonic()
-    if not place_of(settings).is_shared:
+    if not settings.place().is_shared:
         looks = Elsewhere(settings, source_name, scope, known, clock).fetch(source, scope)
         return Collected(source=source_name, scope=scope, seconds=time.monotonic() - began, looks=looks)
     with steps.open_run(settings, clock=clock) as one, shared_lake(one).scopes([(source_name, scope)]):

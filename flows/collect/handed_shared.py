@@ -18,7 +18,6 @@ from flows.collect import steps
 from flows.collect.fan_out import Collected, Known, Scope
 from flows.collect.handed import BEGUN, TAKEN_BACK, Handed, error_of
 from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_of, place_of
 from warehouse.lake import ducklake as lake
 from warehouse.lake.ducklake import Lake, transacted
 from warehouse.landing.folder import stamp, unstamp
@@ -128,9 +127,9 @@ def of_run(one: steps.Run) -> HandedShared | Handed:
 @contextmanager
 def opened(settings: Settings, run_id: str) -> Iterator[HandedShared | Handed]:
     """Yield what one who collects for a run hands over with."""
-    place = place_of(settings)
+    place = settings.place()
     if not place.is_shared:
-        yield Handed(settings.data_dir, landing_of(settings), run_id)
+        yield Handed(settings.data_dir, settings.landing(), run_id)
         return
     with db.open_log(place) as con:
         shared = lake.of(con)

@@ -24,10 +24,7 @@ from flows.collect import ingest, offline, pages
 from flows.collect.offline import ARCHIVES
 from flows.collect.source_table import source_rows
 from flows.collect.summary import Summary
-from flows.config import ranking_settings, run_settings
-from flows.config.ranking_settings import RankingSettings
-from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_of, place_of
+from flows.config.settings import RankingSettings, Settings
 from flows.shared import query, redact, user_file
 from transform.audit import tables as audit_tables
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC, create_formulas
@@ -177,9 +174,7 @@ class Run:
 
     def publish(self) -> Path:
         """Build, verify and put in place the published file; return its path."""
-        self.summary.file = publish_log(
-            self.con, self.settings.data_dir, self.clock(), ranking=ranking_settings.of(self.settings)
-        )
+        self.summary.file = publish_log(self.con, self.settings.data_dir, self.clock(), ranking=self.settings.ranking)
         self._build_private()
         return self.summary.file
 
@@ -188,7 +183,7 @@ class Run:
 
         What is told is stored and sent: it names file, place and field, and no value.
         """
-        if not self.settings.private and not (self.settings.data_dir / "private.duckdb").exists():
+        if not self.settings.private.is_set and not (self.settings.data_dir / "private.duckdb").exists():
             return
         from flows.private import private_file
 
@@ -362,16 +357,16 @@ def open_run(
 
     Of a file, a run holds the writer's lock. On a shared warehouse it has a part of the journal for itself.
     """
-    place = place_of(settings)
+    place = settings.place()
     with disk.faults(settings.data_dir), db.open_log(place, wait_seconds=settings.wait_seconds) as con:
         shared = ducklake.of(con)
         clock = clock or (offline.clock(con) if is_offline else utc_now)
         if shared is None:
-            yield Run(settings, con, landing_of(settings), clock, progress)
+            yield Run(settings, con, settings.landing(), clock, progress)
             return
-        journal = landing_of(settings).journal_parts
+        journal = settings.landing().journal_parts
         with own_part(journal, ingest.loaded_positions(con), shared.try_lock) as part:
-            yield Run(settings, con, landing_of(settings, part=part), clock, progress)
+            yield Run(settings, con, settings.landing(part=part), clock, progress)
 
 
 def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:
@@ -393,6 +388,10 @@ def run(
 ) -> Summary:
     """Do the whole daily job once: collect, load, publish, report."""
     with open_run(settings, clock=clock, is_offline=offline, progress=progress) as one:
-        one.summary.notes += run_settings.in_threads(settings)
+        if settings.run.task_runner != "threads":
+            one.summary.notes.append(
+                f'this command collects in threads; run.task_runner = "{settings.run.task_runner}" is for the daily '
+                "flow: run the deployment that `chipledger deploy` makes, or `python flows/daily.py`"
+            )
         one.fetch_all(one.plan(one.sources(source_names, offline=offline), scopes))
         return one.finish()

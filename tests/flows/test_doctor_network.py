@@ -118,11 +118,11 @@ def test_every_live_source_has_an_address_or_asks_an_api(monkeypatch: pytest.Mon
     none = {
         source.name
         for source in SOURCES
-        if source.kind == "live" and not examine_net.addresses(source, {"door": "bulk"})
+        if source.kind == "live" and not examine_net.addresses(source, {"access": "bulk"})
     }
     assert none == {"aws_spot", "aws_capacity_blocks", "aws_instance_types", "gpuhunt"}
     for source in SOURCES:
-        assert all(url.startswith("https://") for url in examine_net.addresses(source, {"door": "bulk"}))
+        assert all(url.startswith("https://") for url in examine_net.addresses(source, {"access": "bulk"}))
     assert examine_net.root("https://me:s3cr3t@proxy.example.com:8443/v2?k=s3cr3t") == "https://proxy.example.com:8443"
 
 

@@ -92,7 +92,7 @@ def test_nothing_given_is_the_defaults(tmp_path: Path, monkeypatch: pytest.Monke
         ("[sources.vats]", "sources.vats", "Did you mean vast? Known: aws_capacity_block_rates, "),
         ("[sources.vast]\ngpu_name = 1", "sources.vast.gpu_name", "mean gpu_names? Known: enabled, gpu_names, url"),
         ("[sources.vast]\nenabled = 1", "sources.vast.enabled", "Allowed: true or false"),
-        ('[sources.aws_price_list]\ndoor = "back"', "sources.aws_price_list.door", "Allowed: 'auto', 'api' or 'bulk'"),
+        ('[sources.aws_price_list]\ndoor = "back"', "sources.aws_price_list.access", "Allowed: 'auto', 'api' or 'bulk'"),
         ('[sources.aws_spot]\nregions = "us"', "sources.aws_spot.regions", 'Allowed: "all" or a list of names'),
         ("[sources.aws_spot]\nsince = 3", "sources.aws_spot.since", "Allowed: a date, such as 2026-10-01"),
         ("[sources.aws_capacity_blocks]\ncounts = [0]", "sources.aws_capacity_blocks.counts", "whole numbers above 0"),

@@ -69,7 +69,7 @@ def test_prices_need_what_the_policy_allows_and_no_more(standin: aws.StandIn, ca
         before = set(called)
         if source.name in PUBLIC_FILES_ALONE:
             continue
-        chosen = {"regions": ["us-east-1"], "door": "api", "instance_types": ["p5.48xlarge"]}
+        chosen = {"regions": ["us-east-1"], "access": "api", "instance_types": ["p5.48xlarge"]}
         ctx = Context(
             web=HttpWeb(),
             settings={name: value for name, value in chosen.items() if name in source.settings},
@@ -89,7 +89,7 @@ def test_every_source_asks_for_what_it_can_do_without_a_list_of_regions(standin:
     """The lists of regions are asked for by the same operations, not by others."""
     for source in OF_AWS:
         if source.name not in PUBLIC_FILES_ALONE:
-            chosen = {"door": "api", "regions": "all", "bulk_url": standin.url}
+            chosen = {"access": "api", "regions": "all", "bulk_url": standin.url}
             settings = {name: value for name, value in chosen.items() if name in source.settings}
             source.scopes(Context(web=HttpWeb(), settings=settings, now=lambda: NOW))
     assert called <= allowed("prices.json")
