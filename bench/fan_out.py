@@ -104,7 +104,7 @@ def settings_file(folder: Path, standin: aws.StandIn, names: tuple[str, ...]) ->
     off = [each.name for each in SOURCES if each.kind == "live" and each.name != "aws_price_list"]
     told = folder / "chipledger.toml"
     told.write_text(
-        f'data_dir = "{folder / "data"}"\n[sources.aws_price_list]\ndoor = "bulk"\nbulk_url = "{standin.url}"\n'
+        f'data_dir = "{folder / "data"}"\n[sources.aws_price_list]\naccess = "bulk"\nbulk_url = "{standin.url}"\n'
         f"regions = {json.dumps(names)}\n" + "".join(f"[sources.{name}]\nenabled = false\n" for name in off)
     )
     return told

@@ -179,7 +179,7 @@ def test_parse_of_something_else_is_an_error_object(tmp_path):
         ("worker = 3", "worker"),
         ("workers = 0", "workers"),
         ("[sources.aws]", "sources.aws"),
-        ('[sources.aws_price_list]\ndoor = "front"', "sources.aws_price_list.access"),
+        ('[sources.aws_price_list]\naccess = "front"', "sources.aws_price_list.access"),
         ("not toml", "TOML"),
     ],
 )

@@ -53,10 +53,10 @@ from flows.decisions.cost_added import Added
 from reports.weekly.pages import CHIPS
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.lake import place
-from warehouse.landing.folder import Landing
 
 if TYPE_CHECKING:
     from extract.base import Source
+    from warehouse.landing.folder import Landing
 
 LOG = logging.getLogger(__name__)
 
@@ -512,8 +512,10 @@ class Settings(BaseSettings):
             s3_endpoint=chosen.s3_endpoint,
         )
 
-    def landing(self, *, part: str = "") -> Landing:
+    def landing(self, *, part: str = "") -> "Landing":
         """Return the landing folder or bucket; `part` is the part of the journal that this process writes."""
+        from warehouse.landing.folder import Landing
+
         return Landing(self.landing_place(), part=part, endpoint=self.warehouse.s3_endpoint)
 
     def landing_place(self) -> Path | str:

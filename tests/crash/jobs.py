@@ -163,7 +163,7 @@ def history(root: Path) -> None:
             run.fetch_all(run.plan(run.sources()))
             run.load()
     with world(root, OLD_RUN) as toy:
-        steps.run(replace(toy.settings(), retention={"compact_after_days": 0}), clock=toy.clock)
+        steps.run(toy.settings().replace(retention={"compact_after_days": 0}), clock=toy.clock)
     data = root / "data"
     for name in ("reports/daily/2024-01-01.html", "replaced/build-20260101T000000Z.duckdb"):
         (data / name).parent.mkdir(exist_ok=True, parents=True)
@@ -288,7 +288,7 @@ def prune(root: Path) -> None:
     from warehouse.log import db
 
     with world(root, LAST) as toy, disk.faults(root / "data"), db.locked(root / "data"):
-        retention.keep_house(replace(toy.settings(), retention={"compact_after_days": 0}), toy.clock())
+        retention.keep_house(toy.settings().replace(retention={"compact_after_days": 0}), toy.clock())
 
 
 def init(root: Path) -> None:

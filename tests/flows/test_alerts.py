@@ -19,8 +19,7 @@ from flows.alerts.deliver import Outcome
 from flows.alerts.findings import Item
 from flows.alerts.text import Message
 from flows.cli.main import main
-from flows.config.alert_settings import AlertSettings
-from flows.config.settings import Settings
+from flows.config.settings import AlertSettings, Settings
 from flows.mail.sending import Refused, Uncertain
 from reports.wording import MINUS
 from warehouse.errors import ChipledgerError, SettingsError
@@ -327,12 +326,13 @@ def test_a_repricing_is_one_line_where_it_moved_alike() -> None:
 
 
 def test_nothing_set_up_costs_nothing(tmp_path: Path) -> None:
-    """No import of Apprise, pydantic or polars, no file; the run's own outcome stands."""
+    """No import of Apprise, DuckDB or polars, no file; the run's own outcome stands."""
     write(tmp_path, 2)
     code = (
-        "import sys; from pathlib import Path; from flows.alerts import deliver; from flows.config.settings import Settings; "
+        "import sys; from pathlib import Path; from flows.alerts import deliver; "
+        "from flows.config.settings import Settings; "
         f"deliver.after_run(Settings(data_dir=Path({str(tmp_path)!r})), clock=None); "
-        "print(sorted({'apprise', 'pydantic', 'polars', 'duckdb'} & sys.modules.keys()))"
+        "print(sorted({'apprise', 'polars', 'duckdb'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={})
     assert done.stdout == "[]\n"
@@ -352,7 +352,7 @@ def test_only_what_is_watched_is_told(tmp_path: Path, table: dict[str, Any], tol
     assert sum(chip in one.text for one in ear.heard for chip in ("H100", "H200")) == told
     watching = AlertSettings(chips=("H100",), regions=("us-east-1",))
     moved = [("H100", "us-east-1"), ("H100", "us-west-2"), (None, "us-east-1")]
-    assert [watching.watches({"accelerator_name": c, "region_id": r}) for c, r in moved] == [True, False, False]
+    assert [watching.matches({"accelerator_name": c, "region_id": r}) for c, r in moved] == [True, False, False]
 
 
 @pytest.mark.parametrize(

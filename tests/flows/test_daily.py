@@ -64,7 +64,7 @@ def test_flow_under_a_server(
     offline, live = tmp_path / "offline", tmp_path / "live"
     settings = tmp_path / "chipledger.toml"
     settings.write_text(
-        f'site.charts = false\n[sources.aws_price_list]\ndoor = "bulk"\nbulk_url = "{standin.url}"\n'
+        f'site.charts = false\n[sources.aws_price_list]\naccess = "bulk"\nbulk_url = "{standin.url}"\n'
         'regions = ["us-east-1", "us-west-2", "eu-west-1"]\n'
         + "".join(
             f"[sources.{source.name}]\nenabled = false\n"

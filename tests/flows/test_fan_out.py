@@ -337,7 +337,7 @@ class Here:
 @pytest.mark.prove
 def test_on_a_shared_warehouse_whoever_collects_loads(toy: Toy, tmp_path: Path) -> None:
     """The run gets results and no looks; a group broken off is sent again; the log is that of a run in threads."""
-    chosen = replace(toy.settings(), warehouse={"url": f"ducklake:sqlite:{tmp_path}/catalog.sqlite"})
+    chosen = toy.settings().replace(warehouse={"url": f"ducklake:sqlite:{tmp_path}/catalog.sqlite"})
     with steps.open_run(chosen, clock=toy.clock) as one:
         here = Here(chosen, toy.clock, one.summary.run_id, dies=(1, B))
         handed = handed_shared.of_run(one)
@@ -367,7 +367,7 @@ def test_on_a_shared_warehouse_whoever_collects_loads(toy: Toy, tmp_path: Path) 
 def test_a_run_without_prefect_says_that_it_collects_in_threads(toy: Toy, how: str, n_notes: int) -> None:
     """One note, which names what does as the setting says."""
     toy.at, toy.world = 0, {"a": None}
-    summary = steps.run(replace(toy.settings(), run={"fan_out": how}), clock=toy.clock)
+    summary = steps.run(toy.settings().replace(run={"fan_out": how}), clock=toy.clock)
     told = [note for note in summary.notes if "collects in its own threads" in note]
     assert len(told) == n_notes
     assert all(how in note and "flows/daily.py" in note for note in told)

@@ -53,7 +53,7 @@ def world(standin: aws.StandIn, env: dict[str, str], tmp_path: Path) -> dict[str
     told = tmp_path / "chipledger.toml"
     off = [each.name for each in SOURCES if each.kind == "live" and each.name != "aws_price_list"]
     told.write_text(
-        f'workers = 2\n[site]\ncharts = false\n[sources.aws_price_list]\ndoor = "bulk"\nbulk_url = "{standin.url}"\n'
+        f'workers = 2\n[site]\ncharts = false\n[sources.aws_price_list]\naccess = "bulk"\nbulk_url = "{standin.url}"\n'
         f"regions = {list(REGIONS)!r}\n" + "".join(f"[sources.{name}]\nenabled = false\n" for name in off)
     )
     return {**env, **standin.environment(), "CHIPLEDGER_SETTINGS": str(told), "CHIPLEDGER_RUN__PROCESSES": "2"}

@@ -4,7 +4,6 @@ import hashlib
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -192,7 +191,7 @@ def test_old_pages_and_replaced_files_go(settings: Settings) -> None:
 @pytest.mark.parametrize(("days", "n_documents"), [(0, 0), (20, 6), (90, 4), (140, 0)])
 def test_the_settings_say_after_how_long(settings: Settings, days: int, n_documents: int) -> None:
     """Zero means never; a month counts as old when all of it is."""
-    chosen = replace(settings, retention={"compact_after_days": days})
+    chosen = settings.replace(retention={"compact_after_days": days})
 
     assert retention.keep_house(chosen, LATE).n_documents == n_documents
 
@@ -201,7 +200,7 @@ def test_a_wrong_setting_is_named(settings: Settings) -> None:
     """A name that is unknown, and a number out of its range."""
     for table in ({"compact": 1}, {"compact_after_days": -1}):
         with pytest.raises(SettingsError):
-            retention.keep_house(replace(settings, retention=table), LATE)
+            retention.keep_house(settings.replace(retention=table), LATE)
 
 
 def test_a_run_keeps_house_and_says_so(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from standin import aws
 from extract import SOURCES
 from extract.base import Context
 from extract.web.http import HttpWeb
-from flows.config.mail_settings import MailSettings
-from flows.config.settings import Settings
+from flows.config.settings import MailSettings, Settings
 from flows.doctor import aws as examine_aws
 from flows.mail import sending
 
@@ -102,7 +101,7 @@ def test_mail_needs_what_its_policy_allows_and_no_more(
     for name, value in (("ACCESS_KEY_ID", "x"), ("SECRET_ACCESS_KEY", "x"), ("CONFIG_FILE", str(tmp_path / "none"))):
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", "http://127.0.0.1:9")
-    chosen = MailSettings(sender="a@example.com", to=("b@example.com",), through="ses", region="eu-west-1")
+    chosen = MailSettings(sender="a@example.com", to=("b@example.com",), transport="ses", region="eu-west-1")
     post = sending.Ses(chosen)
     message = sending.EmailMessage()
     with pytest.raises((sending.Refused, sending.Uncertain)):
