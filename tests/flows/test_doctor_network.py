@@ -59,7 +59,7 @@ def network(**on: dict[str, Any]) -> dict[str, Row]:
 def test_each_host_is_asked_once_for_its_robots(site: Site) -> None:
     """Whatever it says of it: an answer is an answer. What is asked of a page stays unasked."""
     site.answers["/robots.txt"] = [dated(NOW, 404)]
-    rows = network(vultr={"url": f"{site.url}/v2?key=s3cr3t"}, crusoe={"url": site.url}, verda={"url": GONE})
+    rows = network(vultr={"url": f"{site.url}/v2?page=s3cr3t"}, crusoe={"url": site.url}, verda={"url": GONE})
 
     assert {name: row["result"] for name, row in rows.items()} == {
         "vultr": "ok", "crusoe": "ok", "verda": "fail", "clock": "ok",
