@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.config import PREFIX, types
-from flows.config.settings import ENVIRONMENT_ONLY, OPTIONS, Layers, Settings, source_tables
+from flows.config.settings import ENVIRONMENT_ONLY, OPTIONS, RENAMED, Layers, Settings, source_tables
 from reports.files import put
 from warehouse.errors import SettingsError
 
@@ -67,6 +67,8 @@ def reference() -> str:
     lines += ["", "`[sources.<name>]`, for the sources named; without it the source decides.", ""]
     lines += ["| setting | for | sources |", "| --- | --- | --- |"]
     lines += [f"| `{name}` | {OPTIONS[name].meaning} | {', '.join(names)} |" for name, names in having.items()]
+    lines += ["", "Old names, which work until the next release, with a warning:", "", "| old | new |", "| --- | --- |"]
+    lines += [f"| `{old}` | `{new}` |" for old, new in RENAMED.items()]
     lines += ["", "By variables only:", "", "| variable | for |", "| --- | --- |"]
     for name in ENVIRONMENT_ONLY:
         lines.append(f"| `{PREFIX}{name.upper()}` | {Settings.model_fields[name].description} |")
