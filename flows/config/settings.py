@@ -83,6 +83,8 @@ REPLACED_VALUES: Mapping[tuple[str, object], str] = {("run.task_runner", "worker
 Layer = Mapping[str, Any]
 AlertKind = Literal["move", "chip", "stale", "claim"]
 ALERT_KINDS: tuple[AlertKind, ...] = ("move", "chip", "stale", "claim")
+Days = Annotated[Whole, Field(ge=0, le=36500)]
+Age = Annotated[Whole, Field(ge=1, le=36500)]
 PORTS = {"starttls": 587, "implicit": 465, "none": 25}
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SUM_OF_SHARES_TOLERANCE = 1e-6
@@ -105,9 +107,7 @@ class MailSettings(Table):
     site_url: Annotated[WebAddress, AfterValidator(lambda value: value.rstrip("/"))] = Field(
         "", description="where the reports folder is published, for links"
     )
-    chips: tuple[Text, ...] = Field(
-        CHIPS, min_length=1, description="chips whose moves and prices are in the mail, in order"
-    )
+    chips: tuple[Text, ...] = Field(CHIPS, min_length=1, description="chips in the mail, in order")
     min_change_percent: Number = Field(1.0, ge=0, le=100, description="smaller moves are counted and not listed")
     send_quiet: Switch = Field(True, description="whether a week without changes is mailed")
     timeout_seconds: Number = Field(30.0, ge=1, le=600, description="for each step of sending")
@@ -241,49 +241,35 @@ class DecisionSettings(Table):
     providers: tuple[str, ...] = Field((), description="the only providers to buy from; empty: all")
     regions: tuple[str, ...] = Field((), description="the only regions to buy in, as providers name them; empty: all")
     pattern: Literal["together", "level"] = Field(
-        "together", description="whether the nodes of a line run all together, or at one level all the time"
+        "together", description="nodes run all together, or at one level all the time"
     )
     yearly_price_move: Annotated[float, Field(gt=-1, lt=1)] | None = Field(
         None, description="fall (-0.2) or rise of prices a year, in place of the history's", examples=[-0.2]
     )
-    use: Mapping[str, Spread | Profile] = Field(
-        {}, description="share of use of single lines of the fleet: [decision.use.LABEL]"
-    )
+    use: Mapping[str, Spread | Profile] = Field({}, description="share of use by label of a line: [decision.use.LABEL]")
 
 
 class PrivateSettings(Table):
     """The private files; paths are relative to the folder where chipledger is started."""
 
-    prices: Path | None = Field(
-        None, description="negotiated discounts and contracted rates, .toml or .csv", examples=["prices.toml"]
-    )
+    prices: Path | None = Field(None, description="negotiated rates, .toml or .csv", examples=["prices.toml"])
     fleet: Path | None = Field(None, description="your machines, a CSV", examples=["fleet.csv"])
-    in_mail: Switch = Field(
-        False, description="whether the weekly mail may contain contracted amounts next to those at list"
-    )
+    in_mail: Switch = Field(False, description="whether the mail may contain contracted amounts")
 
 
 class RetentionSettings(Table):
     """After how many days what is done."""
 
-    compact_after_days: Whole = Field(
-        90, ge=0, le=36500, description="documents of months this old are packed together; 0: never"
-    )
-    daily_pages_days: Whole = Field(
-        400, ge=0, le=36500, description="pages of single days this old are removed; 0: never"
-    )
-    replaced_days: Whole = Field(
-        30, ge=0, le=36500, description="files this old that a rebuild or restore replaced are removed; 0: never"
-    )
+    compact_after_days: Days = Field(90, description="documents of months this old are packed together; 0: never")
+    daily_pages_days: Days = Field(400, description="pages of single days this old are removed; 0: never")
+    replaced_days: Days = Field(30, description="replaced files this old are removed; 0: never")
 
 
 class RankingSettings(Table):
     """Up to which age, counted from the file's own date, a price may be ranked and called cheapest."""
 
-    max_age_days: Whole = Field(
-        90, ge=1, le=36500, description="prices older than this are shown with their date and never ranked"
-    )
-    marketplace_max_age_days: Whole = Field(30, ge=1, le=36500, description="the same, for marketplaces")
+    max_age_days: Age = Field(90, description="older prices are shown with their date and never ranked")
+    marketplace_max_age_days: Age = Field(30, description="the same, for marketplaces")
 
 
 class SiteSettings(Table):
@@ -299,13 +285,9 @@ class SiteSettings(Table):
 class RunSettings(Table):
     """Where the daily flow collects scopes."""
 
-    task_runner: Literal["threads", "dask"] = Field(
-        "threads", description="where the daily flow collects: threads of the run, or a Dask cluster"
-    )
+    task_runner: Literal["threads", "dask"] = Field("threads", description="threads of the run, or a Dask cluster")
     processes: Whole = Field(4, ge=1, le=64, description="processes of the run's own Dask cluster")
-    dask_address: str = Field(
-        "", description="scheduler of a Dask cluster, such as tcp://10.0.0.5:8786; empty: the run starts one"
-    )
+    dask_address: str = Field("", description="such as tcp://10.0.0.5:8786; empty: the run starts a cluster")
 
 
 class WarehouseSettings(Table):
@@ -391,37 +373,28 @@ class Settings(BaseSettings):
     workers: Whole = Field(8, ge=1, le=64, description="scopes that are fetched concurrently")
     wait_seconds: Number = Field(0.0, ge=0, le=86400, description="how long to wait for another run that is writing")
     heartbeat_url: WebAddress = Field(
-        default="",
-        json_schema_extra=SECRET,
-        description="called after each successful run, so that a dead schedule is noticed",
+        "", json_schema_extra=SECRET, description="called after each successful run, to notice a dead schedule"
     )
     reporting_currency: Currency = Field(
-        default="USD",
-        description="pages and mail show prices in it next to US dollars, at the ECB's reference rate: docs/reports.md",
+        "USD", description="pages and mail show it next to US dollars, at the ECB's rate: docs/reports.md"
     )
     mail: MailSettings = Field(MailSettings(), description="the weekly mail: docs/mail.md")
     alerts: AlertSettings = Field(AlertSettings(), description="what the daily run reports at once: docs/alerts.md")
     costs: CostSettings = Field(CostSettings(), description="costs that no figure includes")
     decision: DecisionSettings = Field(DecisionSettings(), description="inputs of decisions: docs/choosing.md")
-    private: PrivateSettings = Field(
-        PrivateSettings(), description="what you run and what you pay, never published: docs/fleet.md"
-    )
+    private: PrivateSettings = Field(PrivateSettings(), description="your own prices, never published: docs/fleet.md")
     retention: RetentionSettings = Field(
         RetentionSettings(), description="what happens to old documents, pages and files: docs/backup.md"
     )
-    ranking: RankingSettings = Field(
-        RankingSettings(), description="up to which age prices are ranked: docs/querying.md"
-    )
+    ranking: RankingSettings = Field(RankingSettings(), description="prices too old to rank: docs/querying.md")
     site: SiteSettings = Field(SiteSettings(), description="the pages in the reports folder")
     run: RunSettings = Field(RunSettings(), description="where scopes are collected")
     warehouse: WarehouseSettings = Field(
-        WarehouseSettings(), description="files of one writer, or a shared warehouse: docs/warehouse-shared.md"
+        WarehouseSettings(), description="one writer or many: docs/warehouse-shared.md"
     )
     sources: Mapping[str, Mapping[str, Any]] = Field({}, description="one table for each source")
 
-    cache_dir: Path | None = Field(
-        None, description="where the clone of skypilot_catalog stays from one backfill to the next"
-    )
+    cache_dir: Path | None = Field(None, description="where backfills store the clone of skypilot_catalog")
     mail_password: SecretStr | None = Field(None, description="password of [mail]'s user")
     alert_urls: SecretStr | None = Field(None, description="addresses of chat services: docs/alerts.md")
 
