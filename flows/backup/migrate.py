@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-from flows.collect import ingest, steps
+from flows.collect import ingest, publisher, steps
 from flows.config import ranking_settings
 from flows.config.settings import Settings
 from flows.config.warehouse_settings import landing_of, place_of
@@ -187,8 +187,8 @@ def _published(
             row = con.execute("select current_setting('threads')").fetchone()
             con.execute("set threads = 1")
             after.callback(con.execute, f"set threads = {row[0] if row else 1}")
-        was = _hashes(steps.publish_log(old, scratch, now, ranking=ranking))
-        file = steps.publish_log(new, places[1].data_dir, now, ranking=ranking)
+        was = _hashes(publisher.publish_log(old, scratch, now, ranking=ranking))
+        file = publisher.publish_log(new, places[1].data_dir, now, ranking=ranking)
         found = _hashes(file)
     _refuse_differing(was, found, "published file")
     return found, file

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 
 from flows.backup import retention
-from flows.collect import ingest, steps
+from flows.collect import ingest, publisher, steps
 from flows.config import ranking_settings
 from flows.config.ranking_settings import RankingSettings
 from flows.config.settings import Settings
@@ -97,7 +97,7 @@ def rebuild(
         with _opened(scratch / NEW) as con:
             results, notes = ingest.catch_up(con, landing)
             progress("publishing the new log")
-            new = steps.publish_log(con, scratch, now, ranking=ranking)
+            new = publisher.publish_log(con, scratch, now, ranking=ranking)
             con.execute("checkpoint")  # all of it in the one file that is moved
         made = Rebuilt(after=_hashes(new), notes=notes, n_looks=len(results))
         in_use = data_dir / db.FILE_NAME
@@ -127,7 +127,7 @@ def _published(
     with _opened(log) as con:
         with suppress(ChipledgerError):  # of a journal that was cut: what the log says by itself is compared
             ingest.catch_up(con, landing)
-        return _hashes(steps.publish_log(con, folder, now, ranking=ranking))
+        return _hashes(publisher.publish_log(con, folder, now, ranking=ranking))
 
 
 @contextmanager

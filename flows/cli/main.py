@@ -91,7 +91,6 @@ main.add_command(export_commands.export)
 main.add_command(keeping_commands.backup)
 main.add_command(keeping_commands.restore)
 main.add_command(keeping_commands.rebuild)
-main.add_command(keeping_commands.compact)
 main.add_command(keeping_commands.document)
 main.add_command(shared_commands.migrate)
 main.add_command(shared_commands.maintain)
@@ -140,7 +139,7 @@ def collect(
 
         chosen = _chosen(read(), names, None)
         with output.progress(quiet=in_json) as progress, steps.open_run(chosen, progress=progress) as one:
-            one.fetch_all(one.plan(one.sources(names), scopes))
+            one.collect(names, scopes)
             summary = one.finish(report=False)
     _print_summary(summary, in_json=in_json)
 
@@ -156,7 +155,7 @@ def build(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
         chosen = read()
         with output.progress(quiet=in_json) as progress, steps.open_run(chosen, progress=progress) as one:
             one.load()
-            one.publish()
+            one.publisher.publish()
             summary = one.summary
     _print_summary(summary, in_json=in_json, judge=False)
 
@@ -213,7 +212,7 @@ def _decision(decision: str, explanation: str) -> None:
             with steps.open_run(read()) as one:
                 for quarantine_id in quarantine_ids:
                     one.decide(quarantine_id, decision)
-                one.publish()
+                one.publisher.publish()
                 summary = one.summary
         _print_summary(summary, in_json=in_json, judge=False)
 
@@ -232,15 +231,15 @@ def import_files(read: Callable[[], settings.Settings], *, files: tuple[Path, ..
     docs/importing.md lists the columns.
     """
     with output.errors(in_json=in_json):
-        from flows.collect import steps
+        from flows.collect import importer, steps
 
         with steps.open_run(read()) as one:
             for file in files:
-                one.land_import(file)
+                importer.land_file(one, file)
             one.load()
             summary = one.summary
             if summary.fresh:
-                one.publish()
+                one.publisher.publish()
     _print_summary(summary, in_json=in_json)
 
 
@@ -259,11 +258,11 @@ def backfill(
     A version fetched before is not fetched again, so a backfill that was broken off goes on where it stopped.
     """
     with output.errors(in_json=in_json):
-        from flows.collect import steps
+        from flows.collect import importer, steps
 
         source = _known_source({"aws": "aws_price_list"}.get(name, name))
         with output.progress(quiet=in_json) as progress, steps.open_run(read(), progress=progress) as one:
-            one.backfill(source, scopes, since=since, until=until)
+            importer.backfill(one, source, scopes, since=since, until=until)
             summary = one.finish(report=False)
     _print_summary(summary, in_json=in_json)
 

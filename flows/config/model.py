@@ -86,7 +86,7 @@ class SettingsModel(BaseSettings):
         default_factory=RankingSettings, description="up to which age prices are ranked: docs/querying.md"
     )
     site: SiteSettings = Field(default_factory=SiteSettings, description="the pages in the reports folder")
-    run: RunSettings = Field(default_factory=RunSettings, description="where scopes are collected: docs/fan-out.md")
+    run: RunSettings = Field(default_factory=RunSettings, description="what fetches scopes: docs/scheduling.md")
     warehouse: WarehouseSettings = Field(
         default_factory=WarehouseSettings, description="one file, or a warehouse of many: docs/warehouse-shared.md"
     )

@@ -1,4 +1,4 @@
-"""The table [retention] of the settings: what becomes of old documents, pages and files."""
+"""The table [retention] of the settings: what becomes of old pages and files."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,18 +10,14 @@ from flows.config.types import Whole
 class RetentionSettings(BaseModel):
     """After how many days what is done; 0 means never.
 
-    `compact_after_days`: documents of a month that has been over for so long, and that no later look gave again, are
-    packed together. They are never deleted. `daily_pages_days`: pages of single days are removed.
-    `replaced_days`: files that a rebuild or a restore replaced are removed.
+    `daily_pages_days`: pages of single days are removed. `replaced_days`: files that a rebuild or a restore replaced
+    are removed. Documents are never deleted; `compact_after_days` is deprecated and has no effect.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     compact_after_days: Whole = Field(
-        default=90,
-        ge=0,
-        le=36500,
-        description="documents of months that have been over for so long are packed together; 0: never",
+        default=0, ge=0, le=36500, description="deprecated, without effect: each document has a file of its own"
     )
     daily_pages_days: Whole = Field(
         default=400, ge=0, le=36500, description="after so many days pages of single days are removed; 0: never"

@@ -107,7 +107,8 @@ def world(root: Path, at: float) -> Iterator["Toy"]:
     import looks
     from toy_source import TOY
 
-    from flows.collect import steps
+    from flows.collect import collector, publisher, steps
+    from flows.collect.publisher import Publisher
     from reports.files import put
 
     def report(run: steps.Run) -> Path:
@@ -132,9 +133,10 @@ def world(root: Path, at: float) -> Iterator["Toy"]:
             )
 
         only = replace(toy.source(), fetch=fetch)
-        patch.setattr(steps, "SOURCES", (only,))
-        patch.setattr(steps, "source_named", {TOY: only}.__getitem__)
-        patch.setattr(steps.Run, "report", report)
+        for module in (collector, publisher):
+            patch.setattr(module, "SOURCES", (only,))
+        patch.setattr(collector, "source_named", {TOY: only}.__getitem__)
+        patch.setattr(Publisher, "report", report)
         toy.at = at
         toy.world = {name: dict(prices) if prices else None for name, prices in looks_of(at).items()}
         assert looks.day(at).tzinfo == UTC
@@ -160,7 +162,7 @@ def history(root: Path) -> None:
 
     for at in (0, 35, 60):
         with world(root, at) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
-            run.fetch_all(run.plan(run.sources()))
+            run.collect()
             run.load()
     with world(root, OLD_RUN) as toy:
         steps.run(replace(toy.settings(), retention={"compact_after_days": 0}), clock=toy.clock)
@@ -193,16 +195,16 @@ def build(root: Path) -> None:
 
     with world(root, LAST) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
         run.load()
-        run.publish()
+        run.publisher.publish()
 
 
 def own(root: Path) -> None:
-    from flows.collect import steps
+    from flows.collect import importer, steps
 
     with world(root, LAST) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
-        run.land_import(root / "own.csv")
+        importer.land_file(run, root / "own.csv")
         run.load()
-        run.publish()
+        run.publisher.publish()
 
 
 def own_again(root: Path) -> None:
@@ -215,7 +217,7 @@ def decide(root: Path) -> None:
 
     with world(root, LAST) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
         run.decide(min(row.quarantine_id for row in listed(run.con)), "accept")
-        run.publish()
+        run.publisher.publish()
 
 
 def decide_again(root: Path) -> None:

@@ -181,7 +181,7 @@ def _half_a_part() -> None:
 
 def _in_checkpoint() -> None:
     """Let the log be flushed and die before the connection is closed: the .wal is there, and its end is not."""
-    owner, name = _target("flows.collect.steps:publish")
+    owner, name = _target("flows.collect.publisher:publish")
 
     def call(con: Any, *given: Any, **named: Any) -> None:
         con.execute("checkpoint")
@@ -203,11 +203,11 @@ ARCHIVE = {
     "before loading": before("flows.collect.ingest:load"),
     "inside the load's transaction": after("warehouse.log.load:append_events"),
     "after loading, before the position": after("flows.collect.ingest:load"),
-    "before publishing": before("flows.collect.steps:publish"),
+    "before publishing": before("flows.collect.publisher:publish"),
     "at the comments": before("warehouse.schema.dictionary:write_dictionary"),
     "in the middle of the part file": _half_a_part,
     "after the part, before the rename": before("warehouse.publish.published_file:_put_in_place"),
-    "after the rename, before the report": before("flows.collect.steps:Run.report"),
+    "after the rename, before the report": before("flows.collect.publisher:Publisher.report"),
     "in the report": half("reports.pages.site:write", lambda given: given[1] / "index.html", "<!doctype html><ht"),
 }
 """Points of a run over the offline archive, with all marts and pages."""
@@ -244,14 +244,14 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
         "in import, after its document": after("warehouse.landing.folder:Landing.keep"),
         "in import, after its line": after("warehouse.landing.folder:Landing._append"),
         "in import, in its transaction": after("warehouse.log.load:append_events"),
-        "in import, before publishing": before("flows.collect.steps:publish"),
+        "in import, before publishing": before("flows.collect.publisher:publish"),
     },
     "decide": {
         "in a decision, before its line": before("warehouse.landing.folder:Landing._append"),
         "in a decision, after its line": after("warehouse.landing.folder:Landing._append"),
         "in a decision, in its transaction": before("warehouse.log.load:settle"),
         "in a decision, after its commit": after("flows.collect.ingest:decide"),
-        "in a decision, before publishing": before("flows.collect.steps:publish"),
+        "in a decision, before publishing": before("flows.collect.publisher:publish"),
     },
     "backup to a folder": {
         "in backup, at the copy of the log": after("flows.backup.snapshot:_copy_log"),
@@ -271,12 +271,12 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
         **{f"in restore, after {n} moves": after("pathlib:Path.rename", times=n) for n in range(1, 5)},
         "in restore, before the new log's place": replacing("data/build.duckdb"),
         "in restore, before loading": before("flows.collect.steps:Run.load"),
-        "in restore, before publishing": before("flows.collect.steps:publish"),
+        "in restore, before publishing": before("flows.collect.publisher:publish"),
     },
     "rebuild": {
         "in rebuild, after the new log": after("flows.collect.ingest:catch_up"),
-        "in rebuild, after the new file": after("flows.collect.steps:publish_log"),
-        "in rebuild, after the old file": after("flows.collect.steps:publish_log", times=2),
+        "in rebuild, after the new file": after("flows.collect.publisher:publish_log"),
+        "in rebuild, after the old file": after("flows.collect.publisher:publish_log", times=2),
         "in rebuild, before the old log is set aside": before("flows.backup.rebuild:_set_aside"),
         "in rebuild, after the old log is set aside": after("flows.backup.rebuild:_set_aside"),
         "in rebuild, before the new file's place": replacing("data/prices.duckdb"),

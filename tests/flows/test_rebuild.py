@@ -72,7 +72,7 @@ def log_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         con.execute("detach alone")
         return file
 
-    monkeypatch.setattr("flows.collect.steps.publish_log", publish)
+    monkeypatch.setattr("flows.collect.publisher.publish_log", publish)
 
 
 def n_events(log: Path) -> int:

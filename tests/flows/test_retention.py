@@ -155,7 +155,7 @@ def test_a_document_that_comes_again_is_kept_again(settings: Settings) -> None:
     retention.keep_house(settings, LATE)
     found = landing(settings)
     sha256 = next(iter(set(bodies(found)) - {each for each, _ in found.single_files()}))
-    found.keep(Document(source="toy", scope="a", url="toy:a", body=found.body(sha256), fetched_at=LATE))
+    found.store(Document(source="toy", scope="a", url="toy:a", body=found.body(sha256), fetched_at=LATE))
 
     assert sha256 in dict(found.single_files())
     assert retention.keep_house(settings, LATE, thoroughly=True).n_packs == 0

@@ -58,9 +58,9 @@ def run(toy: Toy, settings: Settings, at: float, **world: dict[str, str | None] 
     toy.at = at
     toy.world |= world
     with steps.open_run(settings, clock=toy.clock) as one:
-        one.fetch_all(one.plan(one.sources()))
+        one.collect()
         one.load()
-        return one.publish()
+        return one.publisher.publish()
 
 
 def prices(file: Path) -> list[float]:

@@ -13,7 +13,7 @@ from standin.facts import CURRENT
 from toy_source import Toy, installed
 
 from extract import SOURCES
-from flows.collect import ingest, steps
+from flows.collect import importer, ingest, steps
 from flows.config.settings import Settings
 from warehouse.landing.folder import Landing
 
@@ -208,7 +208,7 @@ def import_files(data_dir: Path, *files: Path, at: datetime = NOW) -> list[int]:
     for number, file in enumerate(files):
         clock = (lambda moment: lambda: moment)(at + timedelta(hours=number))
         with steps.open_run(Settings(data_dir=data_dir), clock=clock) as run:
-            run.land_import(file)
+            importer.land_file(run, file)
             added.append(run.finish(report=False).n_events)
     return added
 
