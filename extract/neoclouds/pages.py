@@ -4,8 +4,8 @@ Class names change with every build of a site, and positions with every new colu
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from html.parser import HTMLParser
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,15 +13,15 @@ from extract.neoclouds.answers import refusal
 from warehouse.documents import Document
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "-comment", "-text"})
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 """Elements without an end tag, by the HTML standard."""
-MOST_DEPTH = 256
+MAX_DEPTH = 256
 """The pages that are read here have less than fifty."""
-MOST_OPEN = 10_000
+MAX_OPEN = 10_000
 """The parser walks through all open elements for each further one: of a hundred thousand it takes minutes."""
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)[^<>]*?(/?)>")
 
@@ -44,16 +44,16 @@ class Page:
             raise refusal(self.source, f"expected UTF-8: {error.reason}", "body", document.body[:40]) from error
         lower = text.lower()
         self.is_excerpt = "<html" not in lower
-        if self.is_excerpt and (problem := _Balance.problem(text)):
-            raise refusal(self.source, f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
         if not self.is_excerpt and "<html" not in lower[:2000]:
             raise refusal(self.source, "expected an HTML page", "body", text[:80])
         if not self.is_excerpt and not lower.rstrip().endswith("</html>"):
             raise refusal(self.source, "the page was cut short: no </html> at its end", "body", text[-80:])
-        if _most_open(text) > MOST_OPEN:
-            raise refusal(self.source, f"more than {MOST_OPEN} elements left open", "body", text[:80])
+        if _max_open(text) > MAX_OPEN:
+            raise refusal(self.source, f"more than {MAX_OPEN} elements left open", "body", text[:80])
         self.text = text
         self.tree: LexborHTMLParser = LexborHTMLParser(text)
+        if self.is_excerpt and (problem := _unbalanced(text, self.tree)):
+            raise refusal(self.source, f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
         self._nodes = list(self._visible(self.tree.root))
 
     def _visible(self, node: "LexborNode | None") -> Iterator["LexborNode"]:
@@ -63,9 +63,9 @@ class Page:
             one, depth = stack.pop()
             if one.tag in UNSEEN:
                 continue
-            if depth > MOST_DEPTH:
+            if depth > MAX_DEPTH:
                 # The text of each element is that of all below it: of a very deep page that would take forever.
-                raise refusal(self.source, f"elements nested deeper than {MOST_DEPTH}", "body", one.tag)
+                raise refusal(self.source, f"elements nested deeper than {MAX_DEPTH}", "body", one.tag)
             yield one
             stack += [(child, depth + 1) for child in reversed(list(one.iter()))]
 
@@ -160,51 +160,33 @@ class Section:
         return row, [text_of(cell) for cell in children(row)]
 
 
-def _most_open(text: str) -> int:
+def _max_open(text: str) -> int:
     """Return how many more elements a page opens than it closes, where they are most; at least as many as are open."""
-    depth = most = 0
+    depth = highest = 0
     for tag in _TAG.finditer(text):
         if tag[1]:
             depth = max(0, depth - 1)
         elif not tag[3] and tag[2].lower() not in VOID:
             depth += 1
-            most = max(most, depth)
-    return most
+            highest = max(highest, depth)
+    return highest
 
 
-class _Balance(HTMLParser):
-    """Follows the tags of an excerpt."""
+def _unbalanced(text: str, tree: "LexborHTMLParser") -> str:
+    """Return what is wrong with the tags of an excerpt; empty where every element is closed, and there is one.
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements = 0
-        self.stray = ""
-
-    @classmethod
-    def problem(cls, text: str) -> str:
-        """Return what is wrong with the tags of an excerpt; empty where every element is closed, and there is one."""
-        tags = cls()
-        tags.feed(text)
-        if tags.rawdata:
-            return "it ends within a tag"
-        if tags.stray or tags.open:
-            return f"</{tags.stray}> closes nothing" if tags.stray else f"<{tags.open[-1]}> is not closed"
-        return "" if tags.elements else "it has no element"
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements += 1
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements += 1
-
-    def handle_endtag(self, tag: str) -> None:
-        if self.open and self.open[-1] == tag:
-            self.open.pop()
-        elif tag not in VOID:
-            self.stray = self.stray or tag
+    The parser closes what was left open and drops end tags that close nothing: then the end tags of the tree are not
+    those of the text.
+    """
+    tags = [(tag[1] or tag[3], tag[2].lower()) for tag in _TAG.finditer(text)]
+    if not tags:
+        return "it has no element"
+    if not text.rstrip().endswith(">"):
+        return "it ends within a tag"
+    written = Counter(name for is_end, name in tags if is_end)
+    read = Counter(tag[2].lower() for tag in _TAG.finditer(tree.html or "") if tag[1])
+    wrong = sorted(name for name in {name for _, name in tags} - VOID if written[name] != read[name])
+    return f"{written[wrong[0]]} end tags of <{wrong[0]}>, expected {read[wrong[0]]}" if wrong else ""
 
 
 def children(node: "LexborNode") -> "list[LexborNode]":
