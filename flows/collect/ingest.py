@@ -26,6 +26,8 @@ from warehouse.log.load import ScopeResult, checked_row, decide, load, no_rows
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import find, listed
 from warehouse.log.shared_rows import append_documents
+from warehouse.reference.instance_type_check import disagreements
+from warehouse.reference.instance_types import read_table
 
 LOG = logging.getLogger(__name__)
 
@@ -148,6 +150,8 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
             parsed = source.parse(landing.document(content, index))
             frames.append(parsed.rows.with_columns(document_sha256=pl.lit(document["sha256"])))
             for name, frame in parsed.facts.items():
+                if name == "instance_capability":
+                    notes += [f"{content['source']}: {each}" for each in disagreements(frame, read_table())]
                 facts.setdefault(name, []).append(frame.with_columns(document_sha256=pl.lit(document["sha256"])))
             notes += [f"{content['source']} {content['scope']}: {text}" for text in parsed.unknown]
     except ChipledgerError as error:

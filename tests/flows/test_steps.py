@@ -369,7 +369,7 @@ def test_events_are_counted_once(toy: Toy) -> None:
     toy.learn(0, a={"p5.48xlarge": "10", "p4d.24xlarge": "20"})
     toy.at, toy.world["a"] = 1, {"p5.48xlarge": "11", "p4d.24xlarge": "21"}
     with steps.open_run(toy.settings(), clock=toy.clock) as killed:
-        killed.fetch_all(killed.plan(killed.sources()))
+        killed.collect()
     summary = toy.run(2, a={"p5.48xlarge": "12", "p4d.24xlarge": "21"})
 
     assert summary.n_events == 3

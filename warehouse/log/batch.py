@@ -20,6 +20,7 @@ from warehouse.log.events import naive, plain_amount, stage_rows, start_looks
 from warehouse.log.gates import Refusal, row_gate, row_json
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
+from warehouse.reference.instance_type_check import chip_counts
 from warehouse.schema import tables
 
 LEAST_SHARE = 0.7
@@ -72,6 +73,7 @@ def stage(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Pass the rows of every look through all gates; what is accepted stands in `observed_row` afterwards."""
     _gate_rows(con, batch)
     _gate_looks(con, batch)
+    _gate_chip_counts(con, batch)
     _gate_jumps(con, batch)
     _stage_looks(con, batch)
 
@@ -267,6 +269,18 @@ def _constant_factor(
         if any(abs(factor / by - 1) < RATE_TOLERANCE for by in (rate, 1 / rate)):
             return f"all {n_all} prices moved by {factor:g}, the rate between {currency} and USD"
     return None
+
+
+def _gate_chip_counts(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    """Hold live AWS prices of types of which EC2 gives another number of chips than the table that divides prices."""
+    rows = con.execute(
+        "select row_number, instance_type from observed_row "
+        "where service_provider_name = 'AWS' and instance_type is not null and not is_past_gates order by row_number"
+    ).fetchall()
+    doubtful = chip_counts(con) if rows else {}
+    for row_number, instance_type in rows if doubtful else ():
+        if instance_type in doubtful:
+            _refuse_row(con, batch, row_number, "batch", doubtful[instance_type], "accelerator_count")
 
 
 def _gate_jumps(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
