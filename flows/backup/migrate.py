@@ -22,6 +22,7 @@ from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, transfer
 from warehouse.lake.place import Place
 from warehouse.lake.transfer import POSITION, Landed
+from warehouse.landing import packs
 from warehouse.landing.folder import Landing
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
@@ -78,6 +79,8 @@ def migrate(
         db.open_log(places[1], wait_seconds=target.wait_seconds) as new,
     ):
         landings = landing_of(source), landing_of(target)
+        if not places[0].is_shared:
+            packs.unpack(landings[0])
         is_elsewhere = str(landings[0].place) != str(landings[1].place)
         _refuse_unloaded(old, landings[0])
         transfer.refuse_full(new, places[1].url)

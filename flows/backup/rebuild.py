@@ -20,6 +20,7 @@ from flows.config.ranking_settings import RankingSettings
 from flows.config.settings import Settings
 from warehouse import disk
 from warehouse.errors import ChipledgerError
+from warehouse.landing import packs
 from warehouse.landing.folder import Landing
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
@@ -87,6 +88,7 @@ def rebuild(
         _folder(data_dir / ".rebuild") as scratch,
     ):
         landing = Landing(data_dir / "landing")
+        unpacked = packs.unpack(landing)
         if not landing.parts():
             raise ChipledgerError(
                 "there is no journal to rebuild from",
@@ -99,7 +101,7 @@ def rebuild(
             progress("publishing the new log")
             new = publisher.publish_log(con, scratch, now, ranking=ranking)
             con.execute("checkpoint")  # all of it in the one file that is moved
-        made = Rebuilt(after=_hashes(new), notes=notes, n_looks=len(results))
+        made = Rebuilt(after=_hashes(new), notes=[*unpacked, *notes], n_looks=len(results))
         in_use = data_dir / db.FILE_NAME
         if in_use.exists():
             progress("publishing the log in use")

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from packed import pack
 
 from crash.shapes import made_older, migrations
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from toy_source import Toy
 
 LAST = 150
-"""The day of the jobs: documents of the first two months are old by then, and are packed."""
+"""The day of the jobs."""
 OLD_RUN = 100
 SHORTENED = 200
 """Rows that are published of each of the package's own tables."""
@@ -165,7 +166,7 @@ def history(root: Path) -> None:
             run.collect()
             run.load()
     with world(root, OLD_RUN) as toy:
-        steps.run(replace(toy.settings(), retention={"compact_after_days": 0}), clock=toy.clock)
+        steps.run(toy.settings(), clock=toy.clock)
     data = root / "data"
     for name in ("reports/daily/2024-01-01.html", "replaced/build-20260101T000000Z.duckdb"):
         (data / name).parent.mkdir(exist_ok=True, parents=True)
@@ -274,23 +275,14 @@ def rebuild(root: Path) -> None:
         assert done.is_in_use, list(done.lines())
 
 
-def compact(root: Path) -> None:
-    from flows.backup import retention
-    from warehouse import disk
-    from warehouse.log import db
-
-    with world(root, LAST) as toy, disk.faults(root / "data"), db.locked(root / "data"):
-        retention.keep_house(toy.settings(), toy.clock(), thoroughly=True)
-
-
 def prune(root: Path) -> None:
-    """Remove old pages and replaced files, and pack nothing."""
+    """Remove old pages and replaced files."""
     from flows.backup import retention
     from warehouse import disk
     from warehouse.log import db
 
     with world(root, LAST) as toy, disk.faults(root / "data"), db.locked(root / "data"):
-        retention.keep_house(replace(toy.settings(), retention={"compact_after_days": 0}), toy.clock())
+        retention.remove_old_files(toy.settings(), toy.clock())
 
 
 def init(root: Path) -> None:
@@ -349,7 +341,7 @@ JOBS = {
         Job(name="backup to .tar.zst", act=_backup("a.tar.zst"), again=_backup("a.tar.zst")),
         Job(name="restore", act=restore, again=restore, prepare=other_history),
         Job(name="rebuild", act=rebuild, again=rebuild),
-        Job(name="compact", act=compact, again=compact),
+        Job(name="unpack", act=build, again=build, prepare=lambda root: pack(root / "data", before="2026-03")),
         Job(name="prune", act=prune, again=prune),
         Job(name="init", act=init, again=init),
         Job(name="older", act=older, again=older),

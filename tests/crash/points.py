@@ -198,7 +198,7 @@ def _part_of(given: tuple[Any, ...]) -> Path:
 
 
 ARCHIVE = {
-    "after landing a body": after("warehouse.landing.folder:Landing.keep"),
+    "after landing a body": after("warehouse.landing.folder:Landing.store"),
     "after writing the journal": after("warehouse.landing.folder:Landing._append", times=3),
     "before loading": before("flows.collect.ingest:load"),
     "inside the load's transaction": after("warehouse.log.load:append_events"),
@@ -213,7 +213,7 @@ ARCHIVE = {
 """Points of a run over the offline archive, with all marts and pages."""
 
 RUN = {
-    "between the documents of a look": after("warehouse.landing.folder:Landing.keep", times=3),
+    "between the documents of a look": after("warehouse.landing.folder:Landing.store", times=3),
     "between a document's part and its rename": before("pathlib:Path.replace"),
     "in a line of the journal": _torn_line,
     "in the load, between events and coverage": after("warehouse.log.load:append_events"),
@@ -234,14 +234,13 @@ RUN = {
     "in publishing, before the folder's flush": before("warehouse.publish.published_file:_flush", times=2),
     "between two pages": after("reports.files:put", times=1),
     "in a page": half("reports.files:put", _part_of, "<!doctype html><ht"),
-    "at the end of a run, in packing": after("flows.backup.retention:_forget_singles"),
-    "after the last page, before packing": before("flows.backup.retention:keep_house"),
+    "after the last page, before old files are removed": before("flows.backup.retention:remove_old_files"),
 }
 """Points of a run of the small world."""
 
 OTHERS: dict[str, dict[str, Callable[[], None]]] = {
     "import": {
-        "in import, after its document": after("warehouse.landing.folder:Landing.keep"),
+        "in import, after its document": after("warehouse.landing.folder:Landing.store"),
         "in import, after its line": after("warehouse.landing.folder:Landing._append"),
         "in import, in its transaction": after("warehouse.log.load:append_events"),
         "in import, before publishing": before("flows.collect.publisher:publish"),
@@ -281,12 +280,12 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
         "in rebuild, after the old log is set aside": after("flows.backup.rebuild:_set_aside"),
         "in rebuild, before the new file's place": replacing("data/prices.duckdb"),
     },
-    "compact": {
-        "in compact, between a pack and its list": after("warehouse.landing.packs:_put", times=1),
-        "in compact, after a pack's list": after("warehouse.landing.packs:_put", times=2),
-        "in compact, in the removal of what is packed": before("pathlib:Path.unlink", times=2),
-        "in compact, before its note": before("flows.backup.retention:_note"),
-        "in compact, in its note": replacing("packs/until"),
+    "unpack": {
+        "in unpacking, before any document": before("warehouse.landing.folder:Landing.store_body"),
+        "in unpacking, between documents": after("warehouse.landing.folder:Landing.store_body", times=1),
+        "in unpacking, before packs are removed": before("os:sync"),
+        "in unpacking, between a list and its pack": after("pathlib:Path.unlink", times=1),
+        "in unpacking, before the folder is removed": before("pathlib:Path.rmdir"),
     },
     "prune": {
         "in pruning, before a page": before("flows.backup.retention:_removed"),

@@ -225,7 +225,7 @@ def test_all_of_it_in_a_bucket(
     assert any(name.startswith("rows/published/newest.json") for name in names)
 
 
-@pytest.mark.parametrize("command", [["backup", "x"], ["rebuild"], ["compact"], ["restore", "."]])
+@pytest.mark.parametrize("command", [["backup", "x"], ["rebuild"], ["restore", "."]])
 def test_what_works_on_one_file_says_so(sqlite_place: Place, tmp_path: Path, command: list[str]) -> None:
     """Each names the setting, and another way."""
     environ = {

@@ -46,8 +46,7 @@ def log_of(data_dir: Path) -> tuple[list[object], list[object]]:
 def test_a_process_of_dask_killed_in_the_middle(
     standin: aws.StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process fetches its region; the log is that of a run in threads; the address of the server is in no
-    parameter."""
+    """Another process fetches its regions; the log is that of a run in threads."""
     own = tmp_path / "chipledger.toml"
     off = [each.name for each in SOURCES if each.kind == "live" and each.name != "aws_price_list"]
     own.write_text(

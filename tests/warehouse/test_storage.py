@@ -85,10 +85,10 @@ def test_a_known_body_is_not_moved_again(bucket: Place) -> None:
 
 def test_a_server_without_checksums_is_read_instead(bucket: Place) -> None:
     """What the server does not vouch for is read, and written again only where it is damaged."""
-    bucket.landing().keep(document())
+    bucket.landing().store(document())
     bucket.write(name_of(), bucket.read(name_of()))
     told = asked(bucket.bucket)
-    bucket.landing().keep(document())
+    bucket.landing().store(document())
 
     assert told == ["HeadObject", "GetObject"]
     assert bucket.landing().body(document().sha256) == BODY
@@ -157,7 +157,7 @@ def test_without_credentials_it_is_said(monkeypatch: pytest.MonkeyPatch, bucket:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     storage._client.cache_clear()
     with pytest.raises(DiskFault, match="no credentials") as caught:
-        bucket.landing().keep(document())
+        bucket.landing().store(document())
 
     assert caught.value.value == "NoCredentialsError"
 
