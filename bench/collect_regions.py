@@ -187,9 +187,9 @@ def collect(standin: aws.StandIn, door: str, plan: Plan, data_dir: Path, workers
     """Do one run, and compare what it gave with the stand-in's catalogue."""
     chosen = settings(door, standin.url, data_dir, workers)
     with steps.open_run(chosen, clock=lambda: ec2_cloud.NOW) as run:
-        planned = run.plan(run.sources())
+        planned = run.plan(run.collector.sources())
         started = time.perf_counter()
-        run.fetch_all(planned)
+        run.collector.fetch_in_threads(planned, run.land)
         seconds = time.perf_counter() - started
         summary = run.finish(report=False)
         found = prices_in(run, door)

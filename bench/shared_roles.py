@@ -127,7 +127,7 @@ def write(load: Load, name: str, go_on: GoOn) -> None:
             began = time.perf_counter()
             try:
                 one = one or steps.Run(first.settings, first.con, first.landing, steps.utc_now, lambda message: None)
-                one.fetch_all(one.plan([own]))
+                one.collector.fetch_in_threads(one.plan([own]), one.land)
                 landed_s = time.perf_counter() - began
                 told(landed=turn[0])
                 one.load()
@@ -161,7 +161,7 @@ def publish(load: Load, name: str, go_on: GoOn) -> None:
                 one = steps.Run(first.settings, first.con, first.landing, steps.utc_now, lambda message: None)
                 looks = looks_of(one)
                 if first.con.execute("select 1 from core.scope_run limit 1").fetchone():
-                    one.publish()
+                    one.publisher.publish()
                     told(published_s=time.perf_counter() - began, looks=looks, warnings=warnings.taken())
                 elif looks:
                     told(looks=looks)

@@ -10,10 +10,11 @@ from prefect.cache_policies import NO_CACHE
 from prefect.states import Completed
 
 from extract import source_named
-from flows.collect import steps
+from flows.collect import importer, steps
+from flows.collect.collector import FetchResult
 from flows.config import settings
 from flows.scheduling import run_page
-from flows.scheduling.retrying import AGAIN
+from flows.scheduling.retrying import RETRIES
 from warehouse.errors import ChipledgerError, SettingsError, SourceError
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def backfill(
                 if not read(name, scope):
                     empty.append(scope)
             except SourceError as error:
-                one.land(steps.Fetched(source=name, scope=scope, error=error))
+                one.land(FetchResult(source=name, scope=scope, error=error))
         summary = one.finish(report=False)
     for line in summary.lines():
         log.info("%s", run_page.without_secrets(line))
@@ -92,10 +93,10 @@ def read_task(one: steps.Run, name: str, since: datetime | None, until: datetime
         tags=["backfill"],
         cache_policy=NO_CACHE,
         persist_result=False,
-        **AGAIN,
+        **RETRIES,
     )
     def read(source: str, scope: str) -> int:
-        return one.backfill_scope(found, scope, since=since, until=until)
+        return importer.backfill_scope(one, found, scope, since=since, until=until)
 
     return read
 

@@ -11,7 +11,6 @@
 
 import copy
 import ipaddress
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -36,7 +35,6 @@ MAX_ROBOTS_REDIRECTS = 5
 """RFC 9309, 2.3.1.2; they may lead to other hosts."""
 ASK_AGAIN_S = 20.0
 """After this a robots.txt that could not be read is asked for again: less than a flow waits to try a scope again."""
-RULE = re.compile(r"\s*((?:dis)?allow)\s*:\s*([^#]*)", re.IGNORECASE)
 PRIVATE_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -47,7 +45,6 @@ class _Host:
 
     pause_s: float
     is_free: bool
-    text: str = ""
     rules: Protego | None = None
     error: SourceError | None = None
     failed_at: float = 0.0
@@ -142,8 +139,8 @@ class PoliteWeb:
         address = _address(url)  # as it will be sent: without dots and with its escapes in order
         if not rules.can_fetch(address.url, self._agent):
             hint = "Disable this source, or ask the site's owner for leave"
-            rule = _rule(host.text, address.url, self._agent) or f"a line of {_root(address)}/robots.txt"
-            raise SourceError("its robots.txt forbids it", source=url, field="robots", value=rule, hint=hint)
+            rules_at = f"{_root(address)}/robots.txt"
+            raise SourceError("its robots.txt forbids it", source=url, field="robots", value=rules_at, hint=hint)
         if host.pause_s > LONGEST_PAUSE_S:
             message = f"its robots.txt asks for {host.pause_s:g} s between requests, more than {LONGEST_PAUSE_S:g} s"
             hint = "Disable this source, or ask the site's owner for another way"
@@ -157,12 +154,12 @@ class PoliteWeb:
             if host.error is not None and self._clock() - host.failed_at < ASK_AGAIN_S:
                 raise copy.copy(host.error)
             try:
-                host.text = self._robots_txt(_root(_address(url)) + "/robots.txt")
+                text = self._robots_txt(_root(_address(url)) + "/robots.txt")
             except SourceError as error:
                 host.error, host.failed_at = error, self._clock()
                 self._rest(host)
                 raise copy.copy(error) from error.__cause__
-            host.rules = Protego.parse(host.text)
+            host.rules = Protego.parse(text)
             host.pause_s = max(self._pause_s, host.rules.crawl_delay(self._agent) or 0.0)
             self._rest(host)
             return host.rules
@@ -268,20 +265,3 @@ def _text(body: bytes) -> str:
     if len(body) >= ROBOTS_LIMIT_BYTES:
         body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
     return body.decode("utf-8-sig", errors="replace")
-
-
-def _rule(text: str, url: str, agent: str) -> str:
-    """Return the line of a robots.txt that forbids an address to us, the longest that fits; "" where none is plain."""
-    lines = text.splitlines()
-    marked = list(lines)
-    rules = {number: match for number, line in enumerate(lines) if (match := RULE.match(line))}
-    values = {number: match[2].strip() for number, match in rules.items() if match[1].lower() == "disallow"}
-    # Each rule in its place, but under a path of its own: so the parser tells which of them are meant for us.
-    for number, match in rules.items():
-        marked[number] = f"{match[1]}:" + (f" /{number}/" if number in values else "")
-    ours = Protego.parse("\n".join(marked))
-    for number in sorted(values, key=lambda number: len(values[number]), reverse=True):
-        alone = Protego.parse(f"User-agent: *\nDisallow: {values[number]}")
-        if not alone.can_fetch(url, agent) and not ours.can_fetch(f"/{number}/", agent):
-            return lines[number].strip()
-    return ""

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import duckdb
 
-from flows.collect import ingest, steps
+from flows.collect import ingest, publisher, steps
 from flows.config.settings import RankingSettings, Settings
 from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, transfer
 from warehouse.lake.place import Place
 from warehouse.lake.transfer import POSITION, Landed
+from warehouse.landing import packs
 from warehouse.landing.folder import Landing
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
@@ -76,6 +77,8 @@ def migrate(
         db.open_log(places[1], wait_seconds=target.wait_seconds) as new,
     ):
         landings = source.landing(), target.landing()
+        if not places[0].is_shared:
+            packs.unpack(landings[0])
         is_elsewhere = str(landings[0].place) != str(landings[1].place)
         _refuse_unloaded(old, landings[0])
         transfer.refuse_full(new, places[1].url)
@@ -185,8 +188,8 @@ def _published(
             row = con.execute("select current_setting('threads')").fetchone()
             con.execute("set threads = 1")
             after.callback(con.execute, f"set threads = {row[0] if row else 1}")
-        was = _hashes(steps.publish_log(old, scratch, now, ranking=ranking))
-        file = steps.publish_log(new, places[1].data_dir, now, ranking=ranking)
+        was = _hashes(publisher.publish_log(old, scratch, now, ranking=ranking))
+        file = publisher.publish_log(new, places[1].data_dir, now, ranking=ranking)
         found = _hashes(file)
     _refuse_differing(was, found, "published file")
     return found, file

@@ -14,10 +14,11 @@ from pathlib import Path
 import duckdb
 
 from flows.backup import retention
-from flows.collect import ingest, steps
+from flows.collect import ingest, publisher, steps
 from flows.config.settings import RankingSettings, Settings
 from warehouse import disk
 from warehouse.errors import ChipledgerError
+from warehouse.landing import packs
 from warehouse.landing.folder import Landing
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
@@ -85,6 +86,7 @@ def rebuild(
         _folder(data_dir / ".rebuild") as scratch,
     ):
         landing = Landing(data_dir / "landing")
+        unpacked = packs.unpack(landing)
         if not landing.parts():
             raise ChipledgerError(
                 "there is no journal to rebuild from",
@@ -95,9 +97,9 @@ def rebuild(
         with _opened(scratch / NEW) as con:
             results, notes = ingest.catch_up(con, landing)
             progress("publishing the new log")
-            new = steps.publish_log(con, scratch, now, ranking=ranking)
+            new = publisher.publish_log(con, scratch, now, ranking=ranking)
             con.execute("checkpoint")  # all of it in the one file that is moved
-        made = Rebuilt(after=_hashes(new), notes=notes, n_looks=len(results))
+        made = Rebuilt(after=_hashes(new), notes=[*unpacked, *notes], n_looks=len(results))
         in_use = data_dir / db.FILE_NAME
         if in_use.exists():
             progress("publishing the log in use")
@@ -125,7 +127,7 @@ def _published(
     with _opened(log) as con:
         with suppress(ChipledgerError):  # of a journal that was cut: what the log says by itself is compared
             ingest.catch_up(con, landing)
-        return _hashes(steps.publish_log(con, folder, now, ranking=ranking))
+        return _hashes(publisher.publish_log(con, folder, now, ranking=ranking))
 
 
 @contextmanager

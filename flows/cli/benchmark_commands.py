@@ -100,15 +100,15 @@ def show(read: Reader, throughput_id: int, *, in_json: bool) -> None:
 
 def _added(settings: "Settings", understood: "list[Result]") -> dict[str, Any]:
     """Land and load what was understood, and publish where anything is new."""
-    from flows.collect import benchmarks, steps
+    from flows.collect import importer, steps
 
     done: dict[str, Any] = {"added": [], "known": [], "file": None}
     with steps.open_run(settings) as one:
         for result in understood:
-            is_new = benchmarks.add(one, result)
+            is_new = importer.add_benchmark(one, result)
             done["added" if is_new else "known"].append(_shown(result))
         if done["added"]:
-            done["file"] = str(one.publish())
+            done["file"] = str(one.publisher.publish())
     return done
 
 

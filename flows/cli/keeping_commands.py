@@ -1,4 +1,4 @@
-"""The commands `backup`, `restore`, `rebuild`, `compact` and `document`: keeping what was learnt, for years."""
+"""The commands `backup`, `restore`, `rebuild` and `document`."""
 
 import sys
 from dataclasses import asdict
@@ -101,27 +101,6 @@ def rebuild(read: Reader, *, accept: bool, in_json: bool) -> None:
     output.echo(output.as_json(told) if in_json else "\n".join(done.lines()))
     if not done.is_in_use:
         sys.exit(output.FAILED)
-
-
-@click.command()
-@output.JSON
-@click.pass_obj
-def compact(read: Reader, *, in_json: bool) -> None:
-    """Pack old documents together and remove old pages of single days, as [retention] says; `run` does it, too.
-
-    No document is deleted: packs hold the same bytes under the same hashes.
-    """
-    with output.errors(in_json=in_json):
-        from flows.backup import retention
-        from flows.collect import steps
-        from warehouse import disk
-        from warehouse.log import db
-
-        chosen = read()
-        chosen.require_own_files("compact", hint="`chipledger maintain` keeps a shared warehouse small")
-        with disk.faults(chosen.data_dir), db.locked(chosen.data_dir, wait_seconds=chosen.wait_seconds):
-            kept = retention.keep_house(chosen, steps.utc_now(), thoroughly=True)
-    output.echo(output.as_json(asdict(kept)) if in_json else "\n".join(kept.lines()) or "nothing is old enough")
 
 
 @click.command()

@@ -92,7 +92,6 @@ main.add_command(export_commands.export)
 main.add_command(keeping_commands.backup)
 main.add_command(keeping_commands.restore)
 main.add_command(keeping_commands.rebuild)
-main.add_command(keeping_commands.compact)
 main.add_command(keeping_commands.document)
 main.add_command(shared_commands.migrate)
 main.add_command(shared_commands.maintain)
@@ -139,7 +138,7 @@ def collect(read: Reader, *, names: tuple[str, ...], scopes: tuple[str, ...], in
 
         chosen = _chosen(read(), names, None)
         with output.progress(quiet=in_json) as progress, steps.open_run(chosen, progress=progress) as one:
-            one.fetch_all(one.plan(one.sources(names), scopes))
+            one.collect(names, scopes)
             summary = one.finish(report=False)
     _print_summary(summary, in_json=in_json)
 
@@ -155,7 +154,7 @@ def build(read: Reader, *, in_json: bool) -> None:
         chosen = read()
         with output.progress(quiet=in_json) as progress, steps.open_run(chosen, progress=progress) as one:
             one.load()
-            one.publish()
+            one.publisher.publish()
             summary = one.summary
     _print_summary(summary, in_json=in_json, judge=False)
 
@@ -212,7 +211,7 @@ def _decision(decision: str, explanation: str) -> None:
             with steps.open_run(read()) as one:
                 for quarantine_id in quarantine_ids:
                     one.decide(quarantine_id, decision)
-                one.publish()
+                one.publisher.publish()
                 summary = one.summary
         _print_summary(summary, in_json=in_json, judge=False)
 
@@ -231,15 +230,15 @@ def import_files(read: Reader, *, files: tuple[Path, ...], in_json: bool) -> Non
     docs/importing.md lists the columns.
     """
     with output.errors(in_json=in_json):
-        from flows.collect import steps
+        from flows.collect import importer, steps
 
         with steps.open_run(read()) as one:
             for file in files:
-                one.land_import(file)
+                importer.land_file(one, file)
             one.load()
             summary = one.summary
             if summary.fresh:
-                one.publish()
+                one.publisher.publish()
     _print_summary(summary, in_json=in_json)
 
 
@@ -256,11 +255,11 @@ def backfill(read: Reader, *, name: str, scopes: tuple[str, ...], since: Any, un
     A version fetched before is not fetched again, so a backfill that was broken off goes on where it stopped.
     """
     with output.errors(in_json=in_json):
-        from flows.collect import steps
+        from flows.collect import importer, steps
 
         source = _known_source({"aws": "aws_price_list"}.get(name, name))
         with output.progress(quiet=in_json) as progress, steps.open_run(read(), progress=progress) as one:
-            one.backfill(source, scopes, since=since, until=until)
+            importer.backfill(one, source, scopes, since=since, until=until)
             summary = one.finish(report=False)
     _print_summary(summary, in_json=in_json)
 

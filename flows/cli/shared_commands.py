@@ -88,7 +88,7 @@ def maintain(read: Reader, *, days: int, in_json: bool) -> None:
                 source="settings",
                 field="warehouse.url",
                 value=place.url,
-                hint="`chipledger compact` packs old documents",
+                hint="`chipledger run` removes old pages and replaced files",
             )
         with db.open_log(place) as con:
             done = maintenance.maintain(con, days=days, now=steps.utc_now())

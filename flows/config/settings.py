@@ -69,14 +69,15 @@ ENVIRONMENT_ONLY = ("cache_dir", "mail_password", "alert_urls")
 SECRET: dict[str, JsonValue] = {"secret": True}
 """Marks what is not shown, as whoever has it can use it."""
 
-RENAMED: Mapping[str, str] = {
+RENAMED: Mapping[str, str | None] = {
+    "retention.compact_after_days": None,
     "run.fan_out": "run.task_runner",
     "mail.through": "mail.transport",
     "mail.least_change_percent": "mail.min_change_percent",
     "sources.aws_price_list.door": "sources.aws_price_list.access",
     "sources.aws_savings_plans.door": "sources.aws_savings_plans.access",
 }
-"""Settings by their old names, which work, with a warning, until the next release."""
+"""Settings by their old names, which work, with a warning, until the next release; None: the setting has no effect."""
 REPLACED_VALUES: Mapping[tuple[str, object], str] = {("run.task_runner", "workers"): "threads"}
 """Values that are gone, and what holds in their place, with a warning, until the next release."""
 
@@ -260,7 +261,6 @@ class PrivateSettings(Table):
 class RetentionSettings(Table):
     """After how many days what is done."""
 
-    compact_after_days: Days = Field(90, description="documents of months this old are packed together; 0: never")
     daily_pages_days: Days = Field(400, description="pages of single days this old are removed; 0: never")
     replaced_days: Days = Field(30, description="replaced files this old are removed; 0: never")
 
@@ -384,11 +384,11 @@ class Settings(BaseSettings):
     decision: DecisionSettings = Field(DecisionSettings(), description="inputs of decisions: docs/choosing.md")
     private: PrivateSettings = Field(PrivateSettings(), description="your own prices, never published: docs/fleet.md")
     retention: RetentionSettings = Field(
-        RetentionSettings(), description="what happens to old documents, pages and files: docs/backup.md"
+        RetentionSettings(), description="when old pages and files are removed: docs/backup.md"
     )
     ranking: RankingSettings = Field(RankingSettings(), description="prices too old to rank: docs/querying.md")
     site: SiteSettings = Field(SiteSettings(), description="the pages in the reports folder")
-    run: RunSettings = Field(RunSettings(), description="where scopes are collected")
+    run: RunSettings = Field(RunSettings(), description="what fetches scopes: docs/scheduling.md")
     warehouse: WarehouseSettings = Field(
         WarehouseSettings(), description="one writer or many: docs/warehouse-shared.md"
     )
@@ -625,6 +625,9 @@ def _renamed(layer: dict[str, Any], where: str) -> Layer:
         held = _at(layer, table)
         if isinstance(held, dict) and last in held:
             value = held.pop(last)
+            if new is None:
+                LOG.warning("%s: setting %s has no effect any more: remove it", where, old)
+                continue
             held.setdefault(new.rpartition(".")[2], value)
             LOG.warning("%s: setting %s is now %s; the old name works until the next release", where, old, new)
     for (name, old_value), value in REPLACED_VALUES.items():

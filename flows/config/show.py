@@ -68,7 +68,7 @@ def reference() -> str:
     lines += ["| setting | for | sources |", "| --- | --- | --- |"]
     lines += [f"| `{name}` | {OPTIONS[name].meaning} | {', '.join(names)} |" for name, names in having.items()]
     lines += ["", "Old names, which work until the next release, with a warning:", "", "| old | new |", "| --- | --- |"]
-    lines += [f"| `{old}` | `{new}` |" for old, new in RENAMED.items()]
+    lines += [f"| `{old}` | {f'`{new}`' if new else 'none: it has no effect'} |" for old, new in RENAMED.items()]
     lines += ["", "By variables only:", "", "| variable | for |", "| --- | --- |"]
     for name in ENVIRONMENT_ONLY:
         lines.append(f"| `{PREFIX}{name.upper()}` | {Settings.model_fields[name].description} |")

@@ -63,7 +63,7 @@ def build(settings: Settings, built_at: datetime) -> Path | None:
     documents = _documents(named, built_at)
     landing = Landing(settings.data_dir / "landing")
     for document in documents.values():
-        landing.keep(document, mode=MODE)
+        landing.store(document, mode=MODE)
 
     def made(part: Path) -> None:
         mask = os.umask(0o077)  # from its first byte on the file is its owner's alone

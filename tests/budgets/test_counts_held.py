@@ -149,7 +149,7 @@ def test_a_scope_costs_its_own_requests(
     for expected in (first, again):
         standin.forget()
         with steps.open_run(settings) as run:
-            run.fetch_all(run.plan(run.sources(["aws_price_list"]), regions))
+            run.collector.fetch_in_threads(run.plan(run.collector.sources(["aws_price_list"]), regions), run.land)
             run.load()
             assert not run.summary.failed
         asked = {name: standin.count(label.format(name)) for name in regions}

@@ -46,9 +46,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
         with kept_data.toy_at(folder / "data") as toy:
             toy.at, toy.world = 1, {"a": {"x": "1"}, "b": {"x": "3"}}
             with steps.open_run(chosen, clock=toy.clock) as one:
-                one.fetch_all(one.plan(one.sources()))
+                one.collect()
                 one.load()
-                one.publish()
+                one.publisher.publish()
         yield chosen
 
 

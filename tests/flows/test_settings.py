@@ -108,7 +108,7 @@ def test_nothing_given_is_the_defaults(tmp_path: Path, monkeypatch: pytest.Monke
         ("[decision]\nhorizon_month = 3", "decision.horizon_month", "Did you mean horizon_months?"),
         ("[decision.use.web]\nlow = 0.1\nlikly = 0.2\nhigh = 0.3", "decision.use.web.likely", ""),
         ("[private]\nin_mail = 'yes'", "private.in_mail", "Allowed: true or false"),
-        ("[retention]\ncompact_after_days = -1", "retention.compact_after_days", "0 or more and 36500 or less"),
+        ("[retention]\ndaily_pages_days = -1", "retention.daily_pages_days", "0 or more and 36500 or less"),
         ("[costs]\ntax = 'much'", "costs.tax", "Allowed: USD a month, such as 5000, or a share"),
         ("[mail]\nport = 70000", "mail.port", "Allowed: 1 or more and 65535 or less"),
     ],
@@ -187,7 +187,7 @@ def test_every_setting_of_a_source_has_a_kind() -> None:
 # --- names of the release before
 
 
-@pytest.mark.parametrize(("old", "new"), settings.RENAMED.items())
+@pytest.mark.parametrize(("old", "new"), [(old, new) for old, new in settings.RENAMED.items() if new])
 def test_old_names_work_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture, old: str, new: str) -> None:
     """In the file and as a variable; the origin is that of the old name, and the warning has both names."""
     value = {"mail.min_change_percent": 2, "mail.transport": "ses", "run.task_runner": "dask"}.get(new, "bulk")
@@ -201,6 +201,17 @@ def test_old_names_work_with_a_warning(tmp_path: Path, caplog: pytest.LogCapture
     warned = [record.getMessage() for record in caplog.records]
     assert [(old in line, new in line) for line in warned] == [(True, True)] * 2
     assert [line.partition(": ")[0] for line in warned] == [str(tmp_path / "chipledger.toml"), variable]
+
+
+def test_a_setting_without_effect_is_ignored_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It names the setting and the file, so that it can be removed."""
+    gone = [old.split(".") for old, new in settings.RENAMED.items() if new is None]
+    assert gone
+    for table, name in gone:
+        assert read(tmp_path, f"[{table}]\n{name} = 90\n") == settings.Settings()
+        assert f"setting {table}.{name} has no effect any more: remove it" in caplog.text
 
 
 def test_the_new_name_counts_where_both_are_set(tmp_path: Path) -> None:

@@ -56,9 +56,9 @@ def run(toy: Toy, settings: Settings, at: float, **world: dict[str, str | None] 
     toy.at = at
     toy.world |= world
     with steps.open_run(settings, clock=toy.clock) as one:
-        one.fetch_all(one.plan(one.sources()))
+        one.collect()
         one.load()
-        return one.publish()
+        return one.publisher.publish()
 
 
 def prices(file: Path) -> list[float]:
@@ -224,7 +224,7 @@ def test_all_of_it_in_a_bucket(
     assert any(name.startswith("rows/published/newest.json") for name in names)
 
 
-@pytest.mark.parametrize("command", [["backup", "x"], ["rebuild"], ["compact"], ["restore", "."]])
+@pytest.mark.parametrize("command", [["backup", "x"], ["rebuild"], ["restore", "."]])
 def test_what_works_on_one_file_says_so(sqlite_place: Place, tmp_path: Path, command: list[str]) -> None:
     """Each names the setting, and another way."""
     environ = {

@@ -13,7 +13,7 @@ from standin.facts import CURRENT
 from toy_source import Toy, installed
 
 from extract import SOURCES
-from flows.collect import ingest, steps
+from flows.collect import importer, ingest, steps
 from flows.config.settings import Settings
 from warehouse.landing.folder import Landing
 
@@ -208,7 +208,7 @@ def import_files(data_dir: Path, *files: Path, at: datetime = NOW) -> list[int]:
     for number, file in enumerate(files):
         clock = (lambda moment: lambda: moment)(at + timedelta(hours=number))
         with steps.open_run(Settings(data_dir=data_dir), clock=clock) as run:
-            run.land_import(file)
+            importer.land_file(run, file)
             added.append(run.finish(report=False).n_events)
     return added
 
@@ -369,7 +369,7 @@ def test_events_are_counted_once(toy: Toy) -> None:
     toy.learn(0, a={"p5.48xlarge": "10", "p4d.24xlarge": "20"})
     toy.at, toy.world["a"] = 1, {"p5.48xlarge": "11", "p4d.24xlarge": "21"}
     with steps.open_run(toy.settings(), clock=toy.clock) as killed:
-        killed.fetch_all(killed.plan(killed.sources()))
+        killed.collect()
     summary = toy.run(2, a={"p5.48xlarge": "12", "p4d.24xlarge": "21"})
 
     assert summary.n_events == 3

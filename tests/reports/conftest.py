@@ -28,7 +28,9 @@ def days_ago(days: int) -> datetime:
 def learn(settings: Settings, at: datetime, *, offline: bool = False) -> None:
     """Do a run of a past day without publishing, which only the last one needs."""
     with open_run(settings, clock=lambda: at) as one:
-        one.fetch_all(one.plan(one.sources(["offline_archive"] if offline else [], offline=offline)))
+        one.collector.fetch_in_threads(
+            one.plan(one.collector.sources(["offline_archive"] if offline else [], offline=offline)), one.land
+        )
         one.load()
 
 
