@@ -1,5 +1,6 @@
 """What all tests share: no network but loopback, the folder of reference data, and the stand-in for AWS."""
 
+import functools
 import gc
 import os
 import secrets
@@ -212,7 +213,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     soon = Retries(attempts=2, pause_s=0.001)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     monkeypatch.setattr("extract.web.http.STREAM_RETRIES", soon)
-    monkeypatch.setattr("extract.web.http.HttpWeb", lambda: HttpWeb(retries=soon))
+    monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=soon))
 
 
 @pytest.fixture(scope="session", autouse=True)
