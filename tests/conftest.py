@@ -216,6 +216,18 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=soon))
 
 
+@pytest.fixture(autouse=True)
+def own_certificates() -> Iterator[None]:
+    """Take back the variables of certificates that a client has set for the whole process."""
+    names = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "GIT_SSL_CAINFO")
+    before = {name: os.environ.get(name) for name in names}
+    yield
+    for name, value in before.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
     """Let DuckDB work with one thread: the tests' files are small, and the workers share the cores already.

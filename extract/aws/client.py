@@ -63,7 +63,7 @@ PASSING = frozenset(
 )  # fmt: skip
 
 
-def session() -> "Session":
+def session(connect_timeout_s: float = 0.0, read_timeout_s: float = 0.0) -> "Session":
     """Return a session whose clients send through our own HTTP client, those that fetch credentials included.
 
     So they have its limits of size and time, its proxies (SOCKS too) and its certificates, all of which botocore lacks;
@@ -77,8 +77,8 @@ def session() -> "Session":
     core = botocore.session.Session()
     core.register_component("data_loader", _loader())
     web = HttpWeb(
-        connect_timeout_s=CONNECT_TIMEOUT_S,
-        read_timeout_s=READ_TIMEOUT_S,
+        connect_timeout_s=connect_timeout_s or CONNECT_TIMEOUT_S,
+        read_timeout_s=read_timeout_s or READ_TIMEOUT_S,
         whole_timeout_s=WHOLE_TIMEOUT_S,
         get_limit_bytes=ANSWER_LIMIT_BYTES,
     )
@@ -218,7 +218,7 @@ def _loader() -> "Loader":
 def _send(web: "HttpWeb", *, request: "AWSPreparedRequest", **_: object) -> "AWSResponse":
     """Send what botocore has signed; raise what it retries, or SourceError."""
     from botocore.awsrequest import AWSResponse
-    from botocore.exceptions import HTTPClientError
+    from botocore import exceptions
 
     # http.client, which botocore sends with, has no other encoding either; what is signed must stay as it is.
     headers = {name: value.decode() if isinstance(value, bytes) else value for name, value in request.headers.items()}
@@ -226,7 +226,12 @@ def _send(web: "HttpWeb", *, request: "AWSPreparedRequest", **_: object) -> "AWS
     try:
         answer, content = web.exchange(request.method, request.url, headers | {"Accept-Encoding": "identity"}, body)
     except Unavailable as error:
-        raise HTTPClientError(error=error.message) from error
+        kind = {
+            "ConnectTimeout": exceptions.ConnectTimeoutError,
+            "ConnectError": exceptions.EndpointConnectionError,
+            "ReadTimeout": exceptions.ReadTimeoutError,
+        }.get(type(error.__cause__).__name__, exceptions.ConnectionClosedError)
+        raise kind(endpoint_url=request.url, error=error.message) from error
     raw, received = SimpleNamespace(stream=lambda: [content]), dict(answer.headers)
     return AWSResponse(request.url, answer.status_code, received, raw)  # type: ignore[arg-type]  # a mapping will do
 

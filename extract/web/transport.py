@@ -20,7 +20,7 @@ from typing import Any
 import httpcore
 import httpx
 
-from extract.web.certificates import tls_context
+from extract.web.certificates import share, tls_context
 from warehouse.errors import SettingsError, SourceError
 
 NETWORK_ERRORS = (
@@ -70,6 +70,7 @@ class Transport(httpx.BaseTransport):
     """
 
     def __init__(self) -> None:
+        share()
         self._direct = _pool(None)
         self._proxied = {
             scheme: (_pool(proxy), proxy)
