@@ -37,8 +37,10 @@ class Proxy:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.speaks == "socks":
             self._socks(client)
-        else:
+        elif self.speaks == "http":
             self._http(client)
+        else:
+            client.sendall(b"220 mail.example ESMTP\r\n")
 
     def _http(self, client: socket.socket) -> None:
         first, *lines = _head(client).decode("latin-1").split("\r\n")

@@ -40,6 +40,7 @@ MAX_REDIRECTS = 3
 MAX_RETRY_AFTER_S = 120.0
 """A server that asks for a longer pause is left to the next run."""
 PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
+PROXY_REFUSED = 407
 REDIRECT_STATUS = frozenset({301, 302, 303, 307, 308})
 HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
 HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
@@ -233,8 +234,10 @@ class HttpWeb:
     def exchange(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
     ) -> tuple[httpx.Response, bytes]:
-        """Return any answer to a ready request, and its body; one attempt, no redirect, limits as for `get`."""
+        """Return any answer of a server to a request, and its body; one attempt, no redirect, limits as for `get`."""
         with closing(self._send(url, method, headers, body)) as answer:
+            if answer.status_code == PROXY_REFUSED:
+                raise _refusal(answer, url)
             return answer, b"".join(_decoded(answer, url, limit=self._get_limit_bytes, within_s=self._whole_timeout_s))
 
     def _send(self, url: str, method: str, headers: Mapping[str, str], body: bytes | None) -> httpx.Response:
@@ -307,7 +310,7 @@ def _redacted(secret: Mapping[str, str]) -> Iterator[None]:
 def _refusal(answer: httpx.Response, url: str) -> SourceError:
     status = answer.status_code
     message = f"the server answered {status} {answer.reason_phrase}".rstrip()
-    if status == 407:
+    if status == PROXY_REFUSED:
         return SourceError(f"the proxy {message[4:]}", source=url, field="status", value=status, hint=PROXY_HINT)
     if status not in PASSING_STATUS:
         hint = "The address may have moved" if status in (404, 410) else "The server refuses this request"

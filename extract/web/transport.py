@@ -19,6 +19,7 @@ from typing import Any
 
 import httpcore
 import httpx
+from socksio import SOCKSError
 
 from extract.web.certificates import share, tls_context
 from warehouse.errors import SettingsError, SourceError
@@ -84,15 +85,18 @@ class Transport(httpx.BaseTransport):
         _refuse_link_local(url.host)
         pool, _ = self._way(url) or (self._direct, None)
         target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-        answer = pool.handle_request(
-            httpcore.Request(
-                request.method,
-                target,
-                headers=request.headers.raw,
-                content=request.stream,
-                extensions=request.extensions,
+        try:
+            answer = pool.handle_request(
+                httpcore.Request(
+                    request.method,
+                    target,
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
             )
-        )
+        except (AssertionError, SOCKSError) as error:  # of httpcore's reading of what a SOCKS proxy answers
+            raise httpcore.ProxyError("it does not speak SOCKS5") from error
         return httpx.Response(
             answer.status, headers=answer.headers, stream=_Body(answer), extensions=answer.extensions, request=request
         )
