@@ -34,9 +34,9 @@ def share(ca_bundle: str = "") -> None:
     names counts for all; else requests and botocore get the system's file in place of lists of their own.
     Raises SettingsError for a file that cannot be read.
     """
-    given = _joined(ca_bundle) if ca_bundle else _named()[:1]
-    for name in VARIABLES if given else ("REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"):
-        for file in given or _system():
+    named = _joined(ca_bundle) if ca_bundle else _named()[:1]
+    for name in VARIABLES if named else ("REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"):
+        for file in named or _system():
             os.environ.setdefault(name, file)
 
 

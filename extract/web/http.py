@@ -1,6 +1,5 @@
 """The web over HTTP: small documents whole, large ones as a stream; every failure is one of our errors."""
 
-import copy
 import dataclasses
 import functools
 import importlib.metadata
@@ -10,6 +9,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
@@ -103,67 +103,42 @@ def user_agent() -> str:
     return f"chipledger/{importlib.metadata.version('chipledger')} (+https://github.com/chipledger/chipledger)"
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class _Request:
-    """Method, headers and body of a request; the values of `secret` are secrets."""
-
-    method: str = "GET"
-    accept: str
-    secret: Mapping[str, str] = dataclasses.field(default_factory=dict, repr=False)
-    body: bytes | None = None
-
-    def headers(self) -> dict[str, str]:
-        """Return all headers; httpx adds Host and Content-Length."""
-        made = {"User-Agent": user_agent(), "Accept": self.accept, "Accept-Encoding": "gzip", **self.secret}
-        return made if self.body is None else {**made, "Content-Type": "application/json"}
-
-
+@dataclass(kw_only=True)
 class HttpWeb:
     """The web as sources see it (extract.web.interface.Web), over HTTP: TLS verified, timeouts, bounded retries.
 
-    Connections are kept and shared between threads; proxies and certificates are those of the environment
+    Connections are reused and shared between threads; proxies and certificates are those of the environment
     (extract.web.transport, extract.web.certificates). Raises SettingsError where it names a proxy or a file that
     cannot be used.
     """
 
-    def __init__(
-        self,
-        *,
-        retries: Retries | None = None,
-        get_limit_bytes: int = GET_LIMIT_BYTES,
-        stream_limit_bytes: int = STREAM_LIMIT_BYTES,
-        connect_timeout_s: float = CONNECT_TIMEOUT_S,
-        read_timeout_s: float = READ_TIMEOUT_S,
-        whole_timeout_s: float = WHOLE_TIMEOUT_S,
-        stream_timeout_s: float = STREAM_TIMEOUT_S,
-    ) -> None:
-        self._retries = retries or Retries()
-        self._get_limit_bytes, self._stream_limit_bytes = get_limit_bytes, stream_limit_bytes
-        self._whole_timeout_s, self._stream_timeout_s = whole_timeout_s, stream_timeout_s
-        self._timeout = httpx.Timeout(read_timeout_s, connect=connect_timeout_s)
-        self._head_timeout_s = connect_timeout_s + read_timeout_s
-        self._transport = Transport()
-        self._before: Callable[[str], None] = lambda url: None
+    retries: Retries = field(default_factory=Retries)
+    get_limit_bytes: int = GET_LIMIT_BYTES
+    stream_limit_bytes: int = STREAM_LIMIT_BYTES
+    connect_timeout_s: float = CONNECT_TIMEOUT_S
+    read_timeout_s: float = READ_TIMEOUT_S
+    whole_timeout_s: float = WHOLE_TIMEOUT_S
+    stream_timeout_s: float = STREAM_TIMEOUT_S
+    before: Callable[[str], None] = lambda url: None
+    transport: Transport = field(default_factory=Transport, repr=False)
 
     def guarded(self, before: Callable[[str], None]) -> "HttpWeb":
         """Return this web, on the same connections, with a guard: called with the address before each request.
 
         Retries and redirects are requests of their own. A guard may wait, or raise what forbids the request.
         """
-        other = copy.copy(self)
-        other._before = before
-        return other
+        return dataclasses.replace(self, before=before)
 
     def get(self, url: str, *, accept: str = "application/json", headers: Mapping[str, str] = {}) -> Response:
         """Return a small answer whole; raise Unavailable, or SourceError for any other status or above the limit."""
-        return self._whole(url, _Request(accept=accept, secret=_checked(headers, url)))
+        return self._whole(url, "GET", accept, headers)
 
     def post(
         self, url: str, *, json: object, accept: str = "application/json", headers: Mapping[str, str] = {}
     ) -> Response:
         """Return the answer to a JSON body, as `get` does; retried where `get` would be."""
         body = json_text.dumps(json, ensure_ascii=False, allow_nan=False).encode()
-        return self._whole(url, _Request(method="POST", accept=accept, secret=_checked(headers, url), body=body))
+        return self._whole(url, "POST", accept, headers, body)
 
     def first_bytes(self, url: str, *, limit_bytes: int) -> Response:
         """Return any answer, a redirect or a refusal too, and of a good one's body no more than a limit.
@@ -172,7 +147,7 @@ class HttpWeb:
         """
 
         def once() -> Response:
-            answer = self._request(url, _Request(accept="text/plain, */*;q=0.5"))
+            answer = self._request(url, "GET", "text/plain, */*;q=0.5", {})
             with closing(answer):
                 if answer.status_code in PASSING_STATUS:
                     raise _refusal(answer, url)
@@ -181,8 +156,8 @@ class HttpWeb:
                     blocks = _decoded(
                         answer,
                         url,
-                        limit=self._stream_limit_bytes,
-                        within_s=self._whole_timeout_s,
+                        limit=self.stream_limit_bytes,
+                        within_s=self.whole_timeout_s,
                         block_bytes=limit_bytes,
                     )
                     for block in blocks:
@@ -191,45 +166,54 @@ class HttpWeb:
                             break
                 return _response(answer, url, body[:limit_bytes])
 
-        return self._retries.run(once)
+        return self.retries.run(once)
 
     @contextmanager
     def stream(self, url: str) -> Iterator[Iterator[bytes]]:
         """Give the decoded body in blocks of at most 1 MiB; reading raises BrokenOff where the body is cut short."""
-        answer = self._retries.run(lambda: self._answer(url, _Request(accept="*/*")))
+        answer = self.retries.run(lambda: self._answer(url, "GET", "*/*", {}))
         with closing(answer):
-            yield _decoded(answer, url, limit=self._stream_limit_bytes, within_s=self._stream_timeout_s)
+            yield _decoded(answer, url, limit=self.stream_limit_bytes, within_s=self.stream_timeout_s)
 
-    def _whole(self, url: str, request: _Request) -> Response:
+    def _whole(
+        self, url: str, method: str, accept: str, secret: Mapping[str, str], body: bytes | None = None
+    ) -> Response:
+        for name, value in secret.items():
+            if not HEADER_NAME.fullmatch(name) or not HEADER_VALUE.fullmatch(value):
+                hint = "A key is printable ASCII on one line; check for a line break at its end"
+                raise SourceError("invalid header value", source=url, field=name, value="(hidden)", hint=hint)
+
         def once() -> Response:
-            with _redacted(request.secret), closing(self._answer(url, request)) as answer:
-                body = b"".join(_decoded(answer, url, limit=self._get_limit_bytes, within_s=self._whole_timeout_s))
-                return _response(answer, url, body)
+            with _redacted(secret), closing(self._answer(url, method, accept, secret, body)) as answer:
+                blocks = _decoded(answer, url, limit=self.get_limit_bytes, within_s=self.whole_timeout_s)
+                return _response(answer, url, b"".join(blocks))
 
-        return self._retries.run(once)
+        return self.retries.run(once)
 
-    def _answer(self, url: str, request: _Request) -> httpx.Response:
+    def _answer(
+        self, url: str, method: str, accept: str, secret: Mapping[str, str], body: bytes | None = None
+    ) -> httpx.Response:
         """Return a 200 answer with its body unread, following a few redirects of a GET within the host's family."""
         target = url
         for _ in range(MAX_REDIRECTS + 1):
-            answer = self._request(target, request)
+            answer = self._request(target, method, accept, secret, body)
             if answer.status_code == 200:
                 return answer
             answer.close()
             if answer.status_code not in REDIRECT_STATUS:
                 raise _refusal(answer, target)
-            location = answer.headers.get("Location", "")
-            if request.method != "GET":
-                hint = "A body is not sent to another address than the one in the settings"
-                raise SourceError("redirected elsewhere", source=target, field="location", value=location, hint=hint)
-            target = _redirected(target, location)
+            target = _redirected(target, answer.headers.get("Location", ""), method)
             if urlsplit(target).hostname != urlsplit(url).hostname:
-                request = dataclasses.replace(request, secret={})  # a key is for its own host only
+                secret = {}  # a key is for its own host only
         message, hint = f"more than {MAX_REDIRECTS} redirects", "The address may have moved"
         raise SourceError(message, source=url, field="location", value=target, hint=hint)
 
-    def _request(self, url: str, request: _Request) -> httpx.Response:
-        return self._send(url, request.method, request.headers(), request.body)
+    def _request(
+        self, url: str, method: str, accept: str, secret: Mapping[str, str], body: bytes | None = None
+    ) -> httpx.Response:
+        own = {"User-Agent": user_agent(), "Accept": accept, "Accept-Encoding": "gzip"}
+        own |= {} if body is None else {"Content-Type": "application/json"}
+        return self._send(url, method, {**own, **secret}, body)
 
     def exchange(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
@@ -238,18 +222,17 @@ class HttpWeb:
         with closing(self._send(url, method, headers, body)) as answer:
             if answer.status_code == PROXY_REFUSED:
                 raise _refusal(answer, url)
-            return answer, b"".join(_decoded(answer, url, limit=self._get_limit_bytes, within_s=self._whole_timeout_s))
+            return answer, b"".join(_decoded(answer, url, limit=self.get_limit_bytes, within_s=self.whole_timeout_s))
 
     def _send(self, url: str, method: str, headers: Mapping[str, str], body: bytes | None) -> httpx.Response:
-        self._before(url)
-        timeouts = {"timeout": self._timeout.as_dict()}
-        request = httpx.Request(method, parse_url(url), headers=headers, content=body, extensions=timeouts)
-        proxy = self._transport.proxy(request.url)
+        self.before(url)
+        timeout = httpx.Timeout(self.read_timeout_s, connect=self.connect_timeout_s).as_dict()
+        request = httpx.Request(method, parse_url(url), headers=headers, content=body, extensions={"timeout": timeout})
         try:
-            with deadline(time.monotonic() + self._head_timeout_s):
-                return self._transport.handle_request(request)
+            with deadline(time.monotonic() + self.connect_timeout_s + self.read_timeout_s):
+                return self.transport.handle_request(request)
         except NETWORK_ERRORS as error:
-            raise _failure(error, url, proxy) from error
+            raise _failure(error, url, self.transport.proxy(request.url)) from error
 
 
 def _failure(error: Exception, url: str, proxy: str) -> SourceError:
@@ -267,24 +250,9 @@ def _failure(error: Exception, url: str, proxy: str) -> SourceError:
 
 
 def _response(answer: httpx.Response, url: str, body: bytes) -> Response:
-    headers = answer.headers
-    return Response(
-        url=url,
-        body=body,
-        status=answer.status_code,
-        content_type=headers.get("Content-Type", ""),
-        location=headers.get("Location", ""),
-        date=headers.get("Date", ""),
-    )
-
-
-def _checked(headers: Mapping[str, str], url: str) -> Mapping[str, str]:
-    """Return headers that can be sent as they are; raise SourceError, without the value, for any other."""
-    for name, value in headers.items():
-        if not HEADER_NAME.fullmatch(name) or not HEADER_VALUE.fullmatch(value):
-            hint = "A key is printable ASCII on one line; check for a line break at its end"
-            raise SourceError("invalid header value", source=url, field=name, value="(hidden)", hint=hint)
-    return headers
+    content_type, location, date = (answer.headers.get(name, "") for name in ("Content-Type", "Location", "Date"))
+    status = answer.status_code
+    return Response(url=url, body=body, status=status, content_type=content_type, location=location, date=date)
 
 
 @contextmanager
@@ -331,9 +299,9 @@ def _seconds(retry_after: str) -> float | None:
     return max(0.0, (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
-def _redirected(url: str, location: str) -> str:
-    """Return where a redirect leads; raise where that is nowhere or at somebody else's."""
-    hint = "Followed are only redirects to the same scheme, port and host or its subdomains"
+def _redirected(url: str, location: str, method: str) -> str:
+    """Return where a redirect leads; raise where that is nowhere or at somebody else's, and for all but a GET."""
+    hint = "Only a GET follows redirects, to the same scheme, port and host or its subdomains"
     try:
         target = urljoin(url, location)
         here, there = urlsplit(url), urlsplit(target)
@@ -341,7 +309,7 @@ def _redirected(url: str, location: str) -> str:
     except ValueError as error:
         message = f"redirected to no address: {error}"
         raise SourceError(message, source=url, field="location", value=location, hint=hint) from error
-    if not location or not is_ours:
+    if method != "GET" or not location or not is_ours:
         raise SourceError("redirected elsewhere", source=url, field="location", value=location, hint=hint)
     return target
 

@@ -141,7 +141,7 @@ class PoliteWeb:
             place = f"{_root(address)}/robots.txt"
             raise SourceError("its robots.txt forbids it", source=url, field="robots", value=place, hint=hint)
         if host.pause_s > MAX_PAUSE_S:
-            message = f"its robots.txt asks for {host.pause_s:g} s between requests, more than {MAX_PAUSE_S:g} s"
+            message = f"its robots.txt wants {host.pause_s:g} s between requests, more than {MAX_PAUSE_S:g} s"
             hint = "Disable this source, or ask the site's owner for another way"
             rule = f"Crawl-delay: {host.pause_s:g}"
             raise SourceError(message, source=url, field="robots", value=rule, hint=hint)
