@@ -294,7 +294,7 @@ def _address(ctx: Context, setting: str, default: str) -> str:
 
 
 def _refusal(message: str, field: str, value: object) -> LayoutChanged:
-    return LayoutChanged(message, source=NAME, field=field, value=value, hint="Look at the landed document")
+    return LayoutChanged(message, source=NAME, field=field, value=value, hint="Check the landed document")
 
 
 SOURCE = Source(

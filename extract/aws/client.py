@@ -217,8 +217,8 @@ def _loader() -> "Loader":
 
 def _send(web: "HttpWeb", *, request: "AWSPreparedRequest", **_: object) -> "AWSResponse":
     """Send what botocore has signed; raise what it retries, or SourceError."""
-    from botocore.awsrequest import AWSResponse
     from botocore import exceptions
+    from botocore.awsrequest import AWSResponse
 
     # http.client, which botocore sends with, has no other encoding either; what is signed must stay as it is.
     headers = {name: value.decode() if isinstance(value, bytes) else value for name, value in request.headers.items()}

@@ -40,7 +40,7 @@ def content(document: Document) -> Any:
 
 def refusal(source: str, message: str, field: str, value: object) -> LayoutChanged:
     """Return the error of a document that is not what it was."""
-    return LayoutChanged(message, source=source, field=field, value=value, hint="Look at the landed document")
+    return LayoutChanged(message, source=source, field=field, value=value, hint="Check the landed document")
 
 
 class Fields:
