@@ -61,6 +61,8 @@ def serving(*, tls: str = "starttls") -> Iterator[Server]:
     controller.start()
     try:
         port = controller.server.sockets[0].getsockname()[1]
-        yield Server(port=port, taken=handler.taken, refused=handler.refused, context=trusting, authority=ca.cert_pem.bytes())
+        yield Server(
+            port=port, taken=handler.taken, refused=handler.refused, context=trusting, authority=ca.cert_pem.bytes()
+        )
     finally:
         controller.stop()

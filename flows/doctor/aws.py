@@ -150,7 +150,9 @@ def _quotas_of(region: str) -> "Quotas | str":
     from flows.doctor import quotas
 
     try:
-        return quotas.read(session(CONNECT_TIMEOUT_S, READ_TIMEOUT_S).create_client(QUOTAS, region_name=region, config=_config()))
+        return quotas.read(
+            session(CONNECT_TIMEOUT_S, READ_TIMEOUT_S).create_client(QUOTAS, region_name=region, config=_config())
+        )
     except exceptions.ClientError as error:
         answer: Any = error.response
         return f"no answer: {answer.get('Error', {}).get('Code', '')}"
