@@ -336,7 +336,7 @@ def test_every_other_client_trusts_the_company(company: Company) -> None:
             )
             heartbeat.call(chosen)
             told = Message(kind="test", title="t", text="x", ids=("1",))
-            chat("jsons://chat.prices.example/hook", number=1).tell(told, at=MOMENT, before=lambda: None)
+            chat("jsons://chat.prices.example/hook", number=1).send(told, at=MOMENT, before=lambda: None)
             assert [asked.path for asked in site.asked] == ["/alive", "/hook"]
             assert proxy.passed == ["alive.prices.example", "chat.prices.example"]
 
