@@ -219,7 +219,7 @@ def test_import_refuses_wrong_rows_alone(tmp_path):
     assert sorted(
         [
             ("unit_price", "lots"),
-            ("pricing_currency", "EUR beside usd_per_hour"),
+            ("pricing_currency", "EUR next to usd_per_hour"),
             ("observed_at_utc", "2999-01-01T00:00:00Z"),
             ("observed_at_utc", "yesterday"),
             ("unit_price", "0.12345678901"),

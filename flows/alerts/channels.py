@@ -103,6 +103,9 @@ class ChatChannel:
 
 def chat(url: str, *, number: int) -> ChatChannel:
     """Return the channel of one address. Raises SettingsError, which names its place in the list alone."""
+    from extract.web import certificates
+
+    certificates.share()
     with _overheard():
         import apprise
 

@@ -282,6 +282,12 @@ class SiteSettings(Table):
     charts: Switch = Field(True, description="draw charts, which takes two seconds")
 
 
+class NetworkSettings(Table):
+    """How other machines are reached; proxies are set by the environment alone, as they may hold a password."""
+
+    ca_bundle: Text = Field("", description="PEM file of a company's certificates, trusted in addition to the system's")
+
+
 class RunSettings(Table):
     """Where the daily flow collects scopes."""
 
@@ -388,6 +394,7 @@ class Settings(BaseSettings):
     )
     ranking: RankingSettings = Field(RankingSettings(), description="prices too old to rank: docs/querying.md")
     site: SiteSettings = Field(SiteSettings(), description="the pages in the reports folder")
+    network: NetworkSettings = Field(NetworkSettings(), description="certificates of a company: docs/settings.md")
     run: RunSettings = Field(RunSettings(), description="what fetches scopes: docs/scheduling.md")
     warehouse: WarehouseSettings = Field(
         WarehouseSettings(), description="one writer or many: docs/warehouse-shared.md"
@@ -571,9 +578,15 @@ def read(
 ) -> Settings:
     """Return the settings: `data_dir`, then the environment, then a file (`chipledger.toml` here, if there is one).
 
-    Raises SettingsError for an unknown name, a value out of range, or a file that was named and does not exist.
+    Raises SettingsError for an unknown name, a value out of range, or a file that was named and does not exist. A file
+    of certificates in [network] counts for all clients of this process from now on.
     """
-    return layers(path, data_dir=data_dir, environ=environ).model()
+    found = layers(path, data_dir=data_dir, environ=environ).model()
+    if found.network.ca_bundle:
+        from extract.web import certificates
+
+        certificates.share(found.network.ca_bundle)
+    return found
 
 
 def layers(
