@@ -26,7 +26,7 @@ import polars as pl
 from extract.neoclouds import SOURCES
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
-from warehouse.schema.columns import HOURS_PER_YEAR
+from warehouse.schema.vocabulary import HOURS_PER_YEAR
 from warehouse.schema.tables import OBSERVATION
 
 NAME = "import"

@@ -12,7 +12,7 @@ from flows.read_api import query_process
 from warehouse.errors import ChipledgerError
 from warehouse.reference import accelerators
 from warehouse.reference.accelerators import Chip
-from warehouse.schema.columns import PURCHASE_OPTIONS
+from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 NEAR = 5
 """Names that a hint offers."""

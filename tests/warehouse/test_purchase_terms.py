@@ -6,7 +6,7 @@ import pytest
 
 from warehouse.errors import ChipledgerError
 from warehouse.reference import purchase_terms
-from warehouse.schema.columns import PURCHASE_OPTIONS
+from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 HEADER = ",".join(purchase_terms.PurchaseTerm._fields)
 GOOD = "AWS,spot,,,false,true,,,,true,,A note.,,https://x.test/a https://x.test/b,2026-11-21"

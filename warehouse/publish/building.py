@@ -17,9 +17,9 @@ from warehouse.log.events import naive
 from warehouse.publish import incremental_days as settled
 from warehouse.publish import incremental_offers
 from warehouse.reference import accelerator_facts, accelerators, claims, models, purchase_terms, throughput
-from warehouse.schema.columns import COLUMNS
+from warehouse.schema.columns import columns
 from warehouse.schema.dictionary import DEPRECATED, describe
-from warehouse.schema.tables import DERIVED_TABLES, REFERENCE_TABLES, TABLES, columns_of
+from warehouse.schema.tables import REFERENCE_TABLES, TABLES, ddl, table_named
 
 
 class Model(Protocol):
@@ -154,8 +154,8 @@ def build(
             for macro in contents.macros:
                 con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
             for table in contents.computed:
-                columns = ", ".join(f"{name} {COLUMNS[name].type}" for name in table.columns)
-                con.execute(f"create table int.{table.name} ({columns})")
+                shape = ", ".join(f"{name} {columns()[name].type}" for name in table.columns)
+                con.execute(f"create table int.{table.name} ({shape})")
                 insert_rows(con, f"int.{table.name}", table.rows(con))
             _make_public(con, contents)
             describe(con, contents.marts, contents.computed, contents.public, contents.macros)
@@ -249,17 +249,15 @@ def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
         [claims.core_row(claim) for claim in claims.shipped()],
     )
     for table, rows in zip(REFERENCE_TABLES, read, strict=True):
-        columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
-        con.execute(f"create table {table.qualified} ({columns})")
+        con.execute(ddl(table))
         insert_rows(con, table.qualified, rows)
     throughput.complete(con)
 
 
 def _read_labels(con: duckdb.DuckDBPyConnection) -> None:
     """Make core.accelerator_label: what we read today in the words that providers have for their chips."""
-    (table,) = (table for table in DERIVED_TABLES if table.name == "accelerator_label")
-    columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
-    con.execute(f"create table {table.qualified} ({columns})")
+    table = table_named("core.accelerator_label")
+    con.execute(ddl(table))
     found = con.execute(
         "select distinct service_provider_name, accelerator_label from core.offer "
         "where accelerator_label is not null order by all"

@@ -7,7 +7,7 @@ import duckdb
 
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows, quote
-from warehouse.schema.columns import COLUMNS, FOCUS_COLUMNS, Column
+from warehouse.schema.columns import Column, columns, focus_columns
 from warehouse.schema.tables import DERIVED_TABLES, REFERENCE_TABLES, TABLES
 
 
@@ -73,7 +73,7 @@ def describe(
             f"describe select * from mart.{macro.name}({', '.join(macro.parameters.values())})"
         ).fetchall()
     ]
-    comments, dictionary = dictionary_of(described, rows, COLUMNS | FOCUS_COLUMNS)
+    comments, dictionary = dictionary_of(described, rows, columns() | focus_columns())
     comments += [f"comment on macro table mart.{macro.name} is {quote(macro.row)}" for macro in macros]
     write_dictionary(con, "mart", comments, dictionary)
 
@@ -96,7 +96,7 @@ def dictionary_of(
         column = columns.get(name)
         if column is None:
             raise ChipledgerError(
-                "a column without an entry in warehouse/schema/tables.py",
+                "a column without an entry in warehouse/schema/columns.csv",
                 source=f"{schema}.{table}",
                 field="column",
                 value=name,
