@@ -44,7 +44,8 @@ from pathlib import Path
 sys.path[:0] = [sys.argv[1]]
 from prefect.flows import load_flow_from_entrypoint
 if __name__ == "__main__":
-    from flows import settings, steps
+    from flows.collect import steps
+    from flows.config import settings
     daily = load_flow_from_entrypoint("flows/daily.py:daily")
     module = sys.modules[daily.__module__]
     from prefect import flow

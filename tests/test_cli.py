@@ -235,7 +235,7 @@ def test_import_refuses_wrong_rows_alone(tmp_path):
 
 def test_a_second_run_waits_or_says_who_holds_the_lock(tmp_path):
     """While one process writes, another is refused with the holder's process id."""
-    script = "import sys, time; from pathlib import Path; from warehouse import db\n" \
+    script = "import sys, time; from pathlib import Path; from warehouse.log import db\n" \
              "with db.writer(Path(sys.argv[1])): print('held', flush=True); time.sleep(30)"  # fmt: skip
     with subprocess.Popen(
         [sys.executable, "-c", script, tmp_path / "offline"], stdout=subprocess.PIPE, text=True

@@ -56,7 +56,10 @@ def warm() -> None:
         "extract.web.http",
     ):
         importlib.import_module(name)
-    for name in ("backup", "rebuild", "retention", "settings_shown", "output", "steps", "benchmarks"):
+    for name in (
+        "backup.rebuild", "backup.retention", "backup.snapshot", "collect.benchmarks", "collect.steps", "config.show",
+        "shared.output",
+    ):  # fmt: skip
         importlib.import_module(f"flows.{name}")
     import duckdb
 

@@ -9,25 +9,26 @@ import pytest
 from extract import SOURCES, base, source_named
 
 ROOT = Path(__file__).parent.parent.parent
-FOLDERS = ("extract", "extract.neoclouds")
+FOLDERS = ("extract", "extract.aws", "extract.catalogues", "extract.neoclouds")
 NOT_SOURCES = {
-    "__init__", "base", "http", "http_body", "web", "polite", "observations", "archive", "aws_client", "aws_places",
-    "aws_bulk",
-    "neoclouds", "benchmarks", "answers", "fetching", "offers", "pages", "words", "aws_session", "http_head",
-    "kept_lines", "strict", "strict_xml",
-}  # fmt: skip
+    "extract": {"aws", "base", "benchmarks", "catalogues", "neoclouds", "observations", "web"},
+    "extract.aws": {"bulk", "client", "line_buffer", "places", "session"},
+    "extract.neoclouds": {"answers", "fetching", "offers", "pages", "words"},
+}
 
 
 def modules() -> dict[str, str]:
     """Return the dotted names of the modules and packages that are sources, by the name of their source.
 
-    A source is called as its module is; "lambda" alone, which no module can be called, lies in lambda_.
+    A source has the name of its module, those of AWS with "aws_" before it; a name that Python or a library has takes
+    a trailing underscore: lambda_, gpuhunt_.
     """
     return {
-        path.stem.rstrip("_"): f"{folder}.{path.stem}"
+        ("aws_" if folder == "extract.aws" else "") + path.stem.rstrip("_"): f"{folder}.{path.stem}"
         for folder in FOLDERS
         for path in ROOT.joinpath(*folder.split(".")).iterdir()
-        if (path.suffix == ".py" or (path / "__init__.py").exists()) and path.stem not in NOT_SOURCES
+        if (path.suffix == ".py" or (path / "__init__.py").exists())
+        and path.stem not in {"__init__"} | NOT_SOURCES.get(folder, set())
     }
 
 

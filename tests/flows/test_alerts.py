@@ -330,8 +330,9 @@ def test_nothing_set_up_costs_nothing(tmp_path: Path) -> None:
     """No import of Apprise, pydantic or polars, no file; the run's own outcome stands."""
     write(tmp_path, 2)
     code = (
-        "import sys; from pathlib import Path; from flows import alerts; from flows.config.settings import Settings; "
-        f"alerts.after_run(Settings(data_dir=Path({str(tmp_path)!r})), clock=None); "
+        "import sys; from pathlib import Path; from flows.alerts import deliver; "
+        "from flows.config.settings import Settings; "
+        f"deliver.after_run(Settings(data_dir=Path({str(tmp_path)!r})), clock=None); "
         "print(sorted({'apprise', 'pydantic', 'polars', 'duckdb'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={})

@@ -135,7 +135,7 @@ def test_the_writers_file_has_a_shape(folder: Path) -> None:
 def test_a_run_that_writes_is_not_disturbed(folder: Path) -> None:
     """Its process is named, and the writer's file left alone."""
     script = (
-        "import sys; from pathlib import Path; from warehouse import db\n"
+        "import sys; from pathlib import Path; from warehouse.log import db\n"
         "with db.locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(folder)]

@@ -230,8 +230,8 @@ def test_the_heartbeat_is_not_called(site: Site) -> None:
 
 def test_offline_asks_nobody_and_says_so(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are looked at all the same; nothing that asks is called."""
-    for name in ("examine_net.checks", "examine_aws.checks", "examine_ways.mails", "examine_ways.prefect"):
-        monkeypatch.setattr(f"flows.{name}", None)
+    for name in ("network.checks", "aws.checks", "services.mails", "services.prefect"):
+        monkeypatch.setattr(f"flows.doctor.{name}", None)
     rows = checks.all_checks(Settings(data_dir=tmp_path), offline=True, environ={})
     (said,) = [row for row in rows if row["check"] == "network"]
     assert "not asked" in str(said["found"])

@@ -73,7 +73,7 @@ def test_tools_are_listed_as_reading_only_with_their_arguments(served):
 
 def test_documented_arguments_are_those_that_there_are(served):
     """docs/mcp.md has a row for each tool, which names all that it takes."""
-    text = (Path(server.__file__).parents[1] / "docs/mcp.md").read_text(encoding="utf-8")
+    text = (Path(server.__file__).parents[2] / "docs/mcp.md").read_text(encoding="utf-8")
     rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
     offers = {"chip", "instance_type", "provider", "region", "limit"}  # "the same", of price_history
 
@@ -370,4 +370,4 @@ def test_without_the_extra_the_command_says_how_to_install_it(monkeypatch):
 
 def test_no_module_of_ours_takes_the_name_of_the_sdk():
     """`import mcp` means the SDK, wherever the project is started from."""
-    assert not list(Path(server.__file__).parents[1].glob("mcp*"))
+    assert not list(Path(server.__file__).parents[2].glob("mcp*"))

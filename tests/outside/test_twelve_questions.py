@@ -21,7 +21,7 @@ SQL = {int(number): sql for number, sql in QUESTIONS}
 N_PUBLICATIONS = 2
 PUBLISHER = """
 import pathlib, sys
-from flows import steps
+from flows.collect import steps
 from flows.config.settings import Settings
 with steps.open_run(Settings(data_dir=pathlib.Path(sys.argv[1]))) as one:
     for _ in range(int(sys.argv[2])):

@@ -16,7 +16,7 @@ from warehouse.schema.tables import TABLES
 HOLDER = """
 import sys, time
 from pathlib import Path
-from warehouse import db
+from warehouse.log import db
 with db.writer(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(float(sys.argv[2]))
