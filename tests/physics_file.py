@@ -5,6 +5,7 @@ import duckdb
 from transform.models import MACROS, create_formulas
 from warehouse.log.db import insert_rows
 from warehouse.reference import accelerator_facts, models
+from warehouse.schema.tables import table_named
 
 FIT = next(macro for macro in MACROS if macro.name == "fit")
 TEXTS = ("model_name", "aliases", "modality", "note", "source_url", "accessed_on")
@@ -16,7 +17,9 @@ def physics_file() -> duckdb.DuckDBPyConnection:
     con.execute("create schema core; create schema mart")
     facts = ", ".join(f"{fact} DECIMAL(12,6)" for fact in accelerator_facts.FACTS)
     con.execute(f"create table core.accelerator (accelerator_name VARCHAR, form_factor VARCHAR, {facts})")
-    shape = ", ".join(f"{name} {'VARCHAR' if name in TEXTS else 'BIGINT'}" for name in models.CORE_COLUMNS)
+    shape = ", ".join(
+        f"{name} {'VARCHAR' if name in TEXTS else 'BIGINT'}" for name in table_named("core.model").columns
+    )
     con.execute(f"create table core.model ({shape})")
     insert_rows(con, "core.accelerator", accelerator_facts.wide(accelerator_facts.read_table()))
     insert_rows(con, "core.model", list(models.core_rows(models.read_table())))

@@ -109,7 +109,7 @@ class Entry:
 def csv_entries(file: str, body: bytes, *, columns: Sequence[str], required: Sequence[str]) -> list[Entry]:
     """Return the lines of a CSV with a header. Raises ChipledgerError where it is none, or a column is unknown."""
     fields = dict.fromkeys(columns, str | None)
-    model = Model(key="line", fields=fields, help="docs/private-prices.md", exact=False, closed=True, required=required)
+    model = Model(key="line", fields=fields, help="docs/fleet.md", exact=False, closed=True, required=required)
     return [Entry(file, f"line {line.number}", line.cells) for line in lines(Given(file, body), model)]
 
 

@@ -18,7 +18,8 @@ from warehouse.errors import ChipledgerError
 from warehouse.log import db
 from warehouse.log.load import load
 from warehouse.publish import published_file
-from warehouse.schema.columns import columns as declared_columns, focus_columns
+from warehouse.schema.columns import columns as declared_columns
+from warehouse.schema.columns import focus_columns
 from warehouse.schema.tables import DERIVED_TABLES, TABLES
 
 SOURCES = [

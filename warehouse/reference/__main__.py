@@ -1,5 +1,7 @@
 """Check the reference tables of the package: `python -m warehouse.reference`, as `make references` does."""
 
+import sys
+
 from warehouse.reference import (
     accelerator_facts,
     accelerators,
@@ -29,7 +31,7 @@ MODELS = (
 def main() -> None:
     """Check each table and print how many rows hold. Raises ChipledgerError for the first that does not."""
     for model in MODELS:
-        print(f"{model.file}: {len(read(DATA / model.file, model))} rows hold")
+        sys.stdout.write(f"{model.file}: {len(read(DATA / model.file, model))} rows hold\n")
 
 
 if __name__ == "__main__":

@@ -37,10 +37,10 @@ def _wrong_ranks(rows: list[Values]) -> Broken:
         key = row["accelerator_name"], row["form_factor"], row["fact"]
         ranks[key].append(row["fact_rank"])
         last[key] = place
-    for key, found in ranks.items():
+    for chip, found in ranks.items():
         if sorted(found) != list(range(1, len(found) + 1)):
-            named = " ".join(str(each) for each in key if each)
-            yield last[key], "fact_rank", f"ranks {sorted(found)} of {named} are not 1, 2, 3 ..."
+            named = " ".join(str(each) for each in chip if each)
+            yield last[chip], "fact_rank", f"ranks {sorted(found)} of {named} are not 1, 2, 3 ..."
 
 
 MODEL = Model(

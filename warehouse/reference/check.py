@@ -29,7 +29,7 @@ def first_broken(rows: Sequence[Values], model: Model) -> tuple[int, str, str] |
         index, column, check = min(cases, key=lambda case: case[0])
         field, _, reason = check.partition("|") if column is None else (column, "", check)
         return index, field, reason.format(**rows[index])
-    return min(model.rows(list(rows)), default=None) if model.rows else None
+    return min(model.rows(list(rows)), key=lambda found: found[0], default=None) if model.rows else None
 
 
 def pandera_model(model: Model) -> pa.DataFrameSchema:

@@ -25,7 +25,7 @@ class MachineFact(NamedTuple):
 
 MODEL = Model(
     file="machine_fact.csv",
-    key="machine",
+    key="fact",
     fields=fields_of(MachineFact),
     free=("fact",),
     rules=(Rule("fact", f"not one of {', '.join(FACTS)}", f"fact in {FACTS}"),),

@@ -8,7 +8,6 @@ in FOCUS's own spelling, `private` those of the private file, which go before ot
 """
 
 import csv
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -29,17 +28,17 @@ class Column(NamedTuple):
         return f"{self.meaning} [{self.unit}]" if self.unit else self.meaning
 
 
-def columns() -> Mapping[str, Column]:
+def columns() -> dict[str, Column]:
     """Return the columns of the published file by name, but those of FOCUS SkuPrice."""
     return _declared()[""]
 
 
-def focus_columns() -> Mapping[str, Column]:
+def focus_columns() -> dict[str, Column]:
     """Return the columns of FOCUS SkuPrice by name, in FOCUS's order."""
     return _declared()["focus"]
 
 
-def private_columns() -> Mapping[str, Column]:
+def private_columns() -> dict[str, Column]:
     """Return all columns of the private file by name."""
     return columns() | _declared()["private"]
 
@@ -52,11 +51,11 @@ def allowed(name: str) -> tuple[str, ...]:
 @cache
 def _declared() -> dict[str, dict[str, Column]]:
     found: dict[str, dict[str, Column]] = {"": {}, "focus": {}, "private": {}}
-    with (files("warehouse.schema") / "columns.csv").open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file, strict=True)
-        next(rows)
-        for name, type_, unit, meaning, values, of in rows:
-            listed = tuple(values.split("; ")) if values else ()
-            text = meaning.replace("{allowed}", ", ".join(listed)) if listed else meaning
-            found[of][name] = Column(name, type_, unit, text, listed)
+    text = (files("warehouse.schema") / "columns.csv").read_text(encoding="utf-8")
+    rows = csv.reader(text.splitlines(), strict=True)
+    next(rows)
+    for name, type_, unit, meaning, values, of in rows:
+        listed = tuple(values.split("; ")) if values else ()
+        meant = meaning.replace("{allowed}", ", ".join(listed)) if listed else meaning
+        found[of][name] = Column(name, type_, unit, meant, listed)
     return found

@@ -9,6 +9,7 @@ COMMENTs, the data dictionary and the row gate are derived from both.
 """
 
 import csv
+import io
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import NamedTuple
@@ -33,8 +34,8 @@ class Table(NamedTuple):
 
 
 def _read() -> tuple[Table, ...]:
-    with (files("warehouse.schema") / "tables.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file, strict=True))[1:]
+    text = (files("warehouse.schema") / "tables.csv").read_text(encoding="utf-8")
+    rows = list(csv.reader(io.StringIO(text), strict=True))[1:]
     return tuple(
         Table(
             *(schema, name, kind, row),
