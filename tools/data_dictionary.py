@@ -30,7 +30,13 @@ stand in
 the file: in `mart.data_dictionary`, and as comments on tables and columns. A column means the same wherever its name
 stands. Amounts are in the unit given, times are UTC, and NULL is unknown, never 0.
 """
-KINDS = {"mart": "Tables", "int": "What they are made of", "core": "The log and its facts"}
+KINDS = {
+    "mart": "Tables",
+    "int": "What they are made of",
+    "ref": "Reference tables",
+    "focus": "FOCUS",
+    "core": "The log and its facts",
+}
 TABLES = """
 select schema_name, table_name as name, comment, null as parameters from duckdb_tables()
 where database_name = current_database()

@@ -98,7 +98,7 @@ class Cheapest(Input):
 class CostPerToken(Input):
     """Arguments of cost_per_token."""
 
-    model: Name = Field(description="A model, such as llama-2-70b; the table core.model has them")
+    model: Name = Field(description="A model, such as llama-2-70b; the table ref.model has them")
     task: Literal["serving", "training"] = "serving"
     chip: Name | None = Field(None, description="Only this chip")
     purchase_option: Option | None = None

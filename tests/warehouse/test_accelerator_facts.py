@@ -13,12 +13,12 @@ from warehouse.reference.accelerator_facts import FACTS, WIDE_COLUMNS
 from warehouse.schema.tables import table_named
 
 Chips = dict[tuple[object, object], dict[str, Any]]
-"""Figures of core.accelerator by name and form."""
+"""Figures of ref.accelerator by name and form."""
 
 FACT_HEADER = ",".join(accelerator_facts.AcceleratorFact._fields)
 FACT = "H100,SXM,memory_gb,80,GB,1,,https://x.test/a,2026-11-21"
 
-MODEL_COLUMNS = table_named("core.model").columns
+MODEL_COLUMNS = table_named("ref.model").columns
 MODEL_HEADER = ",".join(models.Model._fields)
 DENSE = "toy-1b,toy1b,1000,1000,900,2,16,16,4,4,,,,,,,,4096,text,,https://x.test/a,2026-11-21"
 MOE = "moe-1b,,1000,400,200,2,16,16,,,24,,,2,8,2,50,4096,text,,https://x.test/a,2026-11-21"
@@ -26,7 +26,7 @@ MOE = "moe-1b,,1000,400,200,2,16,16,,,24,,,2,8,2,50,4096,text,,https://x.test/a,
 
 @pytest.fixture(scope="module")
 def chips() -> Chips:
-    """Return the figures of core.accelerator by name and form."""
+    """Return the figures of ref.accelerator by name and form."""
     table = accelerator_facts.wide(accelerator_facts.read_table())
     return {(row[0], row[1]): dict(zip(FACTS, row[2:], strict=True)) for row in table}
 
@@ -268,7 +268,7 @@ def test_both_tables_are_sorted_and_lead_to_pages() -> None:
 
 
 def test_rows_of_the_published_model_table() -> None:
-    """core.model has the table's columns and two that follow from them; what generates nothing keeps no cache."""
+    """ref.model has the table's columns and two that follow from them; what generates nothing keeps no cache."""
     rows = {row[0]: dict(zip(MODEL_COLUMNS, row, strict=True)) for row in models.core_rows(models.read_table())}
 
     assert rows["llama-2-70b"]["kv_values_per_layer"] == 2 * 8 * 128

@@ -73,7 +73,7 @@ from (
     (
         'training_sizes_agree', 'units', 'The same for AWS''s P and Trn families, whose price goes by the chip',
         0.95, 1.05, 'ratio',
-        'Look at core.instance_type of the example: its count of chips may be wrong',
+        'Look at ref.instance_type of the example: its count of chips may be wrong',
         'no P or Trn family is sold in two sizes in one place'
     ),
     (

@@ -1,7 +1,7 @@
 """What a published file holds, made in its order from the log: its copy, what follows from it, marts, macros, words."""
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from warehouse.publish import incremental_offers
 from warehouse.reference import accelerator_facts, accelerators, claims, models, purchase_terms, throughput
 from warehouse.schema.columns import columns
 from warehouse.schema.dictionary import DEPRECATED, describe
-from warehouse.schema.tables import REFERENCE_TABLES, TABLES, ddl, table_named
+from warehouse.schema.tables import MOVED, REFERENCE_TABLES, SCHEMAS, TABLES, ddl, table_named
 
 
 class Model(Protocol):
@@ -90,7 +90,7 @@ class Contents:
 
     marts: Sequence[Model]
     public: Sequence[Model]
-    aliases: Collection[str]
+    aliases: Mapping[str, str]
     macros: Sequence[Macro]
     computed: Sequence[ComputedTable]
     formulas: Callable[[duckdb.DuckDBPyConnection], None]
@@ -137,7 +137,7 @@ def build(
     try:
         with settled.attached(con, before) as has_before, incremental_offers.twin(con), ducklake.transaction(con):
             con.execute("use published")
-            for schema in ("core", "meta", "int", "mart"):
+            for schema in SCHEMAS:
                 con.execute(f"create schema {schema}")
             con.execute(
                 "create table meta.build as select ?::TIMESTAMP as built_at, ? as version, ? as sql_sha256, "
@@ -173,7 +173,7 @@ def _make_references(con: duckdb.DuckDBPyConnection, contents: Contents) -> None
     create_macros(con)
     _read_labels(con)
     db.keep(con)
-    con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
+    con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
     con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
 
 
@@ -200,12 +200,12 @@ def _make_marts(
     for model in marts:
         db.keep(con)
         if not model.is_table:
-            con.execute(f"create view int.{model.name} as {model.sql}")
+            con.execute(f"create view {model.schema}.{model.name} as {model.sql}")
         elif model.by_offer:
             incremental_offers.create(con, f"int.{model.name}", model.sql, model.by_offer, offers, beside=model.beside)
         else:
             settled.create(con, model, is_before_alike=is_before_alike)
-        _note(con, model.name, model)
+        _note(con, model.name if model.schema == "int" else f"{model.schema}.{model.name}", model)
 
 
 def _note(con: duckdb.DuckDBPyConnection, name: str, model: Model) -> None:
@@ -220,10 +220,12 @@ def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
         db.keep(con)
         con.execute(f"create {'table' if model.is_table else 'view'} mart.{model.name} as {model.sql}")
         _note(con, f"mart.{model.name}", model)
-    names = [model.name for model in contents.marts] + [table.name for table in contents.computed]
-    for name in filter(contents.aliases.__contains__, names):
-        con.execute(f"create view mart.{name} as from int.{name}")
-        con.execute(f"comment on view mart.{name} is {quote(f'{DEPRECATED}: query int.{name}')}")
+    made = {f"{model.schema}.{model.name}" for model in contents.marts}
+    made |= {f"int.{table.name}" for table in contents.computed}
+    for old, new in (*MOVED.items(), *contents.aliases.items()):
+        if new in made or old in MOVED:
+            con.execute(f"create view {old} as from {new}")
+            con.execute(f"comment on view {old} is {quote(f'{DEPRECATED}: query {new}')}")
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | None) -> None:
@@ -235,7 +237,8 @@ def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | Non
     order = {"price_event": "offer_id, valid_from, recorded_at", "sighting": "observed_at, offer_id"}
     for table in TABLES:
         keys = order.get(table.name, "all")
-        con.execute(f"create table {table.qualified} as from {build}.{table.qualified}{at} order by {keys}")
+        name = MOVED.get(table.qualified, table.qualified)
+        con.execute(f"create table {name} as from {build}.{table.qualified}{at} order by {keys}")
 
 
 def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
@@ -255,8 +258,8 @@ def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _read_labels(con: duckdb.DuckDBPyConnection) -> None:
-    """Make core.accelerator_label: what we read today in the words that providers have for their chips."""
-    table = table_named("core.accelerator_label")
+    """Make ref.accelerator_label: what we read today in the words that providers have for their chips."""
+    table = table_named("ref.accelerator_label")
     con.execute(ddl(table))
     found = con.execute(
         "select distinct service_provider_name, accelerator_label from core.offer "

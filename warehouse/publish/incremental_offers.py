@@ -16,6 +16,7 @@ from importlib.resources import files
 import duckdb
 
 from warehouse.log import db
+from warehouse.schema.tables import SCHEMAS
 
 LEAST_EVENTS = 100_000
 """Of a smaller log, making all rows takes as long as finding out which to make."""
@@ -37,7 +38,7 @@ WHOLE = (
     "core.scope_run",
     "core.quarantine",
     "core.sighting",
-    "core.current_instance_type",
+    "ref.current_instance_type",
     "core.first_look",
     "core.silent_import",
 )
@@ -198,7 +199,7 @@ def twin(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     try:
         # Views of it are made before what they show is known.
         con.execute("create or replace temp table shown_offer (offer_id VARCHAR, since TIMESTAMP)")
-        for schema in ("core", "meta", "int", "mart"):
+        for schema in SCHEMAS:
             con.execute(f"create schema twin.{schema}")
         yield
     finally:

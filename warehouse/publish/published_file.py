@@ -5,7 +5,7 @@ is never copied, and never opened a second time by the process that has it open:
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def publish(
     *,
     marts: Sequence[Model],
     public: Sequence[Model] = (),
-    aliases: Collection[str] = (),
+    aliases: Mapping[str, str] | None = None,
     macros: Sequence[Macro] = (),
     computed: Sequence[ComputedTable] = (),
     formulas: Callable[[duckdb.DuckDBPyConnection], None] = lambda con: None,
@@ -48,7 +48,7 @@ def publish(
     contents = building.Contents(
         marts=marts,
         public=public,
-        aliases=aliases,
+        aliases=aliases or {},
         macros=macros,
         computed=computed,
         formulas=formulas,
@@ -133,7 +133,7 @@ CHECKS = (
     ),
     (
         "FOCUS SkuPrice: a record is not unique",
-        'select "SkuPriceId" from int.focus_sku_price group by "ServiceProviderName", "SkuPriceId", "ContractId", '
+        'select "SkuPriceId" from focus.sku_price group by "ServiceProviderName", "SkuPriceId", "ContractId", '
         '"SkuPriceEffectiveStart", "PricingCurrency", "UnitPriceType", "PricingRegionId" having count(*) > 1',
     ),
 )

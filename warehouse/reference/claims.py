@@ -102,7 +102,7 @@ class Claim:
 
 
 def core_row(claim: Claim) -> tuple[object, ...]:
-    """Return the row of core.claim, in the order of `warehouse.schemas`."""
+    """Return the row of ref.claim, in the order of `warehouse.schemas`."""
     said = claim.conditions
     return (
         claim.claim_id, claim.article or None, claim.title, claim.place, claim.subject_text, claim.metric, claim.figure,

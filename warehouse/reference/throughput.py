@@ -53,7 +53,7 @@ def core_row(
 
 
 def named(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is said of a run with the model's name in core.model, where it has one."""
+    """Return what is said of a run with the model's name in ref.model, where it has one."""
     model = models.find(str(said["model_name"]))
     return {**said, "model_name": model.model_name if model else said["model_name"]}
 

@@ -20,6 +20,13 @@ class Described(Protocol):
     def row(self) -> str: ...
 
 
+class DescribedModel(Described, Protocol):
+    """What describing needs of a mart that SQL makes: its schema, too."""
+
+    @property
+    def schema(self) -> str: ...
+
+
 class DescribedMacro(Described, Protocol):
     """What describing needs of a table macro: parameters with examples, too."""
 
@@ -43,26 +50,26 @@ DICTIONARY = {
 
 def describe(
     con: duckdb.DuckDBPyConnection,
-    marts: Sequence[Described],
+    marts: Sequence[DescribedModel],
     computed: Sequence[Described],
-    public: Sequence[Described],
+    public: Sequence[DescribedModel],
     macros: Sequence[DescribedMacro],
 ) -> None:
     """Put a COMMENT on every table, view, macro and column, and the same words into mart.data_dictionary.
 
-    The deprecated names of the schema mart have a comment already, and no place in the dictionary.
+    Deprecated names have a comment already, and no place in the dictionary.
     """
     rows = {table.qualified: table.row for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)}
-    rows |= {f"int.{model.name}": model.row for model in (*marts, *computed)}
-    rows |= {f"mart.{model.name}": model.row for model in public}
+    rows |= {f"int.{model.name}": model.row for model in computed}
+    rows |= {f"{model.schema}.{model.name}": model.row for model in (*marts, *public)}
     rows["core.first_look"] = "When one source first looked at one scope"
     rows["core.silent_import"] = "One import that tells changes alone, and the day of its last word"
-    rows["core.current_instance_type"] = "The fact of core.instance_type in force when the file was built"
+    rows["ref.current_instance_type"] = "The fact of ref.instance_type in force when the file was built"
     described = con.execute(
         "select c.schema_name, c.table_name, c.column_name, c.data_type, v.view_name is not null as is_view "
         "from duckdb_columns() as c left join duckdb_views() as v on v.database_name = c.database_name "
         "and v.schema_name = c.schema_name and v.view_name = c.table_name "
-        "where c.database_name = 'published' and c.schema_name in ('core', 'int', 'mart') "
+        "where c.database_name = 'published' and c.schema_name in ('core', 'focus', 'int', 'mart', 'ref') "
         f"and coalesce(not starts_with(v.comment, '{DEPRECATED}'), true) "
         "order by c.schema_name, c.table_name, c.column_index"
     ).fetchall()

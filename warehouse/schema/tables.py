@@ -53,6 +53,14 @@ TABLES = (*(table for table in _ALL if table.kind == "log"), *FACT_TABLES)
 REFERENCE_TABLES = tuple(table for table in _ALL if table.kind == "reference")
 DERIVED_TABLES = tuple(table for table in _ALL if table.kind == "derived")
 
+SCHEMAS = ("core", "ref", "meta", "int", "mart", "focus")
+"""Of the published file: the log and what follows from it, reference tables, how it was built, inner tables, public
+tables, and the view of FOCUS."""
+MOVED = {"core.instance_type": "ref.instance_type", "core.current_instance_type": "ref.current_instance_type"} | {
+    f"core.{table.name}": table.qualified for table in _ALL if table.schema == "ref"
+}
+"""Names that the published file had before, with those of now: deprecated views for one release."""
+
 IDENTITY = next(table.key for table in TABLES if table.name == "offer")
 """What makes a price the same price over time, whoever reports it.
 
