@@ -108,7 +108,7 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
 def _tables(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(
         "create schema int; create schema mart; create schema if not exists meta; "
-        "create table meta.build (built_at timestamp); create table meta.settled (name varchar, first_day date)"
+        "create table meta.build (built_at timestamp); create table meta.incremental_day (name varchar, first_day date)"
     )
     con.execute(
         "insert into core.source by name select * from (values ('live', 'live', 10, 72), "

@@ -48,14 +48,14 @@ class Mart:
         return EXAMPLES.get(self.name) if self.schema == "mart" else None
 
     @property
-    def settled(self) -> str | None:
+    def incremental_day(self) -> str | None:
         """Return the SELECT of the first day that may differ from the published file before; None: of all days."""
-        return self._sql_in("settled")
+        return self._sql_in("incremental_day")
 
     @property
-    def beside(self) -> str | None:
-        """Return the SELECT of the offers whose rows rest on those of others that were touched; None: of no offers."""
-        return self._sql_in("beside")
+    def dependents(self) -> str | None:
+        """Return the SELECT of the offers that depend on touched ones; None: none does."""
+        return self._sql_in("dependent")
 
     def _sql_in(self, folder: str) -> str | None:
         file = SQL / folder / f"{self.name}.sql"

@@ -36,7 +36,8 @@ def kinds(con: duckdb.DuckDBPyConnection, *days: tuple[float, list[Row]], comple
     con.execute("insert into core.source by name select 'lambda' as source, 10 as precedence")
     con.execute("create table core.sku_price as select * from core.price_known_at(timestamp '9999-01-01')")
     con.execute(
-        "create schema ref; create table ref.accelerator_label (service_provider_name varchar, accelerator_label varchar, "
+        "create schema ref; create table ref.accelerator_label ("
+        "service_provider_name varchar, accelerator_label varchar, "
         "accelerator_name varchar, accelerator_vendor varchar, form_factor varchar, "
         "accelerator_memory_gib decimal(10, 4), accelerator_share decimal(10, 4))"
     )

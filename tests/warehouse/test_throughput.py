@@ -24,7 +24,7 @@ GOOD = {
     "source_url": "https://github.com/mlcommons/inference_results_v5.1/tree/965182b0/closed/x/results/y/z/Server",
 }  # fmt: skip
 """One usable row; figures are made up, in the form of a real one."""
-WORDS: Mapping[str, Any] = dict.fromkeys(throughput.SAID) | {
+WORDS: Mapping[str, Any] = dict.fromkeys(throughput.MEASURED) | {
     "model_name": "GPT-3 175B", "task": "training", "benchmark_family": "mlperf_training", "accelerator_name": "H100",
     "accelerator_count": Decimal(8), "total_rate": Decimal("100.50"), "evidence_grade": "C", "note": "",
 }  # fmt: skip
@@ -95,7 +95,7 @@ def test_a_good_row_is_read(table: Table) -> None:
         ({"source_url": GOOD["source_url"].replace("965182b0", "main")}, "source_url", "no address at a commit"),
         ({"interactivity": "25"}, "interactivity_statistic", "together or not at all"),
         ({"ttft_statistic": "p99"}, "ttft_statistic", "together or not at all"),
-        ({"task": "training"}, "total_rate", "of training it is given alone"),
+        ({"task": "training"}, "total_rate", "of training it occurs alone"),
         ({"input_rate": "1000", "total_rate": "40000"}, "total_rate", "not the sum"),
         ({"is_disaggregated": "no"}, "is_disaggregated", "not one of"),
     ],
@@ -136,17 +136,17 @@ def test_ids_have_52_bits_and_say_what_is_said() -> None:
     assert 0 < number < 2**52
     same = {"total_rate": Decimal("100.5"), "accelerator_count": Decimal("8.0000"), "note": "n", "evidence_grade": "D"}
     assert number == throughput.throughput_id({**WORDS, **same})
-    changes = [{name: "other"} for name in throughput.SAID if name not in throughput.JUDGED]
+    changes = [{name: "other"} for name in throughput.MEASURED if name not in throughput.JUDGED]
     others = {throughput.throughput_id({**WORDS, **change}) for change in changes}
     assert len(changes) == len(others - {number})
 
 
 def test_the_id_is_the_same_everywhere() -> None:
     """The MD5 of the run's cells, 0 for unknown and 31 between them, cut to 13 digits; worked out beside the code."""
-    cells = [None if WORDS[name] is None else str(WORDS[name]) for name in throughput.SAID]
+    cells = [None if WORDS[name] is None else str(WORDS[name]) for name in throughput.MEASURED]
     text = "\x1f".join("\x00" if cell is None else cell for cell in cells[:-2]).replace("100.50", "100.5")
     (md5,) = duckdb.execute("select substr(md5($text), 1, 13)", {"text": text}).fetchone()
-    assert throughput.SAID[-2:] == ("evidence_grade", "note")
+    assert throughput.MEASURED[-2:] == ("evidence_grade", "note")
     assert int(md5, 16) == throughput.throughput_id(WORDS)
 
 

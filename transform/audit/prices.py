@@ -49,7 +49,7 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
         return unknown(asked)
     told = claimed(claim)
     told = Range(told.low / hours * (1 - ROUNDING), told.high / hours * (1 + ROUNDING))
-    verdict, words, used = _then(asked, told, unit, claim.said_from, min_date(claim.said_until, evidence.today))
+    verdict, words, used = _then(asked, told, unit, claim.claimed_from, min_date(claim.claimed_until, evidence.today))
     today, words_today, used_today = _then(asked, told, unit, evidence.today, evidence.today)
     if verdict == CONSISTENT and today == STALE:
         words = f"true then: {words}"

@@ -14,8 +14,7 @@ from warehouse.lake import ducklake
 from warehouse.log import db
 from warehouse.log.db import create_macros, insert_rows, quote, sql
 from warehouse.log.events import naive
-from warehouse.publish import incremental_days as settled
-from warehouse.publish import incremental_offers
+from warehouse.publish import incremental_days, incremental_offers
 from warehouse.reference import accelerator_facts, accelerators, claims, models, purchase_terms, throughput
 from warehouse.schema.columns import columns
 from warehouse.schema.dictionary import DEPRECATED, describe
@@ -25,7 +24,7 @@ from warehouse.schema.tables import MOVED, REFERENCE_TABLES, SCHEMAS, TABLES, dd
 class Model(Protocol):
     """What publishing needs of a mart: its name, what a row is, its SELECT, and whether to keep its rows.
 
-    `settled` is as in warehouse.publish.incremental_days, `by_offer` and `beside` as in
+    `incremental_day` is as in warehouse.publish.incremental_days, `by_offer` and `dependents` as in
     warehouse.publish.incremental_offers: None where the mart is made
     anew each time.
     """
@@ -43,11 +42,11 @@ class Model(Protocol):
     @property
     def example(self) -> str | None: ...
     @property
-    def settled(self) -> str | None: ...
+    def incremental_day(self) -> str | None: ...
     @property
     def by_offer(self) -> incremental_offers.ByOffer | None: ...
     @property
-    def beside(self) -> str | None: ...
+    def dependents(self) -> str | None: ...
 
 
 class ComputedTable(Protocol):
@@ -82,10 +81,10 @@ SourceRow = tuple[str, str, str, str, int, int | None, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """What a published file shall hold beside the log.
+    """What a published file has next to the log.
 
     `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
-    all that stands there then. Prices older than `ranked_days`, of marketplaces `marketplace_days`, are never ranked.
+    all that the file has then. Prices older than `ranked_days`, of marketplaces `marketplace_days`, are never ranked.
     """
 
     marts: Sequence[Model]
@@ -102,12 +101,12 @@ class Contents:
     def sql_sha256(self) -> str:
         """Return the hash of the SELECTs that marts and what they rest on are made by."""
         marts = (*self.marts, *self.public)
-        told = [
-            (mart.schema, mart.name, mart.sql, mart.is_table, mart.settled, mart.by_offer, mart.beside)
+        selects = [
+            (mart.schema, mart.name, mart.sql, mart.is_table, mart.incremental_day, mart.by_offer, mart.dependents)
             for mart in marts
         ]
         core = [sql(f"{name}.sql") for name in (*OF_OFFERS, *OF_PRICES)]
-        return hashlib.sha256(repr((told, db.macros(), core)).encode()).hexdigest()
+        return hashlib.sha256(repr((selects, db.macros(), core)).encode()).hexdigest()
 
 
 OF_OFFERS = ("current_instance_type", "offer_unit")
@@ -127,7 +126,7 @@ def build(
 ) -> None:
     """Make a published file from the log that the connection has open, of a lake from one snapshot.
 
-    What nothing has touched since the file `before` is taken over from there, where there is one.
+    What did not change since the file `before` is copied from there, where there is one.
     """
     build = con.execute("select current_database()").fetchone()
     if build is None:
@@ -135,19 +134,23 @@ def build(
     # A part file that a crash leaves is thrown away, so nothing has to bring it back.
     con.execute(f"attach {quote(str(part))} as published (recovery_mode no_wal_writes)")
     try:
-        with settled.attached(con, before) as has_before, incremental_offers.twin(con), ducklake.transaction(con):
+        with (
+            incremental_days.attached(con, before) as has_before,
+            incremental_offers.shadow(con),
+            ducklake.transaction(con),
+        ):
             con.execute("use published")
             for schema in SCHEMAS:
                 con.execute(f"create schema {schema}")
             con.execute(
                 "create table meta.build as select ?::TIMESTAMP as built_at, ? as version, ? as sql_sha256, "
-                "0 as n_taken_over, ?::INTEGER as ranked_days, ?::INTEGER as marketplace_days",
+                "0 as n_incremental_builds, ?::INTEGER as ranked_days, ?::INTEGER as marketplace_days",
                 [naive(built_at), version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
             )
             _copy_log(con, build[0], snapshot_id)
             _make_references(con, contents)
             db.keep(con)
-            is_alike = has_before and settled.is_alike(con)
+            is_alike = has_before and incremental_days.is_alike(con)
             offers = incremental_offers.begin(con) if is_alike else None
             _make_intervals(con, offers)
             _make_marts(con, contents.marts, offers, is_before_alike=is_alike)
@@ -196,15 +199,17 @@ def _make_marts(
     con.execute(
         "create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR, example VARCHAR)"
     )
-    con.execute("create table meta.settled (name VARCHAR, first_day DATE)")
+    con.execute("create table meta.incremental_day (name VARCHAR, first_day DATE)")
     for model in marts:
         db.keep(con)
         if not model.is_table:
             con.execute(f"create view {model.schema}.{model.name} as {model.sql}")
         elif model.by_offer:
-            incremental_offers.create(con, f"int.{model.name}", model.sql, model.by_offer, offers, beside=model.beside)
+            incremental_offers.create(
+                con, f"int.{model.name}", model.sql, model.by_offer, offers, dependents=model.dependents
+            )
         else:
-            settled.create(con, model, is_before_alike=is_before_alike)
+            incremental_days.create(con, model, is_before_alike=is_before_alike)
         _note(con, model.name if model.schema == "int" else f"{model.schema}.{model.name}", model)
 
 

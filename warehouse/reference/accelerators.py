@@ -14,7 +14,7 @@ from warehouse.reference.label_parser import FORM_FACTORS, VENDORS, Reader, Word
 from warehouse.reference.table import Broken, Model, Rule, Table, Values, fields_of
 
 MAX_COUNT = 16
-"""Bare numbers up to this are counts of chips: no machine has more. No two chips are told apart by 16 GB or less."""
+"""Bare numbers up to this are counts of chips: no machine has more. No two chips differ by 16 GB or less."""
 
 SHARE_DECIMALS = Decimal("0.0001")
 """Of DECIMAL(10,4) in `warehouse.columns`: a share that these cannot hold exactly is unknown."""
@@ -65,7 +65,7 @@ class Chip(NamedTuple):
 def resolve(label: str, provider: str | None = None) -> Chip | None:
     """Return the chip that a text names, or None where that is not certain: it is never guessed.
 
-    `provider` is whose words they are, such as hyperstack. A memory that stands in a field of its own may be appended
+    `provider` is who wrote it, such as hyperstack. A memory from a field of its own may be appended
     to the text: "NVIDIA A100 SXM 80 GB". The rules of reading stand in `warehouse.reference.label_parser`.
     """
     return _resolve(label, (provider or "").lower())
@@ -88,7 +88,7 @@ def _wrong_chips(rows: list[Values]) -> Broken:
         for spelling in map(squeezed, row["spellings"]):
             memories = [{*other["memory_gib"]} for other in kin.setdefault(spelling, [])]
             if any({*row["memory_gib"]} & other or not {*row["memory_gib"]} | other for other in memories):
-                yield place, "spellings", f"{spelling} is another row's, and the memory does not tell them apart"
+                yield place, "spellings", f"{spelling} is another row's, and the memory does not separate them"
             kin[spelling].append(row)
 
 
@@ -138,7 +138,7 @@ class Vocabulary:
         )
 
     def kin(self, words: Words) -> tuple[Accelerator, ...]:
-        """Return the chips that share the one name in a text, told apart by memory.
+        """Return the chips that share the one name in a text, separated by memory.
 
         None where it names no chip or two, or a vendor or an architecture that the chip is not of.
         """
@@ -257,7 +257,7 @@ def _as_written(kin: tuple[Accelerator, ...], words: Words, memories: frozenset[
     if memory in by_memory:
         return _whole(by_memory[memory], form, memory)
     if not by_memory or memory < max(by_memory):
-        # No whole chip has it: a slice whose size the text does not tell, or an error of the text.
+        # No whole chip has it: a slice whose size the text omits, or an error of the text.
         return Chip(silent.accelerator_name, silent.accelerator_vendor, form, memory, None)
     # The memory of all chips together, perhaps; but which of two products they are, it may not decide.
     counts = {*words.counts, *(int(number) for number in words.numbers)} if len(kin) == 1 else set()
@@ -295,7 +295,7 @@ def _slice(
 def _part_of(chip: Accelerator, words: Words, memories: frozenset[Decimal]) -> Chip | None:
     """Return what part of a chip is sold by a provider that names the whole chip whatever the part.
 
-    Its memory tells: a multiple of the whole is whole chips, and silence may be anything but for bare metal.
+    Its memory decides: a multiple of the whole is whole chips, and silence may be anything but for bare metal.
     """
     form = next(iter(words.form_factors), None)
     if len(memories) > 1 or len(words.form_factors) > 1 or (form and form not in chip.form_factors):

@@ -59,7 +59,7 @@ _MONTHS = 12
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim: where it stands, what it is about, its figure as printed, and what its words state."""
+    """One claim: where it is published, what it is about, its figure as printed, and its conditions."""
 
     claim_id: str
     article: str
@@ -74,9 +74,9 @@ class Claim:
     hedge_text: str | None
     conditions_text: str
     as_of: str
-    said_from: date | None
-    """First day on which it may have been said, None where that is open."""
-    said_until: date | None
+    claimed_from: date | None
+    """First day on which it may have been published, None where that is open."""
+    claimed_until: date | None
     derived_from: tuple[str, ...]
     source_url: str | None
     subject: Subject
@@ -85,7 +85,7 @@ class Claim:
 
     @property
     def figure(self) -> str:
-        """Return the figure as it was told: the value, or the range."""
+        """Return the figure as published: the value, or the range."""
         if self.value is not None:
             return self.value
         return f"{self.low or ''}-{self.high or ''}".rstrip("-") if self.low else f"to {self.high}"
@@ -97,18 +97,18 @@ class Claim:
 
     @property
     def words(self) -> str:
-        """Return all words of the claim in which a condition may stand."""
+        """Return all text of the claim that may state a condition."""
         return f"{self.subject_text}; {self.conditions_text}"
 
 
 def core_row(claim: Claim) -> tuple[object, ...]:
     """Return the row of ref.claim, in the order of `warehouse.schemas`."""
-    said = claim.conditions
+    stated = claim.conditions
     return (
         claim.claim_id, claim.article or None, claim.title, claim.place, claim.subject_text, claim.metric, claim.figure,
-        claim.unit, claim.hedge_text, claim.conditions_text or None, claim.as_of or None, claim.said_from,
-        claim.said_until, said.purchase_option, said.term_hours, SEPARATOR.join(said.regions) or None, said.batch_size,
-        said.precision, claim.model_name, said.tokens, SEPARATOR.join(claim.derived_from) or None, claim.source_url,
+        claim.unit, claim.hedge_text, claim.conditions_text or None, claim.as_of or None, claim.claimed_from,
+        claim.claimed_until, stated.purchase_option, stated.term_hours, SEPARATOR.join(stated.regions) or None,
+        stated.batch_size, stated.precision, claim.model_name, stated.tokens, SEPARATOR.join(claim.derived_from) or None, claim.source_url,
     )  # fmt: skip
 
 
@@ -190,8 +190,8 @@ def _claim(row: Values) -> Claim:
         hedge_text=row["hedge"],
         conditions_text=words,
         as_of=row["as_of"] or "",
-        said_from=first,
-        said_until=last,
+        claimed_from=first,
+        claimed_until=last,
         derived_from=_derived_from(row),
         source_url=row["source_url"],
         subject=subject,
@@ -200,17 +200,17 @@ def _claim(row: Values) -> Claim:
     )
 
 
-def _stated(row: Values, said: Conditions) -> Conditions:
+def _stated(row: Values, stated: Conditions) -> Conditions:
     """Return the conditions with those that columns of their own state."""
     term, batch, tokens = (row[name] for name in NUMBERS)
     return replace(
-        said,
-        purchase_option=row["purchase_option"] or said.purchase_option,
-        term_hours=int(term) if term else said.term_hours,
-        regions=tuple(row["region_id"].split(SEPARATOR)) if row["region_id"] else said.regions,
-        batch_size=int(batch) if batch else said.batch_size,
-        precision=(row["precision"] or "").lower() or said.precision,
-        tokens=float(tokens) if tokens else said.tokens,
+        stated,
+        purchase_option=row["purchase_option"] or stated.purchase_option,
+        term_hours=int(term) if term else stated.term_hours,
+        regions=tuple(row["region_id"].split(SEPARATOR)) if row["region_id"] else stated.regions,
+        batch_size=int(batch) if batch else stated.batch_size,
+        precision=(row["precision"] or "").lower() or stated.precision,
+        tokens=float(tokens) if tokens else stated.tokens,
     )
 
 

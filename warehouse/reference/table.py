@@ -39,7 +39,7 @@ class Table(Protocol):
 class Rule(NamedTuple):
     """What a row must be: the field that errors name, the reason where the row is not, a condition in SQL.
 
-    A condition that gives NULL holds. `{field}` in a reason stands for that value of the row.
+    A condition that gives NULL holds. `{field}` in a reason is replaced by that value of the row.
     """
 
     field: str

@@ -24,8 +24,8 @@ CATALOGUE = "catalogue"
 
 STAMPS = ("source", "observed_at", "document_sha256", "recorded_at")
 CORE = table_named("core.throughput")
-SAID = tuple(name for name in CORE.columns if name not in ("throughput_id", *STAMPS))
-"""What is said of a run: the columns of core.throughput without id and stamps, in order."""
+MEASURED = tuple(name for name in CORE.columns if name not in ("throughput_id", *STAMPS))
+"""What was measured in a run: the columns of core.throughput without id and stamps, in order."""
 JUDGED = ("evidence_grade", "note")
 """Our words about a run, and no part of what makes it the same run."""
 
@@ -35,27 +35,27 @@ ID_HEX_DIGITS = 13
 """52 bits, like the id of an offer: a double holds them exactly."""
 
 
-def throughput_id(said: Mapping[str, object]) -> int:
+def throughput_id(run: Mapping[str, object]) -> int:
     """Return the id of a run: 52 bits of the MD5 of its conditions and figures, the same on every machine."""
-    parts = (_canonical(said.get(name)) for name in SAID if name not in JUDGED)
+    parts = (_canonical(run.get(name)) for name in MEASURED if name not in JUDGED)
     # 0 stands for unknown and 31 separates, as in the id of an offer; MD5 is a fingerprint here and guards nothing.
     text = chr(31).join(chr(0) if part is None else part for part in parts)
     return int(hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:ID_HEX_DIGITS], 16)
 
 
 def core_row(
-    said: Mapping[str, Any], *, source: str, observed_at: datetime, document_sha256: str | None, recorded_at: datetime
+    run: Mapping[str, Any], *, source: str, observed_at: datetime, document_sha256: str | None, recorded_at: datetime
 ) -> tuple[object, ...]:
-    """Return the row of core.throughput for what is said of a run. Times are aware."""
-    run = named(said)
+    """Return the row of core.throughput for what was measured in a run. Times are aware."""
+    run = named(run)
     stamps = (source, naive(observed_at), document_sha256, naive(recorded_at))
-    return (throughput_id(run), *(run[name] for name in SAID), *stamps)
+    return (throughput_id(run), *(run[name] for name in MEASURED), *stamps)
 
 
-def named(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is said of a run with the model's name in ref.model, where it has one."""
-    model = models.find(str(said["model_name"]))
-    return {**said, "model_name": model.model_name if model else said["model_name"]}
+def named(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was measured in a run with the model's name in ref.model, where it has one."""
+    model = models.find(str(run["model_name"]))
+    return {**run, "model_name": model.model_name if model else run["model_name"]}
 
 
 PINNED = r"^https://github\.com/[\w.-]+/[\w.-]+/(blob|tree)/[0-9a-f]{8,40}/[^\s\"<>]+$"
@@ -95,7 +95,7 @@ MODEL = Model(
     key="model_name",
     fields={
         name: type_ if name in REQUIRED else type_ | None
-        for name in SAID
+        for name in MEASURED
         for type_ in [TYPES.get(columns()[name].type, str)]
     }
     | {"accessed_on": date},
@@ -110,7 +110,7 @@ MODEL = Model(
         *(
             Rule(
                 f"{name}_statistic",
-                f"it and {value} are given together or not at all",
+                f"it and {value} occur together or not at all",
                 f"({value} is null) = ({name}_statistic is null)",
             )
             for name, value in (("interactivity", "interactivity"), ("ttft", "ttft_ms"))
@@ -118,7 +118,7 @@ MODEL = Model(
         Rule("output_rate", "no rate", "coalesce(output_rate, input_rate, total_rate) is not null"),
         Rule(
             "total_rate",
-            "of training it is given alone",
+            "of training it occurs alone",
             "task <> 'training' or (total_rate is not null and output_rate is null and input_rate is null)",
         ),
         Rule(
@@ -159,11 +159,11 @@ def append(con: duckdb.DuckDBPyConnection, found: Iterable[tuple[object, ...]]) 
     """
     con.begin()
     try:
-        # The rows of one look in the order of the file; equal runs of a file are one.
+        # The rows of one fetch in the order of the file; equal runs of a file are one.
         once = list({row[0]: row for row in found}.values())
         place = CORE.columns.index("document_sha256"), CORE.columns.index("observed_at")
-        looks = {(row[place[0]], row[place[1]]) for row in once}
-        known = {look for look in looks if _is_known(con, *look)}
+        fetches = {(row[place[0]], row[place[1]]) for row in once}
+        known = {fetch for fetch in fetches if _is_known(con, *fetch)}
         new = [row for row in once if (row[place[0]], row[place[1]]) not in known]
         insert_rows(con, CORE.qualified, new)
         con.commit()

@@ -2,8 +2,8 @@
 
 A column means the same in every table. Names are FOCUS 1.4 columns (and those of the SkuPrice dataset of the 1.5 draft)
 in snake_case where the meaning is FOCUS's. `allowed` lists the values of a closed vocabulary, separated by "; ";
-`{allowed}` in a meaning stands for them. `of` is empty for the published file; `focus` marks columns of FOCUS SkuPrice
-in FOCUS's own spelling, `private` those of the private file, which go before others of the same name there.
+`{allowed}` in a meaning is replaced by them. `of` is empty for the published file; `focus` marks columns of FOCUS
+SkuPrice in FOCUS's own spelling, `private` those of the private file, which go before others of the same name there.
 `warehouse.schema.tables` says which tables have which columns.
 """
 

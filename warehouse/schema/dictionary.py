@@ -35,7 +35,7 @@ class DescribedMacro(Described, Protocol):
 
 
 DEPRECATED = "Deprecated"
-"""How the comment begins of a name that is kept for one release only."""
+"""How the comment begins of a name that stays for one release only."""
 
 DICTIONARY = {
     "table_schema": "Schema of the table or view",
@@ -62,8 +62,8 @@ def describe(
     rows = {table.qualified: table.row for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)}
     rows |= {f"int.{model.name}": model.row for model in computed}
     rows |= {f"{model.schema}.{model.name}": model.row for model in (*marts, *public)}
-    rows["core.first_look"] = "When one source first looked at one scope"
-    rows["core.silent_import"] = "One import that tells changes alone, and the day of its last word"
+    rows["core.first_look"] = "When one source first fetched one scope"
+    rows["core.silent_import"] = "One import that has changes alone, and the day of its last row"
     rows["ref.current_instance_type"] = "The fact of ref.instance_type in force when the file was built"
     described = con.execute(
         "select c.schema_name, c.table_name, c.column_name, c.data_type, v.view_name is not null as is_view "
