@@ -18,7 +18,7 @@ LOG = logging.getLogger(__name__)
 
 
 class DailyModel(Protocol):
-    """What an incremental build by day needs of a mart: its name, its SELECT, and that of the first day that may differ.
+    """What an incremental build by day needs of a mart: name, SELECT, and the SELECT of the first day that may differ.
 
     `incremental_day` compares with the database `before` and gives one date, or NULL where no day differs. The mart has
     a column `index_date`, and its SELECT gives the days from `meta.incremental_day.first_day` on, all where that has no
