@@ -124,17 +124,10 @@ def test_a_run_stands_once(table: Table) -> None:
 
 def test_the_vocabularies_are_those_of_the_readers() -> None:
     """What the catalogue may say and what the tools' readers say are the same words."""
-<<<<<<< HEAD
     assert allowed("task") == result.TASKS
     assert allowed("benchmark_family") == result.FAMILIES
     assert allowed("unit_of_work") == result.UNITS_OF_WORK
-    assert allowed("precision") == given.PRECISIONS
-=======
-    assert result.TASKS == throughput.TASKS
-    assert result.FAMILIES == throughput.FAMILIES
-    assert result.UNITS_OF_WORK == throughput.UNITS_OF_WORK
-    assert supplied.PRECISIONS == throughput.PRECISIONS
->>>>>>> 8c584d046338e9087f2eebc093c03a87eeb0f5b9
+    assert allowed("precision") == supplied.PRECISIONS
 
 
 def test_ids_have_52_bits_and_say_what_is_said() -> None:
