@@ -8,7 +8,7 @@ import duckdb
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows, quote
 from warehouse.schema.columns import Column, columns, focus_columns
-from warehouse.schema.tables import DERIVED_TABLES, REFERENCE_TABLES, TABLES
+from warehouse.schema.tables import DERIVED_TABLES, MOVED, REFERENCE_TABLES, TABLES
 
 
 class Described(Protocol):
@@ -59,7 +59,10 @@ def describe(
 
     Deprecated names have a comment already, and no place in the dictionary.
     """
-    rows = {table.qualified: table.row for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)}
+    rows = {
+        MOVED.get(table.qualified, table.qualified): table.row
+        for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)
+    }
     rows |= {f"int.{model.name}": model.row for model in computed}
     rows |= {f"{model.schema}.{model.name}": model.row for model in (*marts, *public)}
     rows["core.first_look"] = "When one source first fetched one scope"
