@@ -240,7 +240,7 @@ def test_the_rendered_mail_has_the_same_cheapest(offline_run: Path) -> None:
             "accelerator_name, form_factor, purchase_option order by price_rank) = 1",
             [datetime.fromisocalendar(int(file.stem[:4]), int(file.stem[-2:]), 7) + timedelta(days=1)],
         )  # of what was known at the end of the mail's week
-        n_forms = Counter(name for (name,) in con.execute("select accelerator_name from core.accelerator").fetchall())
+        n_forms = Counter(name for (name,) in con.execute("select accelerator_name from ref.accelerator").fetchall())
     chips_shown = {name.split()[0] for name, _ in shown}
     expected = {}
     for row in first:
