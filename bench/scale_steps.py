@@ -18,7 +18,7 @@ import polars as pl
 
 from bench import growth_log
 from flows.collect import publisher
-from flows.config.ranking_settings import RankingSettings
+from flows.config.settings import RankingSettings
 from warehouse.lake.place import Place
 from warehouse.log import db
 from warehouse.log.events import naive

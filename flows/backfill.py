@@ -1,6 +1,5 @@
 """The backfill flow: past prices of one source under Prefect, scope by scope, from the provider's own archive."""
 
-from dataclasses import replace
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,7 +52,7 @@ def backfill(
     log = get_run_logger()
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
     if wait_seconds is not None:
-        chosen = replace(chosen, wait_seconds=wait_seconds)
+        chosen = chosen.replace(wait_seconds=wait_seconds)
     (name,) = run_page.known([source])
     if not scopes:
         raise SettingsError("no scope was named", field="scopes", value=scopes, hint="Such as us-east-1")

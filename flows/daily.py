@@ -10,7 +10,6 @@ import math
 import os
 import sys
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ from flows.alerts import deliver, heartbeat
 from flows.collect import steps
 from flows.collect.collector import Fetch, FetchResult, utc_now
 from flows.collect.summary import Summary
-from flows.config import run_settings, settings
+from flows.config import settings
 from flows.scheduling import run_page
 from flows.scheduling.retrying import RETRIES
 from flows.scheduling.run_page import known, outcome, page, without_secrets
@@ -79,10 +78,9 @@ def daily(
     log = get_run_logger()
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
     if wait_seconds is not None:
-        chosen = replace(chosen, wait_seconds=wait_seconds)
+        chosen = chosen.replace(wait_seconds=wait_seconds)
     chosen = chosen.offline() if offline else chosen
     with steps.open_run(chosen, is_offline=offline, progress=log.info) as run:
-        run.summary.notes += run_settings.warnings(chosen)
         planned = run.plan(run.collector.sources(known(sources or []), offline=offline), scopes or ())
         fetch_all(run, planned)
         summary = run.finish()
@@ -114,12 +112,12 @@ def fetch_all(run: steps.Run, planned: "Sequence[tuple[Source, str]]") -> None:
 
     A failure affects its scope only. Sources with `polite` stay in this process, which has the pauses of each host.
     """
-    how = run_settings.of(run.settings)
+    how = run.settings.run
     with ExitStack() as opened:
         threads: ThreadPoolTaskRunner[Any] = opened.enter_context(
             ThreadPoolTaskRunner(max_workers=run.settings.workers)
         )
-        cluster = opened.enter_context(dask_runner(run.settings, how)) if how.runner == "dask" else None
+        cluster = opened.enter_context(dask_runner(run.settings, how)) if how.task_runner == "dask" else None
         futures: dict[PrefectFuture[Any], tuple[str, str]] = {}
         for source, scope in planned:
             wanted = {"source": source.name, "scope": scope}
@@ -169,13 +167,13 @@ def result_of(done: "PrefectFuture[Any]", source: str, scope: str) -> FetchResul
         return FetchResult(source=source, scope=scope, error=dead)
 
 
-def dask_runner(chosen: settings.Settings, how: run_settings.RunSettings) -> Any:
+def dask_runner(chosen: settings.Settings, how: settings.RunSettings) -> Any:
     """Return Prefect's Dask task runner, on the cluster at `dask_address` or on processes of this machine."""
     try:
         from prefect_dask.task_runners import DaskTaskRunner
     except ImportError as error:
         raise SettingsError(
-            "Dask is not installed", field="run.task_runner", value=how.runner, hint="Install the extra `dask`"
+            "Dask is not installed", field="run.task_runner", value=how.task_runner, hint="Install the extra `dask`"
         ) from error
     if how.dask_address:
         return DaskTaskRunner(address=how.dask_address)

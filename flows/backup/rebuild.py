@@ -15,9 +15,7 @@ import duckdb
 
 from flows.backup import retention
 from flows.collect import ingest, publisher, steps
-from flows.config import ranking_settings
-from flows.config.ranking_settings import RankingSettings
-from flows.config.settings import Settings
+from flows.config.settings import RankingSettings, Settings
 from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.landing import packs
@@ -80,7 +78,7 @@ def rebuild(
     progress: steps.Progress = lambda message: None,
 ) -> Rebuilt:
     """Make the log anew and put it into use where it equals the old one, or with `accept`. Raises ChipledgerError."""
-    data_dir, ranking = settings.data_dir, ranking_settings.of(settings)
+    data_dir, ranking = settings.data_dir, settings.ranking
     now = clock()
     with (
         disk.faults(data_dir),

@@ -6,7 +6,6 @@ import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from flows.config import retention_settings
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
 
@@ -21,7 +20,7 @@ def remove_old_files(settings: Settings, now: datetime) -> list[str]:
 
     The caller holds the writer's lock.
     """
-    chosen = retention_settings.of(settings)
+    chosen = settings.retention
     removed = []
     if chosen.daily_pages_days:
         day = f"{now - timedelta(days=chosen.daily_pages_days):%Y-%m-%d}"

@@ -19,9 +19,7 @@ import duckdb
 from extract import SOURCES, source_named
 from extract.base import Context, Source, failing_alone, past_looks
 from flows.collect.offline import ARCHIVES
-from flows.config import settings as settings_file
-from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_of
+from flows.config.settings import Settings, read
 from flows.shared import query
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
@@ -208,5 +206,5 @@ class Collector:
 
 
 def _fetch_in_process(data_dir: Path, state: LogState, source: str, scope: str) -> tuple[Look, ...]:
-    chosen = settings_file.read(data_dir=data_dir)
-    return Collector(chosen, landing_of(chosen), state, utc_now, LOG.info).fetch_named(source, scope)
+    chosen = read(data_dir=data_dir)
+    return Collector(chosen, chosen.landing(), state, utc_now, LOG.info).fetch_named(source, scope)

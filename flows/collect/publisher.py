@@ -12,9 +12,7 @@ from flows.collect import offline, pages
 from flows.collect.collector import Clock
 from flows.collect.source_table import source_rows
 from flows.collect.summary import Summary
-from flows.config import ranking_settings
-from flows.config.ranking_settings import RankingSettings
-from flows.config.settings import Settings
+from flows.config.settings import RankingSettings, Settings
 from transform.audit import tables as audit_tables
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC, create_formulas
 from warehouse.errors import ChipledgerError
@@ -34,9 +32,7 @@ class Publisher:
 
     def publish(self) -> Path:
         """Build, verify and replace the published file, then build the private one; return the path of the first."""
-        self.summary.file = publish_log(
-            self.con, self.settings.data_dir, self.clock(), ranking=ranking_settings.of(self.settings)
-        )
+        self.summary.file = publish_log(self.con, self.settings.data_dir, self.clock(), ranking=self.settings.ranking)
         self._build_private()
         return self.summary.file
 

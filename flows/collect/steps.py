@@ -17,9 +17,7 @@ from flows.collect import offline as archive
 from flows.collect.collector import Clock, Collector, FetchResult, LogState, Progress, utc_now
 from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
-from flows.config import run_settings
 from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_of, place_of
 from flows.shared import redact
 from warehouse import disk
 from warehouse.documents import Look
@@ -149,20 +147,20 @@ def open_run(
     Its clock is the archive's own where it reads the archive of the package, else the present. Packs of documents that
     an earlier version made are unpacked first. On a shared warehouse a run writes its own part of the journal.
     """
-    place = place_of(settings)
+    place = settings.place()
     with disk.faults(settings.data_dir), db.open_log(place, wait_seconds=settings.wait_seconds) as con:
         shared = ducklake.of(con)
         clock = clock or (archive.clock(con) if is_offline else utc_now)
         if shared is None:
-            landing = landing_of(settings)
+            landing = settings.landing()
             unpacked = packs.unpack(landing)
             run = Run(settings, con, landing, clock, progress)
             run.summary.notes += unpacked
             yield run
             return
-        journal = landing_of(settings).journal_parts
+        journal = settings.landing().journal_parts
         with own_part(journal, ingest.loaded_positions(con), shared.try_lock) as part:
-            yield Run(settings, con, landing_of(settings, part=part), clock, progress)
+            yield Run(settings, con, settings.landing(part=part), clock, progress)
 
 
 def run(
@@ -176,6 +174,10 @@ def run(
 ) -> Summary:
     """Do the whole daily job once: collect, load, publish, report."""
     with open_run(settings, clock=clock, is_offline=offline, progress=progress) as one:
-        one.summary.notes += run_settings.notes(settings)
+        if settings.run.task_runner != "threads":
+            one.summary.notes.append(
+                f'this command fetches in threads, though run.task_runner is "{settings.run.task_runner}": the daily '
+                "flow uses it (`python flows/daily.py`, or the deployment that `chipledger deploy` makes)"
+            )
         one.collect(source_names, scopes, offline=offline)
         return one.finish()

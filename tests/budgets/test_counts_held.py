@@ -142,7 +142,7 @@ def test_a_scope_costs_its_own_requests(
     standin: aws.StandIn, tmp_path: Path, door: str, first: dict[str, int], again: dict[str, int]
 ) -> None:
     """So many requests for two regions, of them so many for each; and fewer where nothing is new."""
-    table = {"door": door, "bulk_url": standin.url}
+    table = {"access": door, "bulk_url": standin.url}
     settings = Settings(data_dir=tmp_path / "data", sources={"aws_price_list": table})
     regions = ("us-east-1", "us-west-2")
     label = {"bulk": "bulk:{}", "api": "api:GetProducts:{}"}[door]

@@ -5,13 +5,11 @@
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import packed
 import pytest
 from kept_data import toy_at
-from looks import day
 from toy_source import Toy
 
 from flows.backup import migrate, rebuild
@@ -150,15 +148,3 @@ def test_a_pack_that_was_never_finished_is_removed(toy: Toy) -> None:
     assert opened(toy) == []
     assert not half.parent.parent.exists()
     assert len(bodies(toy)) == 7
-
-
-def test_deprecated_settings_are_named(toy: Toy) -> None:
-    """What was said of packing has no effect, and the summary of a run says what to remove."""
-    chosen = replace(toy.settings(), retention={"compact_after_days": 90}, run={"fan_out": "workers"})
-    summary = steps.run(chosen, clock=lambda: day(161))
-
-    assert [note for note in summary.notes if "deprecated" in note] == [
-        'run.fan_out = "workers" is deprecated: write task_runner = "threads" under [run]; Prefect workers no longer '
-        'fetch for a run, and "workers" means threads',
-        "retention.compact_after_days is deprecated and has no effect: remove it",
-    ]

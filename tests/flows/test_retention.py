@@ -1,6 +1,5 @@
 """Old pages of single days and replaced files are removed; documents never are."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,7 +42,7 @@ def test_the_settings_have_the_days(settings: Settings, days: int, n_removed: in
     """Zero means never."""
     (settings.data_dir / "replaced").mkdir(parents=True)
     (settings.data_dir / "replaced/build-20260401T060000Z.duckdb").touch()
-    chosen = replace(settings, retention={"replaced_days": days})
+    chosen = settings.replace(retention={"replaced_days": days})
 
     assert len(retention.remove_old_files(chosen, LATE)) == n_removed
 
@@ -52,7 +51,7 @@ def test_a_wrong_setting_is_named(settings: Settings) -> None:
     """A name that is unknown, and a number out of its range."""
     for table in ({"compact": 1}, {"replaced_days": -1}):
         with pytest.raises(SettingsError):
-            retention.remove_old_files(replace(settings, retention=table), LATE)
+            retention.remove_old_files(settings.replace(retention=table), LATE)
 
 
 def test_a_run_removes_them_and_reports_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ def test_the_archive_is_current_as_of_its_own_day(offline_run: Path) -> None:
 
 def price_list(standin: aws.StandIn, data_dir: Path, door: str = "bulk", **more: object) -> Settings:
     return Settings(
-        data_dir=data_dir, workers=2, sources=alone(aws_price_list={"door": door, "bulk_url": standin.url, **more})
+        data_dir=data_dir, workers=2, sources=alone(aws_price_list={"access": door, "bulk_url": standin.url, **more})
     )
 
 
@@ -89,7 +89,7 @@ def test_without_network_the_last_file_stands(shared: Path, tmp_path: Path) -> N
     """Every source that cannot be reached is named; nothing is published, and nothing passes for fresh."""
     import_files(tmp_path, shared / "data/aws_on_demand_observations.csv")
     before = (tmp_path / "prices.duckdb").stat()
-    cut_off = alone(aws_price_list={"door": "bulk", "bulk_url": "http://127.0.0.1:9"})
+    cut_off = alone(aws_price_list={"access": "bulk", "bulk_url": "http://127.0.0.1:9"})
 
     summary = steps.run(Settings(data_dir=tmp_path, sources=cut_off), clock=lambda: NOW + timedelta(days=1))
 

@@ -66,7 +66,7 @@ def make_live(folder: Path) -> None:
             patch.delenv(name)
         for name, value in {**standin.environment(), "AWS_MAX_ATTEMPTS": "1"}.items():
             patch.setenv(name, value)
-        source = {"door": "api", "bulk_url": standin.url, "regions": REGIONS}
+        source = {"access": "api", "bulk_url": standin.url, "regions": REGIONS}
         others = {each.name: {"enabled": False} for each in SOURCES if each.kind == "live"}
         settings = Settings(data_dir=folder, sources=others | {"aws_price_list": source})
         learn(settings, days_ago(40), offline=True)
