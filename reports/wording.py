@@ -1,9 +1,10 @@
 """How numbers, dates and names are written: one way on every page. All functions are pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from math import floor, log10
+from typing import Any
 
 MINUS = "\N{MINUS SIGN}"
 UNKNOWN = "\N{EN DASH}"
@@ -142,9 +143,24 @@ def option(
     return ", ".join(part for part in (words, payment, offering_class) if part)
 
 
-def few(names: list[str], *, most: int = 3) -> str:
+def option_of(row: Mapping[str, Any]) -> str:
+    """Return how the offer of a row is bought, in words."""
+    return option(
+        row["purchase_option"],
+        term_hours=row["commitment_term_hours"],
+        payment=row["purchase_payment_model"],
+        offering_class=row["offering_class"] if row["offering_class"] != "standard" else None,
+    )
+
+
+def listed(*parts: object, by: str = ", ") -> str:
+    """Return the parts that are known, with commas between."""
+    return by.join(str(part) for part in parts if part)
+
+
+def few(names: Sequence[str], *, most: int = 3) -> str:
     """Return names as a list in words, the last ones only counted where there are many."""
-    shown = names[:most] + ([f"{len(names) - most:,} more"] if len(names) > most else [])
+    shown = list(names[:most]) + ([f"{len(names) - most:,} more"] if len(names) > most else [])
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
 
 

@@ -18,15 +18,15 @@ from reports import wording
 from reports.charts import style
 from reports.charts.style import FALL, INK, LINE, QUIET, RISE, Drawing, Label
 
-MOST_LABELS = 8
-MOST_NAME = 15
-MOST_EVENTS = 3
+MAX_LABELS = 8
+MAX_NAME = 15
+MAX_EVENTS = 3
 """Older events with words; the lines step at the others."""
 RECENT_DAYS = 2
 """A line that ended longer before the chart does has no words beside it: its price is not known any more."""
-MOST_AGE_DAYS = 30
+MAX_AGE_DAYS = 30
 """What was the cheapest seen longer ago is told only where there is nothing else to tell."""
-LEAST_SPAN = timedelta(days=90)
+MIN_SPAN = timedelta(days=90)
 """A chart begins with the first price that is known, but shows so much time at least."""
 AWS = "AWS"
 
@@ -121,7 +121,7 @@ def draw(
     known = read(prices)
     if not known:
         return None
-    since = max(since, min(min(line.spans[0][0] for line in known), until - LEAST_SPAN))
+    since = max(since, min(min(line.spans[0][0] for line in known), until - MIN_SPAN))
     least = cheapest(known)
     values = [price for line in known for *_, price in line.spans]
     shape = style.scale([*values, *(price for event in moved for price in (event.before, event.after))])
@@ -163,7 +163,7 @@ def _scope(known: Sequence[Line], since: datetime, until: datetime, n_left: int)
 
 def _name(provider: str, tier: str | None) -> str:
     """Return a provider with its tier, where that is a word of one of its price lists."""
-    words = f"{provider} {tier}" if tier and "_" not in tier and len(tier) <= MOST_NAME else provider
+    words = f"{provider} {tier}" if tier and "_" not in tier and len(tier) <= MAX_NAME else provider
     return wording.short(words, most=26)
 
 
@@ -223,7 +223,7 @@ def _marks(prices: pl.DataFrame, moved: Sequence[Event], since: datetime, until:
     room = (until - since) * 0.38
     for event in events(prices):
         near = any(abs(event.at - other.at) < room for other in shown)
-        if len(shown) - len(moved) < MOST_EVENTS and not near and since + room / 2 < event.at <= until:
+        if len(shown) - len(moved) < MAX_EVENTS and not near and since + room / 2 < event.at <= until:
             shown.append(event)
     return shown
 
@@ -278,7 +278,7 @@ def _labels(
     named = {event.provider for event in moved}
     for event in moved:
         sign = f"{wording.arrow(event.ratio)} {abs(event.ratio):.0%}".replace("%", " %")
-        name = wording.short(_said(event, moved), most=MOST_NAME)
+        name = wording.short(_said(event, moved), most=MAX_NAME)
         ink = FALL if event.ratio < 0 else RISE
         made.append(Label(text=f"{name} {event.after:.2f} {sign}", value=event.after, ink=ink, is_bold=True))
     if least and is_recent(least[-1][1]):
@@ -288,12 +288,12 @@ def _labels(
     n_left = 0
     for line in sorted(known, key=lambda line: (line.provider != AWS, line.spans[-1][2], line.provider)):
         _, end, last = line.spans[-1]
-        if is_recent(end) and line.provider not in named and len(made) < MOST_LABELS:
-            name = wording.short(line.provider, most=MOST_NAME + 2)
+        if is_recent(end) and line.provider not in named and len(made) < MAX_LABELS:
+            name = wording.short(line.provider, most=MAX_NAME + 2)
             made.append(Label(text=f"{name} {last:.2f}", value=last, ink=INK if line.provider == AWS else QUIET))
             named.add(line.provider)
         elif line.provider == AWS and AWS not in named:
-            dated = f", {wording.day(end)}" if (until - end).days >= MOST_AGE_DAYS else ""
+            dated = f", {wording.day(end)}" if (until - end).days >= MAX_AGE_DAYS else ""
             made.append(Label(text=f"AWS {last:.2f}{dated}", value=last, ink=INK))
             named.add(AWS)
         else:

@@ -4,31 +4,20 @@ Read from the private file, which lies beside the published one and never in it.
 feeds know nothing of it. Labels are the user's own words; they are told on one line, without control characters.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from reports import wording
+from reports.queries import Row, rows
 from reports.weekly import news
-from reports.weekly.facts import WeekFacts
-
-Row = Mapping[str, Any]
+from reports.weekly.facts import FleetNews, WeekFacts
 
 DUE_WITHIN_DAYS = 60
 MOVES = ("list_change", "market_move", "spot_move")
 HOURS_A_MONTH = 730
-
-
-@dataclass(frozen=True, kw_only=True)
-class FleetNews:
-    """The parts of YOU and of DO, each a sentence or less; the first says most."""
-
-    you: tuple[str, ...]
-    due: tuple[str, ...]
 
 
 def read(file: Path, found: WeekFacts, *, with_contracted: bool) -> FleetNews | None:
@@ -44,19 +33,17 @@ def read(file: Path, found: WeekFacts, *, with_contracted: bool) -> FleetNews | 
         if of != found.built_at:
             late = f"not computed for this file; last for that of {wording.minute(of)}"
             return FleetNews(you=(late,), due=(late,))
-        moves = _rows(
-            con,
+        moves = rows(con.execute(
             "select m.*, l.purchase_option from fleet_move as m inner join fleet_line as l using (line_number) "
             "where m.move_of = 'line' and m.observed_at >= ? and m.observed_at < ? order by m.observed_at",
             [found.week.since, found.as_of],
-        )
-        costs = _rows(con, "select * from fleet_cost order by line_number")
-        ending = _rows(
-            con,
+        ))
+        costs = rows(con.execute("select * from fleet_cost order by line_number"))
+        ending = rows(con.execute(
             "select * from renewal where commitment_ends_on between ? and ?::date + ?::integer "
             "order by commitment_ends_on, line_number",
             [found.as_of.date(), found.as_of.date(), DUE_WITHIN_DAYS],
-        )
+        ))
     return FleetNews(you=you(moves, costs, with_contracted=with_contracted), due=due(ending, found.as_of))
 
 
@@ -127,9 +114,3 @@ def _due(row: Row, today: date) -> str:
 def usd(value: float) -> str:
     """Return dollars a month, whole ones from a hundred on."""
     return wording.amount(value, 0 if abs(value) >= 100 else wording.CENTS)
-
-
-def _rows(con: duckdb.DuckDBPyConnection, sql: str, values: Sequence[object] = ()) -> list[dict[str, Any]]:
-    cursor = con.execute(sql, list(values))
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from reports import wording
+from reports.queries import Row
 from reports.weekly import news
 from reports.weekly.facts import WeekFacts
-from reports.weekly.news import Row
 
-MOST_TAKEN_BACK = 3
+MAX_TAKEN_BACK = 3
 WAYS = {
     "on_demand": "on demand",
     "aws_on_demand": "AWS on demand",
@@ -290,7 +290,7 @@ def _taken_back(found: WeekFacts) -> Section:
     rows = found["taken_back"].to_dicts()
     own = [row for row in rows if row["is_of_chips"]]
     shown = []
-    for row in own[:MOST_TAKEN_BACK]:
+    for row in own[:MAX_TAKEN_BACK]:
         places = wording.places_of_pairs([(row["wrong_price"], row["right_price"])])
         wrong, right = (wording.amount(row[name], places) for name in ("wrong_price", "right_price"))
         option = "" if row["purchase_option"] == "on_demand" else f", {wording.option(row['purchase_option'])}"
@@ -301,7 +301,7 @@ def _taken_back(found: WeekFacts) -> Section:
             f"{what}: {wrong} {unit} of {news.on(row['wrong_at'], found)} was a mistake; {right} again on "
             f"{news.on(row['back_at'], found)}{of}."
         )
-    left = sum(row["n_offers"] for row in rows) - sum(row["n_offers"] for row in own[:MOST_TAKEN_BACK])
+    left = sum(row["n_offers"] for row in rows) - sum(row["n_offers"] for row in own[:MAX_TAKEN_BACK])
     if left:
         shown.append(f"{wording.count(left, 'more price')} taken back within 7 days, which the page has.")
     return Section(
