@@ -40,9 +40,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals |= {"count": wording.count, "day": wording.day, "minute": wording.minute, "UNKNOWN": wording.UNKNOWN}
+    made.globals |= {
+        "count": wording.count,
+        "day": wording.day,
+        "minute": wording.minute,
+        "UNKNOWN": wording.UNKNOWN,
+        "zip": zip,
+    }
     made.filters["lines"] = lambda text: Markup("<br>").join(escape(text).split("\n"))
-    made.filters["ticked"] = lambda text: Markup(re.sub("`(.*?)`", r"<code>\1</code>", escape(text)))  # noqa: S704
+    made.filters["ticked"] = lambda text: Markup(re.sub("`(.*?)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
     made.filters["short"] = wording.short
     made.tests["web"] = lambda address: str(address).startswith(("https://", "http://"))
     return made

@@ -36,6 +36,7 @@ DAY = 86400
 MAX_BYTES = 60_000
 """Of an SVG."""
 
+
 @contextmanager
 def quick() -> Iterator[None]:
     """Build charts without checking each part of them against Vega-Lite's schema, which the tests do: half the time."""

@@ -129,6 +129,7 @@ def chief_points(rows: Sequence[Row]) -> dict[Point, list[Row]]:
             best[point.model] = point, costs
     return dict(sorted(best.values(), key=lambda each: len(each[1]), reverse=True)[:MAX_POINTS])
 
+
 def render(file: Path, *, draw: bool = False) -> str:
     """Return the page of a published file, with `draw` its charts too; the same file gives the same bytes."""
     with duckdb.connect(str(file), read_only=True) as con:
@@ -297,7 +298,9 @@ def training(rows: Sequence[Row]) -> Table:
             Column("Bought", _option, pick=True),
             Column("Low", lambda row: wording.significant(row["usd_per_million_tokens_low"]), right=True),
             Column(
-                "Median", lambda row: _greyed(row, wording.significant(row["usd_per_million_tokens_median"])), right=True
+                "Median",
+                lambda row: _greyed(row, wording.significant(row["usd_per_million_tokens_median"])),
+                right=True,
             ),
             Column("High", lambda row: wording.significant(row["usd_per_million_tokens_high"]), right=True),
             Column("Of bound", _share, right=True),

@@ -48,7 +48,7 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
             nav=PARTS,
             day=day,
             # Our own links are written as from the top folder; those of sources begin with their scheme.
-            parts=[Markup(LINK.sub(rf"\g<0>{root(place)}", each)) for each in parts],  # noqa: S704 (escaped before)
+            parts=[Markup(LINK.sub(rf"\g<0>{root(place)}", str(each))) for each in parts],  # noqa: S704 (escaped before)
         )
         for place in places
     ]

@@ -139,7 +139,9 @@ def table(moving: Series, option: str, built_at: datetime, *, of_providers: bool
 def _tokens(costs: Sequence[Row]) -> Markup:
     """Return the tables of costs: the front page's model on demand open, its other options and other models folded."""
     shown, folded = [], []
-    groups = groupby(costs, lambda row: (row["model_name"], row["is_headline"] and row["purchase_option"] == "on_demand"))
+    groups = groupby(
+        costs, lambda row: (row["model_name"], row["is_headline"] and row["purchase_option"] == "on_demand")
+    )
     for number, ((model, is_headline), group) in enumerate(groups):
         rows = [*group]
         moving = _known(_series(rows, "purchase_option", "commitment_class", "accelerator_name"))

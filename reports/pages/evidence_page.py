@@ -86,4 +86,6 @@ def _seen(row: Row) -> str:
 def _source(row: Row) -> str:
     address = row["source_url"] or ""
     accessed = f"read {front_words.date(row['accessed_on'])}" if row["accessed_on"] else ""
-    return _document((row["document_sha256"] or wording.UNKNOWN)[:16], address, wording.short(address, most=60), accessed)
+    return _document(
+        (row["document_sha256"] or wording.UNKNOWN)[:16], address, wording.short(address, most=60), accessed
+    )

@@ -108,7 +108,10 @@ def read(
             since_run(changes).head(change_tables.MAX_CHANGES),
             earlier(changes).head(change_tables.MAX_CHANGES),
             last_known(changes),
-            *(price_tables.of_option(provider_prices, option) for option in provider_prices["purchase_option"].unique()),
+            *(
+                price_tables.of_option(provider_prices, option)
+                for option in provider_prices["purchase_option"].unique()
+            ),
         ]
         stand = price_tables.of_option(provider_prices, "on_demand")
         return Facts(
@@ -125,7 +128,9 @@ def read(
             refused=refused,
             unknown=frame(con, "unknown"),
             gaps=frame(con, "gap"),
-            documents=frame(con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})),
+            documents=frame(
+                con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})
+            ),
             models=frame(con, "model"),
             sparks=site_charts.sparklines(
                 con, pl.concat(f["offer_id"] for f in (*shown[3:6], stand)).to_list(), built_at=built_at

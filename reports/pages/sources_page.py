@@ -107,7 +107,9 @@ def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Table:
             Column("Scopes fresh", fresh, right=True),
             Column("Newest\nprice", lambda row: latest(row, "newest_price_at"), why=why),
             Column("Last good\nlook", lambda row: latest(row, "last_good_at"), why=why),
-            Column("Current for,\nhours", lambda row: "never" if row["max_age_hours"] is None else row["max_age_hours"]),
+            Column(
+                "Current for,\nhours", lambda row: "never" if row["max_age_hours"] is None else row["max_age_hours"]
+            ),
             Column("Prices", lambda row: total(row, "n_rows"), right=True, why=why),
             Column("Refused", lambda row: total(row, "n_refused"), right=True, why=why),
             Column("Failed\nlooks", "n_failed", right=True),

@@ -89,8 +89,10 @@ def _cell(column: Column, row: Row, reasons: dict[str, int]) -> tuple[bool, str 
 
 def _value(shown: str) -> str | None:
     """Return the number that a cell begins with, to sort by; None where that is its whole text, or there is none."""
-    begin = _SMALL_PRINT.split(shown, maxsplit=1)[0] if isinstance(shown, Markup) else shown
-    found = _NUMBER.search(Markup(begin).striptags() if "<" in begin else begin)  # noqa: S704 (only read)
+    text = _SMALL_PRINT.split(shown, maxsplit=1)[0]
+    if isinstance(shown, Markup):
+        text = Markup(text).striptags()  # noqa: S704 (only read)
+    found = _NUMBER.search(text.replace("<", ""))  # the least that is shown is <0.1 %
     if found is None or found[0] == shown:
         return None
     return found[0].replace(",", "").replace("\N{MINUS SIGN}", "-")

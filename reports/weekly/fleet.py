@@ -33,17 +33,21 @@ def read(file: Path, found: WeekFacts, *, with_contracted: bool) -> FleetNews | 
         if of != found.built_at:
             late = f"not computed for this file; last for that of {wording.minute(of)}"
             return FleetNews(you=(late,), due=(late,))
-        moves = rows(con.execute(
-            "select m.*, l.purchase_option from fleet_move as m inner join fleet_line as l using (line_number) "
-            "where m.move_of = 'line' and m.observed_at >= ? and m.observed_at < ? order by m.observed_at",
-            [found.week.since, found.as_of],
-        ))
+        moves = rows(
+            con.execute(
+                "select m.*, l.purchase_option from fleet_move as m inner join fleet_line as l using (line_number) "
+                "where m.move_of = 'line' and m.observed_at >= ? and m.observed_at < ? order by m.observed_at",
+                [found.week.since, found.as_of],
+            )
+        )
         costs = rows(con.execute("select * from fleet_cost order by line_number"))
-        ending = rows(con.execute(
-            "select * from renewal where commitment_ends_on between ? and ?::date + ?::integer "
-            "order by commitment_ends_on, line_number",
-            [found.as_of.date(), found.as_of.date(), DUE_WITHIN_DAYS],
-        ))
+        ending = rows(
+            con.execute(
+                "select * from renewal where commitment_ends_on between ? and ?::date + ?::integer "
+                "order by commitment_ends_on, line_number",
+                [found.as_of.date(), found.as_of.date(), DUE_WITHIN_DAYS],
+            )
+        )
     return FleetNews(you=you(moves, costs, with_contracted=with_contracted), due=due(ending, found.as_of))
 
 

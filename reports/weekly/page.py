@@ -111,9 +111,7 @@ def _offers(found: WeekFacts) -> Markup:
 
 def _providers(found: WeekFacts) -> Markup:
     prices = found["provider_price"]
-    shown = [
-        price_tables.by_provider(prices, option, rate=found.rate) for option in price_tables.options_shown(prices)
-    ]
+    shown = [price_tables.by_provider(prices, option, rate=found.rate) for option in price_tables.options_shown(prices)]
     return _joined([*([found.rate.words()] if found.rate else []), *shown] or ["No price was known."])
 
 

@@ -1,6 +1,5 @@
 """The tables of the weekly page: what moved, what came and went, what was checked, the drift, the short tables."""
 
-
 from datetime import datetime
 
 import polars as pl
@@ -136,7 +135,9 @@ def checked(found: WeekFacts) -> Table:
             Column("Provider", "service_provider_name"),
             Column("Prices\nchecked", "n_checked", right=True),
             Column("Known in\nsix weeks", "n_known", right=True),
-            Column("List prices\nchecked", lambda row: f"{row['n_listed_checked']:,} of {row['n_listed']:,}", right=True),
+            Column(
+                "List prices\nchecked", lambda row: f"{row['n_listed_checked']:,} of {row['n_listed']:,}", right=True
+            ),
             Column("List prices\nmoved", lambda row: n_moved.get(row["service_provider_name"], 0), right=True),
             Column("Last seen", lambda row: _greyed(row["last_observed_at"], found)),
             Column("Source", lambda row: wording.few(row["sources"], most=3) or "none in this week"),
