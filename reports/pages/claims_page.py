@@ -16,7 +16,8 @@ from reports.pages import evidence_page, front_words, guard
 from reports.pages.frame import frame
 from reports.queries import Row, ask, build
 from reports.tables.table import Column, Table, link, small, span
-from reports.templating import macro, render as rendered
+from reports.templating import macro
+from reports.templating import render as rendered
 
 PLACE = "claims.html"
 SEPARATOR = "; "

@@ -12,7 +12,7 @@ from reports.pages.frame import frame
 from reports.pages.front_facts import Front
 from reports.pages.front_words import PRICE
 from reports.queries import Row
-from reports.tables.table import Column, Table, element, link, small, span
+from reports.tables.table import Column, Table, element, link, small, span, to_html
 from reports.templating import render as rendered
 
 PLACE = "index.html"
@@ -42,7 +42,7 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
         kind="front",
         trust=front_words.trust(front),
         checked=front_words.checked(front),
-        chips=guard.part("The table of chips", lambda: Markup(table(front))),
+        chips=guard.part("The table of chips", lambda: to_html(table(front))),
         chart=guard.part("The chart", lambda: _chart(front)),
         bill=guard.part("The bill", lambda: _bill(front)),
         day=f"{front.built_at:%Y-%m-%d}",

@@ -35,7 +35,6 @@ def render(file: Path) -> str:
         scopes, refused = asked(con, "scope"), asked(con, "refused")
         sources, failed = ask(con, "source"), ask(con, "failed")
         checks = truth_tables.read(con)
-    differing = truth_tables.differing(checks)
     return frame(
         "sources.html.j2",
         title="Sources",
@@ -47,9 +46,7 @@ def render(file: Path) -> str:
         nav=NAV,
         warnings=news.warnings(checks, scopes, unknown=pl.DataFrame()),
         summary=summary(sources, scopes),
-        checked=truth_tables.sentence(checks),
-        differing=truth_tables.of_differing(differing) if differing else None,
-        checks=truth_tables.of_checks(checks) if checks else None,
+        checks=truth_tables.part(checks),
         scopes=source_tables.health(scopes, most=MAX_SCOPES) if scopes.height else None,
         failed=_failed(failed) if failed else None,
         refused=source_tables.refusals(refused) if refused.height else None,

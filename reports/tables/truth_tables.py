@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from itertools import groupby
 
 import duckdb
+from markupsafe import Markup
 
 from reports import wording
 from reports.queries import ask, has_mart
 from reports.tables.table import Column, Row, Table, left_out, small, span
+from reports.templating import macro
 
 MAX_DIFFERING = 60
 MAX_WARNED = 8
@@ -32,6 +34,14 @@ def sentence(checks: Sequence[Row] | None) -> str:
     return (
         f"{counts['differs']:,} of {wording.count(len(checks), 'truth check')} differ, {counts['holds']:,} hold, "
         f"{counts['not_checked']:,} had nothing to compare; {sum(row['n_compared'] for row in checks):,} comparisons."
+    )
+
+
+def part(checks: Sequence[Row] | None) -> Markup:
+    """Return the part of a page: what differs in full, then each check with its subjects counted."""
+    found = differing(checks)
+    return macro("parts.html.j2", "checks")(
+        sentence(checks), of_differing(found) if found else None, of_checks(checks) if checks else None
     )
 
 

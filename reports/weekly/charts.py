@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
-
 from markupsafe import Markup
 
 from reports import wording

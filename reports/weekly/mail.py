@@ -109,9 +109,8 @@ def pictures(found: WeekFacts) -> tuple[Picture, ...]:
         if not found.lists.height:
             return ()
         # What draws them takes a second to start, which a quiet week need not pay.
-        from reports.charts import style
+        from reports.charts import palette, style
         from reports.weekly import charts as week_charts
-        from reports.charts import palette
 
         drawn = week_charts.drawings(found, most=MAX_PICTURES)
         return tuple(

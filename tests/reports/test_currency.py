@@ -15,7 +15,8 @@ from flows.config import settings
 from flows.config.settings import Settings
 from reports import currency, wording
 from reports.currency import Rate
-from reports.pages import facts, page
+from reports.pages import daily_page as page
+from reports.pages import facts
 from reports.weekly import mail
 from reports.weekly import page as weekly_page
 from reports.weekly import pages as weekly

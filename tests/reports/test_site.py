@@ -13,9 +13,8 @@ import pytest
 from flows.collect import pages
 from flows.config.settings import Settings
 from reports import wording
-from reports.pages import archive_page, methods_page, site, sources_page
+from reports.pages import archive, cost_page, methods_page, site, sources_page
 from reports.queries import all_of
-from reports.tables import cost_tables
 from warehouse.errors import SettingsError
 
 MOST_BYTES = 300_000
@@ -150,7 +149,7 @@ def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> N
 
     The least of what may be ranked: a price within the limit of age, at a speed that was measured, or between two.
     """
-    same = (*cost_tables.POINT, "accelerator_name", "form_factor", "evidence_grade", "purchase_option",
+    same = (*cost_page.POINT, "accelerator_name", "form_factor", "evidence_grade", "purchase_option",
             "commitment_class")  # fmt: skip
     marts = ask(
         file,
@@ -175,7 +174,7 @@ def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> N
 
 
 def test_each_point_compares_at_least_two_chips(file: Path) -> None:
-    for point, rows in cost_tables.by_point(all_of(file, "cost_row")).items():
+    for point, rows in cost_page.by_point(all_of(file, "cost_row")).items():
         assert len({(row["accelerator_name"], row["form_factor"]) for row in rows}) > 1, point
 
 
@@ -217,13 +216,13 @@ def test_the_archive_lists_days_weeks_and_editions(hostile_reports: Path, tmp_pa
     (tmp_path / "daily").mkdir()
     for day in range(1, 41):
         (tmp_path / f"daily/{2025 if day > 31 else 2026}-01-{day % 31 + 1:02}.html").write_bytes(week)
-    told = [each.name for each in archive_page.weeks(tmp_path)]
-    page = archive_page.render(tmp_path)
+    told = [each.name for each in archive.weeks(tmp_path)]
+    page = archive.render(tmp_path)
 
     assert told == ["2026-W03", "2026-W03, edition 1", "2026-W02", "2026-W02, as known then"]
     assert "40 days and 2 weeks are told here" in page
     assert "<summary>2025: 9 more</summary>" in page
-    assert archive_page.headline(tmp_path / "weekly/2026-W03.html").startswith("AWS")
+    assert archive.headline(tmp_path / "weekly/2026-W03.html").startswith("AWS")
 
 
 @pytest.mark.parametrize(
