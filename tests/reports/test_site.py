@@ -134,14 +134,14 @@ def test_a_macro_is_taken_apart_into_its_formula_and_what_it_refuses(file: Path)
     (definition,) = ask(file, "select macro_definition from duckdb_functions() where function_name = 'price_to_beat'")[
         0
     ]
-    formula, refused = methods_page.taken_apart(definition)
+    formula, refused = methods_page.split_formula(definition)
 
     assert formula in definition
     assert "error" not in formula
     assert len(refused) == definition.count("error") == 4
     assert "utilisation must be from 0 to 1" in refused
-    assert methods_page.taken_apart("CASE WHEN a THEN b ELSE c END") == ("CASE WHEN a THEN b ELSE c END", [])
-    assert methods_page.taken_apart("a + b") == ("a + b", [])
+    assert methods_page.split_formula("CASE WHEN a THEN b ELSE c END") == ("CASE WHEN a THEN b ELSE c END", [])
+    assert methods_page.split_formula("a + b") == ("a + b", [])
 
 
 def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> None:
