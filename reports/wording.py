@@ -43,6 +43,14 @@ KINDS_COUNTED = {
     "suspected_error": ("suspected error", "suspected errors"),
 }
 
+EFFECTS = {
+    "price_effect": "prices",
+    "new_provider_effect": "newly seen providers",
+    "evidence_effect": "software",
+    "new_chip_effect": "new chips",
+}
+"""What moves a cost per token."""
+
 Number = float | Decimal
 
 

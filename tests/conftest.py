@@ -1,5 +1,6 @@
 """What all tests share: no network but loopback, the folder of reference data, and the stand-in for AWS."""
 
+import functools
 import gc
 import os
 import secrets
@@ -7,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import duckdb
@@ -191,6 +192,32 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> landing_places.Plac
     return found
 
 
+@pytest.fixture(scope="session")
+def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Give Prefect, which reads its environment when it is imported, a home of its own and no server of anybody's."""
+    from flows.scheduling import launch
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (name for name in list(os.environ) if name.startswith("PREFECT_")):
+            patch.delenv(name)
+        environ = dict(os.environ)
+        launch.prepare(tmp_path_factory.mktemp("prefect"), environ)
+        for name in environ.keys() - os.environ.keys():
+            patch.setenv(name, environ[name])
+        yield
+
+
+@pytest.fixture
+def daily_file(prefect_home: None, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return flows/daily.py as Prefect loads it: by path, as a module called `daily`."""
+    from prefect.flows import load_flow_from_entrypoint
+
+    monkeypatch.chdir(Path(__file__).parents[1])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    flow = load_flow_from_entrypoint("flows/daily.py:daily")
+    return sys.modules[flow.__module__]
+
+
 @pytest.fixture
 def web(standin: aws.StandIn) -> Iterator[urllib3.PoolManager]:
     """Return a plain HTTP client for the stand-in, without retries, so that faults show."""
@@ -212,7 +239,19 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     soon = Retries(attempts=2, pause_s=0.001)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     monkeypatch.setattr("extract.web.http.STREAM_RETRIES", soon)
-    monkeypatch.setattr("extract.web.http.HttpWeb", lambda: HttpWeb(retries=soon))
+    monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=soon))
+
+
+@pytest.fixture(autouse=True)
+def own_certificates() -> Iterator[None]:
+    """Take back the variables of certificates that a client has set for the whole process."""
+    names = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "GIT_SSL_CAINFO")
+    before = {name: os.environ.get(name) for name in names}
+    yield
+    for name, value in before.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -25,12 +25,25 @@ ONE_OFF = Parameter("one_off_usd", "USD that the move costs once", NOT_NEGATIVE)
 FIXED = Parameter("fixed_usd", "USD that the move costs once at any load: all but both sides running", NOT_NEGATIVE)
 DUAL = Parameter("dual_running_weeks", "weeks in which both sides run", NOT_NEGATIVE)
 WAIT = Parameter("wait_months", "months until the new side serves", NOT_NEGATIVE)
-HORIZON = Parameter("horizon_months", "months that are looked at")
+HORIZON = Parameter("horizon_months", "evaluation horizon in months")
 NET = Parameter("net_saving_usd_per_month", "USD saved a month, upkeep paid", Domain.ANY)
 HOSTED = Parameter("hosted_usd_per_million", "USD a million output tokens and their input, hosted")
 UNIT_LOAD = Parameter("unit_tokens_per_day", "output tokens a day that one unit serves")
 
 FORMULAS = (
+    Formula(
+        "offer_terms",
+        "Terms of an offer in a line: plan, class, payment, tier, fabric, conditions, statistic",
+        (
+            Parameter("discount_type", "kind of Savings Plan", Domain.ANY),
+            Parameter("class", "class of a Reserved offer", Domain.ANY),
+            Parameter("payment_model", "what is paid upfront", Domain.ANY),
+            Parameter("tier_name", "tier", Domain.ANY),
+            Parameter("fabric_name", "network between machines", Domain.ANY),
+            Parameter("condition_text", "conditions", Domain.ANY),
+            Parameter("statistic_name", "what the amount is", Domain.ANY),
+        ),
+    ),
     Formula(
         "commitment_class",
         "How long one is bound by a purchase option and its term in hours, in words",
@@ -55,7 +68,7 @@ FORMULAS = (
     Formula("dual_running_cost", "USD for the new side while the old one still serves", (DUAL, TO_MONTH)),
     Formula(
         "delay_cost",
-        "USD that weeks of delay cost beside the saving that is not had",
+        "USD that weeks of delay cost besides the lost saving",
         (
             Parameter("delay_weeks", "weeks of delay", NOT_NEGATIVE),
             Parameter("delay_usd_per_week", "USD lost in each", NOT_NEGATIVE),

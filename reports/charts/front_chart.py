@@ -47,7 +47,7 @@ class Size:
         return self.height - self.bottom
 
 
-DESK, PHONE = Size(700, 204), Size(360, 210, right=100)
+DESK, PHONE = Size(700, 150), Size(360, 210, right=100)
 
 
 def read(rows: Sequence[Row]) -> dict[str, Spans]:
@@ -73,7 +73,7 @@ def figure(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
     return render(
         "front_chart.html.j2",
         finding=finding(lines, chip),
-        scope=scope(lines, until),
+        scope=scope(lines),
         drawings=[draw(lines, size, until, chip, kind) for size, kind in ((DESK, "desk"), (PHONE, "phone"))],
     )
 
@@ -115,12 +115,11 @@ def _since(spans: Spans | None) -> str:
     )
 
 
-def scope(lines: Mapping[str, Spans], until: datetime) -> str:
-    """Return unit and dates."""
+def scope(lines: Mapping[str, Spans]) -> str:
+    """Return unit, first date and what lines and gaps are."""
     first = min(spans[0][0] for spans in lines.values())
     return (
-        f"USD per chip-hour on demand, {front_words.date(first)} to {front_words.date(until)}; median and lowest of "
-        "other providers. Gaps: nobody looked."
+        f"USD per chip-hour on demand since {front_words.date(first)}; median and lowest of others; gaps: not observed."
     )
 
 

@@ -24,12 +24,6 @@ from reports.templating import macro
 PLACE = "drift.html"
 WINDOWS = (7, 30, 90, 365)
 TOKENS = "drift-tokens"
-EFFECTS = {
-    "price_effect": "prices",
-    "new_provider_effect": "newly seen\nproviders",
-    "evidence_effect": "software",
-    "new_chip_effect": "new chips",
-}
 MAX_ROWS = 400
 
 Key = tuple[str, ...]
@@ -164,7 +158,7 @@ def token_table(name: str, point: Row, moving: Series) -> Table:
             value = row["windows"].get(90, {}).get(effect)
             return None if value is None else front_words.change(exp(value) - 1)
 
-        return Column(EFFECTS[effect], cell, right=True, spanner="of the 90 days")
+        return Column(wording.EFFECTS[effect].replace("seen ", "seen\n"), cell, right=True, spanner="of the 90 days")
 
     speed = f", {point['interactivity']:.0f} tok/s per user" if point["interactivity"] else ""
     quarter = next(iter(moving.values())).get(90)
@@ -180,7 +174,7 @@ def token_table(name: str, point: Row, moving: Series) -> Table:
             Column(
                 "USD now", lambda row: wording.significant(next(iter(row["windows"].values()))["usd_after"]), right=True
             ),
-            *map(share, EFFECTS),
+            *map(share, wording.EFFECTS),
         ],
     )
 

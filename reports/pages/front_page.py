@@ -111,10 +111,7 @@ def _scope(front: Front) -> str:
     }
     away = sorted(regions - {"us-east-1"})
     where = f"us-east-1 at AWS (else {', '.join(away)})" if away else "us-east-1 at AWS"
-    return (
-        f"US dollars per chip-hour, Linux, {where}, spot in all US zones; upfront fees spread over the term. "
-        f"Options are never ranked against each other.{_point(front)}"
-    )
+    return f"USD per chip-hour, Linux, {where}, spot in all US zones; upfront fees spread over the term.{_point(front)}"
 
 
 def _point(front: Front) -> str:
@@ -213,4 +210,4 @@ def _chart(front: Front) -> Markup:
 
 
 def _bill(front: Front) -> Markup:
-    return rendered("front_bill.html.j2", sentences=front_words.bill(front), day=front_words.date(front.built_at))
+    return rendered("front_bill.html.j2", sentences=front_words.bill(front))
