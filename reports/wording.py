@@ -1,6 +1,7 @@
 """How numbers, dates and names are written: one way on every page. All functions are pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date as Date  # noqa: N812 (beside a function of that name)
 from datetime import datetime
 from decimal import Decimal
 from math import floor, log10
@@ -8,6 +9,8 @@ from typing import Any
 
 MINUS = "\N{MINUS SIGN}"
 UNKNOWN = "\N{EN DASH}"
+NBSP = "\N{NO-BREAK SPACE}"
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 FALL, RISE, SAME = "\N{BLACK DOWN-POINTING TRIANGLE}", "\N{BLACK UP-POINTING TRIANGLE}", "="
 CENTS = 2
 FINER_PLACES = (2, 4, 6, 8, 10)
@@ -184,3 +187,48 @@ def cause(error: str | None, source: str, scope: str, *, most: int = 160) -> str
     for place in (source, scope):
         line = line.removeprefix(f"{place}: ")
     return short(line, most=most)
+
+
+def date(moment: Date | None) -> str:
+    """Return a date as people write it, in one piece: 15 Oct 2026; a dash where it is unknown."""
+    return UNKNOWN if moment is None else f"{moment.day}{NBSP}{MONTHS[moment.month - 1]}{NBSP}{moment.year}"
+
+
+def share(ratio: float) -> str:
+    """Return a share without sign, in one piece: 61 %, or 0.4 % where it is small."""
+    places = 0 if abs(ratio) >= 0.0995 or not ratio else 1
+    return f"{abs(ratio) * 100:.{places}f}{NBSP}%"
+
+
+def signed(ratio: float) -> str:
+    """Return a change with its sign and one decimal; what did not move has none: 0.0 %."""
+    return f"0.0{NBSP}%" if abs(ratio) < 1e-9 else percent(ratio).replace(" ", NBSP)
+
+
+def near(moment: Date | None, built: Date) -> str:
+    """Return a date without its year where that is the year of the page: 15 Oct."""
+    text = date(moment)
+    return text.removesuffix(f"{NBSP}{built.year}")
+
+
+def dollars(value: float) -> str:
+    """Return an amount of many dollars: 1.49 million, 86,000."""
+    return f"{value / 1e6:,.2f}{NBSP}million" if value >= 1e6 else f"{value:,.0f}"
+
+
+def plan(row: Mapping[str, Any]) -> str:
+    """Return how a commitment is bought and paid, in few words: Compute plan, upfront; Reserved, no upfront."""
+    kind = {"reserved": "Reserved"}.get(row["purchase_option"] or "")
+    if kind is None:
+        kind = {"Compute": "Compute plan", "EC2Instance": "EC2 plan"}.get(row["commitment_discount_type"] or "", "Plan")
+    payment = {"All Upfront": "upfront", "Partial Upfront": "half upfront", "No Upfront": "no upfront"}
+    paid = payment.get(row["purchase_payment_model"] or "", "")
+    return ", ".join(part for part in (kind, paid) if part)
+
+
+def unseen(asked: Mapping[str, Any], chips: Sequence[str]) -> str:
+    """Return where chips without any price were looked for, and when last: a row of front_unseen."""
+    last = asked["last_good_at"]
+    when = f", last looked for {date(last)}" if last else ""
+    where = count(asked["n_lists"] or 0, "price list")
+    return f"{few(list(chips))}: unknown, in none of {where}{when}."

@@ -12,7 +12,7 @@ from math import floor, log10
 
 from markupsafe import Markup
 
-from reports.pages import front_words
+from reports import wording
 from reports.queries import Row
 from reports.templating import render
 
@@ -88,9 +88,9 @@ def finding(lines: Mapping[str, Spans], chip: str) -> str:
             before, after = moves[-1]
             way = "fell" if after[2] < before[2] else "rose"
             only = "its only move" if len(moves) == 1 else f"the last of {len(moves)} moves"
-            told.append(f"AWS {way} {front_words.percent(after[2] / before[2] - 1)}, {only} in {years} years")
+            told.append(f"AWS {way} {wording.share(after[2] / before[2] - 1)}, {only} in {years} years")
         else:
-            told.append(f"AWS has not moved since {front_words.date(spans[0][0])}")
+            told.append(f"AWS has not moved since {wording.date(spans[0][0])}")
     if told_of := _since(lines.get("lowest")):
         told.append(f"the lowest elsewhere {told_of}")
     return f"{chip}: {'; '.join(told) or 'prices on demand'}"
@@ -106,21 +106,19 @@ def _since(spans: Spans | None) -> str:
     begin, _, price = spans[first]
     if (end - begin).days < 28 or not price:
         return ""
-    when = "in a year" if (end - begin).days >= 365 else f"since {front_words.MONTHS[begin.month - 1]} {begin.year}"
+    when = "in a year" if (end - begin).days >= 365 else f"since {wording.MONTHS[begin.month - 1]} {begin.year}"
     change = last / price - 1
     return (
         f"is unchanged {when}"
         if abs(change) < 0.005
-        else (f"{'fell' if change < 0 else 'rose'} {front_words.percent(change)} {when}")
+        else (f"{'fell' if change < 0 else 'rose'} {wording.share(change)} {when}")
     )
 
 
 def scope(lines: Mapping[str, Spans]) -> str:
     """Return unit, first date and what lines and gaps are."""
     first = min(spans[0][0] for spans in lines.values())
-    return (
-        f"USD per chip-hour on demand since {front_words.date(first)}; median and lowest of others; gaps: not observed."
-    )
+    return f"USD per chip-hour on demand since {wording.date(first)}; median and lowest of others; gaps: not observed."
 
 
 def draw(lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, kind: str) -> Mapping[str, object]:
@@ -170,7 +168,7 @@ def _event(spans: Spans | None, x, y, size: Size) -> tuple[float, float, float, 
     before, after = moves[-1]
     at, height = x(after[0]), y(after[2])
     sign = "\N{MINUS SIGN}" if after[2] < before[2] else "+"
-    text = f"{sign}{front_words.percent(after[2] / before[2] - 1)} by {front_words.date(after[0])}"
+    text = f"{sign}{wording.share(after[2] / before[2] - 1)} by {wording.date(after[0])}"
     is_left = at > size.left + (size.end - size.left) * 0.55
     middle = round((height + y(before[2])) / 2 + 4, 1)
     return at, height, at - 8 if is_left else at + 8, middle, "event end" if is_left else "event", text
@@ -184,7 +182,7 @@ def _labels(lines: Mapping[str, Spans], y, until: datetime) -> list[tuple[str, s
     for height, name in placed:
         last = max(height, last + APART)
         _, end, price = lines[name][-1]
-        dated = "" if (until - end).days < 8 else f", {front_words.MONTHS[end.month - 1]} {end.year}"
+        dated = "" if (until - end).days < 8 else f", {wording.MONTHS[end.month - 1]} {end.year}"
         made.append((f"{last + 4:.1f}", name.lower(), f"{NAMES[name]} {price:.2f}{dated}"))
     return made
 

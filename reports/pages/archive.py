@@ -146,7 +146,7 @@ def _said(page: str) -> str:
 
 
 def content(headline: str, parts: Iterable[Markup]) -> str:
-    """Return a hash of what a page says: its text, whatever its mark-up; how a chart is drawn is nothing that it says."""
+    """Return a hash of what a page says: its text, whatever its mark-up and charts."""
     text = headline + "".join(_text(part) for part in parts)
     return hashlib.sha256("".join(text.split()).encode()).hexdigest()[:32]
 

@@ -12,7 +12,7 @@ import duckdb
 from markupsafe import Markup
 
 from reports import wording
-from reports.pages import evidence_page, front_words, guard
+from reports.pages import evidence_page, guard
 from reports.pages.frame import frame
 from reports.queries import Row, ask, build
 from reports.tables.table import Column, Table, link, small, span
@@ -197,7 +197,7 @@ def _savings(con: duckdb.DuckDBPyConnection, built_at: datetime) -> Markup:
     return rendered(
         "savings.html.j2",
         table=savings(cells, ask(con, "claimed_saving"), built_at) if cells else None,
-        unseen=front_words.unseen(ask(con, "front_unseen")[0], unseen) if unseen else "",
+        unseen=wording.unseen(ask(con, "front_unseen")[0], unseen) if unseen else "",
     )
 
 
@@ -211,12 +211,12 @@ def savings(cells: Mapping[str, Mapping[str, Row]], claims: Sequence[Row], built
         columns.append(Column(chip, lambda row, chip=chip: _saving(cells[chip].get(row["way"]))))  # type: ignore[misc]
     priced = [row for of_chip in cells.values() for row in of_chip.values() if row["last_observed_at"]]
     days = [row["last_observed_at"] for row in priced]
-    seen = f"seen {front_words.date(min(days))} to {front_words.date(max(days))}" if days else "none seen"
+    seen = f"seen {wording.date(min(days))} to {wording.date(max(days))}" if days else "none seen"
     return Table(
         id="savings",
         title="What plans and spot save against on demand at AWS",
         subtitle=f"US dollars per chip-hour and saving against on demand of the same machine, {seen}, as of "
-        f"{front_words.date(built_at)}. Plans in the region of the on-demand price, the lowest of each term, upfront "
+        f"{wording.date(built_at)}. Plans in the region of the on-demand price, the lowest of each term, upfront "
         "fee spread over it; spot in all US zones.",
         rows=[
             {"way": way, "claimed": "spot" if way in SPOT else way}
@@ -238,10 +238,10 @@ def _saving(row: Row | None) -> str:
         return span((row or {}).get("unknown_reason") or wording.UNKNOWN, "no")
     notes = [
         _share(row),
-        front_words.terms(row) if row["purchase_option"] in ("reserved", "savings_plan") else "",
+        wording.plan(row) if row["purchase_option"] in ("reserved", "savings_plan") else "",
         row["availability_zone_id"] or row["region_id"],
         _mean(row),
-        f"{front_words.date(row['last_observed_at'])}, "
+        f"{wording.date(row['last_observed_at'])}, "
         f"{evidence_page.KINDS.get(row['evidence_kind'] or '', 'evidence unknown')}",
     ]
     offer = row["offer_id"]

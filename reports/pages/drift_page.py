@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from reports import wording
 from reports.charts import sparkline
-from reports.pages import front_words, guard
+from reports.pages import guard
 from reports.pages.frame import frame
 from reports.queries import Row, ask, build
 from reports.tables.table import Column, Table, span
@@ -55,7 +55,7 @@ def render(file: Path) -> str:
         version=version,
         kind="Drift",
         nav=[*((f"drift-{option}", name) for option, name in names.items()), (TOKENS, "per token")],
-        day=front_words.date(built_at),
+        day=wording.date(built_at),
         options=[
             (option, name, guard.part(f"Drift {name}", partial(_option, moving, option, built_at)))
             for option, name in names.items()
@@ -104,7 +104,7 @@ def table(moving: Series, option: str, built_at: datetime, *, of_providers: bool
 
     def mix(row: Row) -> str | None:
         effect = row["windows"].get(90, {}).get("mix_effect")
-        return None if effect is None else front_words.change(exp(effect) - 1)
+        return None if effect is None else wording.signed(exp(effect) - 1)
 
     def spark(row: Row) -> str:
         return sparkline.of_drift(row["windows"][90], built_at) if 90 in row["windows"] else ""
@@ -156,7 +156,7 @@ def token_table(name: str, point: Row, moving: Series) -> Table:
     def share(effect: str) -> Column:
         def cell(row: Row) -> str | None:
             value = row["windows"].get(90, {}).get(effect)
-            return None if value is None else front_words.change(exp(value) - 1)
+            return None if value is None else wording.signed(exp(value) - 1)
 
         return Column(wording.EFFECTS[effect].replace("seen ", "seen\n"), cell, right=True, spanner="of the 90 days")
 
@@ -194,7 +194,7 @@ def _change(row: Row | None, about) -> str:  # type: ignore[no-untyped-def]
     kind = "fall" if row["drift"] < -1e-9 else "rise" if row["drift"] > 1e-9 else "same"
     mark = "*" if row.get("drift_method") == "matched" else ""
     title = f"{row['window_begins_on']} to {row['window_ends_on']}{about(row)}"
-    return span(front_words.change(row["drift"]) + mark, kind, title=title)
+    return span(wording.signed(row["drift"]) + mark, kind, title=title)
 
 
 def _series(rows: Sequence[Row], *key: str) -> dict[Key, dict[int, Row]]:

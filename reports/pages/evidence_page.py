@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 
 from reports import wording
-from reports.pages import front_words, guard
+from reports.pages import guard
 from reports.pages.frame import frame
 from reports.queries import Row, ask, select
 from reports.tables.table import Column, Table, small, to_html
@@ -79,12 +79,12 @@ def _stated(row: Row) -> str:
 
 
 def _seen(row: Row) -> str:
-    return front_words.date(row["last_observed_at"]) + small(f"since {front_words.date(row['valid_from'])}")
+    return wording.date(row["last_observed_at"]) + small(f"since {wording.date(row['valid_from'])}")
 
 
 def _source(row: Row) -> str:
     address = row["source_url"] or ""
-    accessed = f"read {front_words.date(row['accessed_on'])}" if row["accessed_on"] else ""
+    accessed = f"read {wording.date(row['accessed_on'])}" if row["accessed_on"] else ""
     return _document(
         (row["document_sha256"] or wording.UNKNOWN)[:16], address, wording.short(address, most=60), accessed
     )

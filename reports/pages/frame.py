@@ -5,7 +5,7 @@ Links between pages are relative, so the folder works from a disk, in any place 
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -27,6 +27,8 @@ SITE = (
     ("methods.html", "Methods"),
 )
 """The pages that are always there, by their path, in the order of the navigation."""
+
+Part = tuple[str, Sequence[str], Sequence[Mapping[str, str]], Sequence[str]]
 
 MORE = (
     ("latest.html", "Newest day", "index.html"),
@@ -86,6 +88,9 @@ def frame(
     )  # fmt: skip
 
 
-def alone(template: str, *, title: str, **values: object) -> str:
-    """Return a page that belongs to no site: the same head and style, no way to other pages, no script."""
-    return render(template, title=title, style=style(), policy=Markup(STRICTEST), **values)
+def answer(title: str, parts: Sequence[Part]) -> str:
+    """Return the answer of a command as a page that belongs to no site: no way to other pages, no script.
+
+    Each part is a heading, lines before its table, the table by column, and lines after it.
+    """
+    return render("answer.html.j2", title=title, style=style(), policy=Markup(STRICTEST), parts=parts)  # noqa: S704

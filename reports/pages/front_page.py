@@ -7,10 +7,9 @@ from markupsafe import Markup
 
 from reports import wording
 from reports.charts import front_chart, sparkline
-from reports.pages import front_words, guard
+from reports.pages import front_facts, guard
 from reports.pages.frame import frame
-from reports.pages.front_facts import Front
-from reports.pages.front_words import PRICE
+from reports.pages.front_facts import PRICE, Front
 from reports.queries import Row
 from reports.tables.table import Column, Table, element, link, small, span, to_html
 from reports.templating import render as rendered
@@ -35,13 +34,13 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
     return frame(
         "front.html.j2",
         title="What AI accelerators cost",
-        headline=f"{front_words.headline(front)}{trouble}.",
+        headline=f"{front_facts.headline(front)}{trouble}.",
         place=PLACE,
         built_at=front.built_at,
         version=front.version,
         kind="front",
-        trust=front_words.trust(front),
-        checked=front_words.checked(front),
+        trust=front_facts.trust(front),
+        checked=front_facts.checked(front),
         chips=guard.part("The table of chips", lambda: to_html(table(front))),
         chart=guard.part("The chart", lambda: _chart(front)),
         bill=guard.part("The bill", lambda: _bill(front)),
@@ -87,7 +86,7 @@ def table(front: Front) -> Table:
             *(token(kind, head) for kind, head in TOKENS.items()),
             column("age,\ndays", lambda chip: _age(front.cells[chip])),
         ],
-        note=front_words.unseen(front.unseen, absent) if absent else "",
+        note=wording.unseen(front.unseen, absent) if absent else "",
     )
 
 
@@ -99,7 +98,7 @@ def _title(front: Front, shown: Sequence[str]) -> str:
     n_priced = sum(front.priced(chip) for chip in shown)
     rest = len(shown) - n_priced
     lacking = f", {wording.count(rest, 'chip')} without any" if rest else ""
-    return f"{wording.count(n_priced, 'chip')} with prices{lacking}, as of {front_words.date(front.built_at)}"
+    return f"{wording.count(n_priced, 'chip')} with prices{lacking}, as of {wording.date(front.built_at)}"
 
 
 def _scope(front: Front) -> str:
@@ -144,10 +143,10 @@ def _cell(cells: Mapping[str, Row], name: str, places: int, built_at: datetime) 
         if cell["highest_price_usd"] is not None and cell["highest_offer_id"] != cell["offer_id"]:
             text += wording.UNKNOWN + price(cell, places, value="highest_price_usd", offer="highest_offer_id")
         places_seen = wording.count(cell["n_places"] or 0, "zone" if cell["is_by_zone"] else "region")
-        day = front_words.near(cell["last_observed_at"], built_at)
+        day = wording.near(cell["last_observed_at"], built_at)
         return text + small(f"{places_seen}, {'' if cell['n_means'] else 'last seen '}{day}")
     if name in ("aws_1y", "aws_3y"):
-        return text + small(front_words.terms(cell))
+        return text + small(wording.plan(cell))
     if name == "elsewhere":
         tier = cell["tier"] if cell["tier"] and "_" not in cell["tier"] and len(cell["tier"]) < 10 else None
         return text + small(wording.listed(wording.short(cell["service_provider_name"], most=18), tier))
@@ -175,7 +174,7 @@ def _change(drift: Row | None, built_at: datetime) -> str:
         return span(text, "no", title=reason)
     kind = "fall" if drift["drift"] < -1e-9 else "rise" if drift["drift"] > 1e-9 else "same"
     offers = wording.count(drift["n_matched"] or 0, "offer")
-    return span(front_words.change(drift["drift"]), kind, title=offers) + sparkline.of_drift(drift, built_at)
+    return span(wording.signed(drift["drift"]), kind, title=offers) + sparkline.of_drift(drift, built_at)
 
 
 WHY = (
@@ -210,4 +209,4 @@ def _chart(front: Front) -> Markup:
 
 
 def _bill(front: Front) -> Markup:
-    return rendered("front_bill.html.j2", sentences=front_words.bill(front))
+    return rendered("front_bill.html.j2", sentences=front_facts.bill(front))

@@ -18,8 +18,8 @@ AwsRow = Mapping[str, Row]
 
 CELLS = {"on_demand": "On-demand", "reserved_1": "1-yr Reserved", "reserved_3": "3-yr Reserved"}
 AWS_NOTE = (
-    "Cheapest seen: a current price before an older one, then the lowest. Reserved: the payment of the lowest effective "
-    "price, an upfront fee spread over the term."
+    "Cheapest seen: a current price before an older one, then the lowest. Reserved: the payment of the lowest "
+    "effective price, an upfront fee spread over the term."
 )
 NO_PRICE_TERM = "the price list was read and has no such term for this type"
 ON_DEMAND_ONLY = "the source of this row tells on-demand prices only"

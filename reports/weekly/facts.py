@@ -82,7 +82,7 @@ class Unanswered(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class FleetNews:
-    """What a week means to the reader's own fleet: parts of YOU and of DO, each a sentence or less, the first says most."""
+    """What a week means to the reader's own fleet, and what to do: sentences or less, the first says most."""
 
     you: tuple[str, ...]
     due: tuple[str, ...]

@@ -163,7 +163,7 @@ def message_id(week: str, to: str, domain: str) -> str:
 
 
 def text(found: WeekFacts, made: Brief, *, page: str) -> str:
-    """Return the plain-text part: complete on its own, 72 columns wide; `page` is the address or the name of the week's page."""
+    """Return the plain-text part, complete on its own; `page` is the address or the name of the week's page."""
     parts = [
         _wrapped(sections.opening(found), ""),
         *(_text_section(each) for each in made.sections),

@@ -270,10 +270,7 @@ def _token_split(row: Row, found: WeekFacts) -> str:
     since = news.on(row["window_begins_on"], found)
     if row["drift"] is None:
         return f"{start}; none was known on {since}."
-    parts = ", ".join(
-        f"{name} {wording.percent(exp(row[effect]) - 1)}"
-        for effect, name in wording.EFFECTS.items()
-    )
+    parts = ", ".join(f"{name} {wording.percent(exp(row[effect]) - 1)}" for effect, name in wording.EFFECTS.items())
     return f"{start}; since {since} {wording.percent(row['drift'])}: {parts}."
 
 
