@@ -132,7 +132,8 @@ def table(moving: Series, option: str, built_at: datetime, *, of_providers: bool
 
 def _tokens(costs: Sequence[Row]) -> Markup:
     """Return the tables of costs: the front page's model on demand open, its other options and other models folded."""
-    shown, folded = [], []
+    shown: list[tuple[str, Table]] = []
+    folded: list[tuple[str, Table]] = []
     groups = groupby(
         costs, lambda row: (row["model_name"], row["is_headline"] and row["purchase_option"] == "on_demand")
     )
@@ -151,7 +152,8 @@ def token_table(name: str, point: Row, moving: Series) -> Table:
 
     def group(row: Row) -> str:
         option, term, _ = row["key"]
-        return wording.OPTIONS.get(option, option) + {"one_year": ", 1 year", "three_years": ", 3 years"}.get(term, "")
+        terms = {"one_year": ", 1 year", "three_years": ", 3 years"}
+        return f"{wording.OPTIONS.get(option, option)}{terms.get(term, '')}"
 
     def share(effect: str) -> Column:
         def cell(row: Row) -> str | None:

@@ -133,7 +133,7 @@ def _machine(cells: Mapping[str, Row]) -> str:
 def _cell(cells: Mapping[str, Row], name: str, places: int, built_at: datetime) -> str:
     cell = cells.get(name)
     if cell is None or cell[PRICE] is None:
-        text = span((cell or {}).get("unknown_reason") or "unknown", "no")
+        text: str = span((cell or {}).get("unknown_reason") or "unknown", "no")
         block = cells.get("aws_block")
         if name == "aws_on_demand" and block and block[PRICE] is not None:
             return text + element("small", "Block " + price(block, places))

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import polars as pl
 
 from reports import wording
-from reports.tables.table import Column, Row, Table, arrow, document, left_out, small
+from reports.queries import Row
+from reports.tables.table import Column, Table, arrow, document, left_out, small
 
 MAX_CHANGES = 25
 """Rows of a table of changes; the rest is counted and left to a query."""

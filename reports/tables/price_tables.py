@@ -10,7 +10,8 @@ import polars as pl
 
 from reports import wording
 from reports.currency import Rate
-from reports.tables.table import Column, Row, Table, document, document_link, left_out, small, span
+from reports.queries import Row
+from reports.tables.table import Column, Table, document, document_link, left_out, small, span
 from reports.templating import macro
 
 AwsRow = Mapping[str, Row]

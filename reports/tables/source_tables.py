@@ -3,7 +3,8 @@
 import polars as pl
 
 from reports import wording
-from reports.tables.table import Column, Row, Table, element, left_out, outside, small, span
+from reports.queries import Row
+from reports.tables.table import Column, Table, element, left_out, outside, small, span
 
 STATES = {
     "missing": "missing",

@@ -7,6 +7,7 @@ columns alone. Text is escaped where it is written; what is HTML already comes f
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 from great_tables import GT, html
@@ -73,7 +74,7 @@ class Table:
     def __html__(self) -> str:
         """Return a table as HTML: a caption, a frame that scrolls by itself and by keyboard, no style of its own."""
         reasons: dict[str, int] = {}
-        groups: dict[object, list[object]] = {}
+        groups: dict[object, list[Row]] = {}
         stub, *others = self.columns
         for row in self.rows:
             group = row[self.group] if isinstance(self.group, str) else self.group(row) if self.group else None
@@ -106,7 +107,7 @@ def _value(shown: str) -> str | None:
 def _layout(table: Table, reasons: Mapping[str, int]) -> tuple[Markup, Markup]:
     """Return head and foot of a table as great-tables writes them."""
     columns = {f"c{place}": each for place, each in enumerate(table.columns)}
-    labels = {name: html(_head(each.head, each.pick)) for name, each in columns.items()}
+    labels: dict[str, Any] = {name: html(_head(each.head, each.pick)) for name, each in columns.items()}
     gt = (
         GT(pl.DataFrame(schema=dict.fromkeys(columns, pl.String)), id=table.id, rowname_col="c0")
         .tab_stubhead(labels.pop("c0"))

@@ -7,8 +7,8 @@ import duckdb
 from markupsafe import Markup
 
 from reports import wording
-from reports.queries import ask, has_mart
-from reports.tables.table import Column, Row, Table, left_out, small, span
+from reports.queries import Row, ask, has_mart
+from reports.tables.table import Column, Table, left_out, small, span
 from reports.templating import macro
 
 MAX_DIFFERING = 60

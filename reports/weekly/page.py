@@ -68,8 +68,9 @@ def _guarded(title: str, make: Part, found: WeekFacts, faults: list[str]) -> Mar
 
 def _brief(each: Section, charts: Markup) -> Markup:
     """Return a section of the brief."""
-    has_rows = each.table is not None and bool(each.table.rows)
-    table = tables.short(each.table, id=f"{each.key}-table", title=each.title, note=each.note) if has_rows else None
+    table = None
+    if each.table and each.table.rows:
+        table = tables.short(each.table, id=f"{each.key}-table", title=each.title, note=each.note)
     return _section(each, table, charts)
 
 
