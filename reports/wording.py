@@ -14,7 +14,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 FALL, RISE, SAME = "\N{BLACK DOWN-POINTING TRIANGLE}", "\N{BLACK UP-POINTING TRIANGLE}", "="
 CENTS = 2
 FINER_PLACES = (2, 4, 6, 8, 10)
-LEAST_IN_CENTS = 0.1
+MIN_IN_CENTS = 0.1
 """Below this a price in whole cents would be off by more than 5 %."""
 
 OPTIONS = {
@@ -72,7 +72,7 @@ def significant(value: Number | None, digits: int = 3) -> str:
 
 def places_of(values: Iterable[Number | None]) -> int:
     """Return the decimal places of a column of prices: cents, or more where a price is too small for cents."""
-    return 4 if any(value is not None and 0 < value < LEAST_IN_CENTS for value in values) else CENTS
+    return 4 if any(value is not None and 0 < value < MIN_IN_CENTS for value in values) else CENTS
 
 
 def places_of_pairs(pairs: Iterable[tuple[Number | None, Number | None]]) -> int:
@@ -226,9 +226,9 @@ def plan(row: Mapping[str, Any]) -> str:
     return ", ".join(part for part in (kind, paid) if part)
 
 
-def unseen(asked: Mapping[str, Any], chips: Sequence[str]) -> str:
+def unseen(seen: Mapping[str, Any], chips: Sequence[str]) -> str:
     """Return where chips without any price were looked for, and when last: a row of front_unseen."""
-    last = asked["last_good_at"]
-    when = f", last looked for {date(last)}" if last else ""
-    where = count(asked["n_lists"] or 0, "price list")
+    last = seen["last_good_at"]
+    when = f", last searched {date(last)}" if last else ""
+    where = count(seen["n_lists"] or 0, "price list")
     return f"{few(list(chips))}: unknown, in none of {where}{when}."

@@ -38,9 +38,10 @@ def draw(index: pl.DataFrame, *, chip: str, purchase_option: str, since: datetim
     points: list[Row] = []
     ordered = sorted(chains, key=lambda chain: (chain[0] is None, abs(_drift(chain[1])) >= MIN_DRIFT))
     for number, (provider, rows) in enumerate(ordered):
-        look = {"ink": _ink(provider, rows), "width": 3 if provider is None else 1.4, "shade": 0.9}
+        style_of = {"ink": _ink(provider, rows), "width": 3 if provider is None else 1.4, "shade": 0.9}
         points += [
-            {"piece": f"{number:03}", "x": _days(day), "y": round(value, 3), **look} for day, value in _corners(rows)
+            {"piece": f"{number:03}", "x": _days(day), "y": round(value, 3), **style_of}
+            for day, value in _corners(rows)
         ]
     labels = [
         Label(text=_words(provider, rows), value=rows[-1][1], ink=_ink(provider, rows), is_bold=provider is None)
@@ -49,13 +50,13 @@ def draw(index: pl.DataFrame, *, chip: str, purchase_option: str, since: datetim
     ]
     option = wording.option(purchase_option)
     whole = [rows for provider, rows in chains if provider is None]
-    told = wording.moved(_drift(whole[-1])) if whole and abs(_drift(whole[-1])) >= MIN_DRIFT else "unchanged"
+    moved = wording.moved(_drift(whole[-1])) if whole and abs(_drift(whole[-1])) >= MIN_DRIFT else "unchanged"
     begun = wording.day(datetime.combine(whole[-1][0][0], datetime.min.time())) if whole else ""
     n = wording.count(len({provider for provider, _ in chains if provider}), "provider")
     return canvas.drawn(
         canvas.lines(points, x, y, steps=True),
         *canvas.labels(labels[:MAX_LABELS], shape),
-        finding=f"{chip} {option}, like for like: {told}{f' since {begun}' if begun else ''}, {n}.",
+        finding=f"{chip} {option}, like for like: {moved}{f' since {begun}' if begun else ''}, {n}.",
         scope="Drift index of offers that were there on both days, each provider with equal weight; grey where nothing "
         "moved. A line that stops is a chain that broke.",
     )

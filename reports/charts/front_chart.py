@@ -80,7 +80,7 @@ def figure(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
 
 def finding(lines: Mapping[str, Spans], chip: str) -> str:
     """Return what the chart says in a sentence: AWS's last step, and which way the others went in a year."""
-    told = []
+    parts = []
     if spans := lines.get("AWS"):
         moves = [(a, b) for a, b in itertools.pairwise(spans) if a[2] != b[2]]
         years = max(1, round((spans[-1][1] - spans[0][0]).days / 365))
@@ -88,12 +88,12 @@ def finding(lines: Mapping[str, Spans], chip: str) -> str:
             before, after = moves[-1]
             way = "fell" if after[2] < before[2] else "rose"
             only = "its only move" if len(moves) == 1 else f"the last of {len(moves)} moves"
-            told.append(f"AWS {way} {wording.share(after[2] / before[2] - 1)}, {only} in {years} years")
+            parts.append(f"AWS {way} {wording.share(after[2] / before[2] - 1)}, {only} in {years} years")
         else:
-            told.append(f"AWS has not moved since {wording.date(spans[0][0])}")
-    if told_of := _since(lines.get("lowest")):
-        told.append(f"the lowest elsewhere {told_of}")
-    return f"{chip}: {'; '.join(told) or 'prices on demand'}"
+            parts.append(f"AWS has not moved since {wording.date(spans[0][0])}")
+    if since := _since(lines.get("lowest")):
+        parts.append(f"the lowest elsewhere {since}")
+    return f"{chip}: {'; '.join(parts) or 'prices on demand'}"
 
 
 def _since(spans: Spans | None) -> str:

@@ -103,8 +103,8 @@ def _lines(best: pl.DataFrame) -> list[Row]:
 
 
 def _line(rows: pl.DataFrame, name: str, ink: str, width: float) -> list[Row]:
-    look = {"piece": name, "width": width, "shade": 0.7 if ink == QUIET else 0.9}
-    return [{**_point(row, ink), **look} for row in rows.iter_rows(named=True)]
+    style_of = {"piece": name, "width": width, "shade": 0.7 if ink == QUIET else 0.9}
+    return [{**_point(row, ink), **style_of} for row in rows.iter_rows(named=True)]
 
 
 def _unreached(canvas: style.Canvas, fastest: float, last: float, room: float, x: alt.X) -> list[alt.Chart]:

@@ -87,7 +87,7 @@ def render(folder: Path) -> str:
         "archive.html.j2",
         title="Archive",
         headline=f"{n_days:,} {'day' if n_days == 1 else 'days'} and {n_weeks:,} {'week' if n_weeks == 1 else 'weeks'} "
-        "are told here",
+        "are here",
         place=PLACE,
         built_at=None,
         version=version("chipledger"),
@@ -137,10 +137,10 @@ def differs(target: Path, text: str) -> bool:
     if not target.exists():
         return False
     old = target.read_text(encoding="utf-8")
-    return PROVISIONAL not in old and _said(old) != _said(text)
+    return PROVISIONAL not in old and _content_of(old) != _content_of(text)
 
 
-def _said(page: str) -> str:
+def _content_of(page: str) -> str:
     """Return what a page says, without white space; pages of versions with another mark-up are compared, too."""
     return "".join((_headline(page) + _text(page[page.find("<main") : page.find("</main>")])).split())
 

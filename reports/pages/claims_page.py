@@ -203,12 +203,21 @@ def _savings(con: duckdb.DuckDBPyConnection, built_at: datetime) -> Markup:
 
 def savings(cells: Mapping[str, Mapping[str, Row]], claims: Sequence[Row], built_at: datetime) -> Table:
     """Return the table: a row for each way to buy, a column for each chip, and one for what the text says of it."""
-    said = {(row["subject"], row["claimed_way"]): row for row in claims}
+    claimed_by = {(row["subject"], row["claimed_way"]): row for row in claims}
+
+    def of_text(chip: str) -> Column:
+        return Column(f"{chip}:\nthe text", lambda row: _claimed(claimed_by.get((chip, row["claimed"]))))
+
+    def of_chip(chip: str) -> Column:
+        return Column(chip, lambda row: _saving(cells[chip].get(row["way"])))
+
     columns = [Column("Way to buy", lambda row: WAYS[row["way"]])]
     for chip in (chip for chip in CHIPS if chip in cells):
-        if any(subject == chip for subject, _ in said):
-            columns.append(Column(f"{chip}:\nthe text", lambda row, chip=chip: _said(said.get((chip, row["claimed"])))))  # type: ignore[misc]
-        columns.append(Column(chip, lambda row, chip=chip: _saving(cells[chip].get(row["way"]))))  # type: ignore[misc]
+        if any(subject == chip for subject, _ in claimed_by):
+            columns.append(
+                Column(f"{chip}:\nthe text", lambda row, chip=chip: _claimed(claimed_by.get((chip, row["claimed"]))))
+            )  # type: ignore[misc]
+        columns.append(of_chip(chip))
     priced = [row for of_chip in cells.values() for row in of_chip.values() if row["last_observed_at"]]
     days = [row["last_observed_at"] for row in priced]
     seen = f"seen {wording.date(min(days))} to {wording.date(max(days))}" if days else "none seen"
@@ -228,7 +237,7 @@ def savings(cells: Mapping[str, Mapping[str, Row]], claims: Sequence[Row], built
     )
 
 
-def _said(row: Row | None) -> str:
+def _claimed(row: Row | None) -> str:
     return span("not stated", "no") if row is None else _stated(row)
 
 

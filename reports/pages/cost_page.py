@@ -34,7 +34,7 @@ NO_PRICE = "no price fits"
 REASONS = (
     f"{NO_RUN}: no run of this model on this chip is known to us; {OTHER_POINT}: it was measured, at another operating "
     f"point or precision; {NO_PRICE}: it was measured at this point, and nobody is known to sell it on demand in that "
-    "form and size, or too fast a speed is asked of it."
+    "form and size, or too fast a speed is wanted of it."
 )
 
 
@@ -149,7 +149,7 @@ def render(file: Path, *, draw: bool = False) -> str:
         version=version,
         kind="Cost per token",
         nav=[
-            ("chips", "Chip beside chip"),
+            ("chips", "Chip by chip"),
             *([("frontier", "Cost against speed")] if charts else []),
             *((f"m-{name}", name) for name in models),
             ("training", "Training"),

@@ -18,7 +18,7 @@ from reports.templating import macro
 PARTS = (
     ("basis", "What it rests on"),
     ("changes", "What changed"),
-    ("prices", "Where things stand"),
+    ("prices", "Prices now"),
     ("gaps", "What we do not know"),
     ("sources", "Sources"),
     ("method", "How it is computed"),

@@ -95,10 +95,10 @@ def latest(changes: list[Row], prices: list[Row], scopes: list[Row], *, built_at
 def _content(row: Row) -> str:
     before = row["last_observed_before_at"]
     when = wording.minute(row["observed_at"])
-    told = f"Seen first {when}" + (f", the old price last {wording.minute(before)}" if before else "")
+    when_seen = f"Seen first {when}" + (f", the old price last {wording.minute(before)}" if before else "")
     place = f" Region {row['region_id']}." if row["region_id"] else ""
     return news.line(
-        f"{title(row)}, of what is sold as one, per {PER.get(row['pricing_unit'], 'hour')}.{place} {told}. "
+        f"{title(row)}, of what is sold as one, per {PER.get(row['pricing_unit'], 'hour')}.{place} {when_seen}. "
         f"Source {row['source']}, document {row['document_sha256']}."
     )
 

@@ -41,7 +41,7 @@ PRICES = (
     (
         "Change",
         "effective hourly price after / before \N{MINUS SIGN} 1",
-        "It happened between the last look at the old price and the first at the new one.",
+        "It happened between the last fetch of the old price and the first of the new one.",
     ),
 )
 SCHEMAS = {

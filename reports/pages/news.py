@@ -154,12 +154,12 @@ def _lists_moved(lists: pl.DataFrame) -> str:
 
 def _offers_moved(since: pl.DataFrame) -> str:
     kinds = dict(since["change_kind"].value_counts().iter_rows())
-    told = [
+    parts = [
         wording.count(kinds[kind], *words)
         for kind, words in wording.KINDS_COUNTED.items()
         if kind in kinds and kind != "list_change"
     ]
-    return f"; {wording.few(told, most=4)}" if told else ""
+    return f"; {wording.few(parts, most=4)}" if parts else ""
 
 
 def trouble(scopes: pl.DataFrame) -> str:

@@ -10,7 +10,7 @@ from reports import wording
 from reports.pages import news
 from reports.pages.frame import frame
 from reports.queries import Row, ask, build
-from reports.queries import frame as asked
+from reports.queries import frame as read_frame
 from reports.tables import source_tables, truth_tables
 from reports.tables.table import Column, Table, left_out, outside, small, span
 
@@ -32,7 +32,7 @@ def render(file: Path) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = build(con)
-        scopes, refused = asked(con, "scope"), asked(con, "refused")
+        scopes, refused = read_frame(con, "scope"), read_frame(con, "refused")
         sources, failed = ask(con, "source"), ask(con, "failed")
         checks = truth_tables.read(con)
     return frame(
@@ -103,7 +103,7 @@ def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Table:
             Column("Source", lambda row: outside(row["source"], row["url"]) + small(row["title"])),
             Column("Scopes fresh", fresh, right=True),
             Column("Newest\nprice", lambda row: latest(row, "newest_price_at"), why=why),
-            Column("Last good\nlook", lambda row: latest(row, "last_good_at"), why=why),
+            Column("Last good\nfetch", lambda row: latest(row, "last_good_at"), why=why),
             Column(
                 "Current for,\nhours", lambda row: "never" if row["max_age_hours"] is None else row["max_age_hours"]
             ),
@@ -112,7 +112,7 @@ def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Table:
             Column("Failed\nlooks", "n_failed", right=True),
             Column("Disagree-\nments", lambda row: total(row, "n_disagreements"), right=True, why=why),
         ],
-        note="A live source is current for so many hours after its last good look as it says; an archive or import "
+        note="A live source is current for so many hours after its last good fetch as it says; an archive or import "
         "never is. Disagreements: offers for which another source says something else about the same moment.",
     )
 
@@ -125,8 +125,8 @@ def _failed(failed: Sequence[Row]) -> Table:
 
     return Table(
         id="failed",
-        title=wording.count(len(failed), "look") + " without a price",
-        subtitle="Newest first. What such a look concerns keeps its last prices, with their dates.",
+        title=wording.count(len(failed), "fetch", "fetches") + " without a price",
+        subtitle="Newest first. What such a fetch concerns keeps its last prices, with their dates.",
         rows=failed[:MAX_FAILED],
         columns=[
             Column("When", lambda row: wording.minute(row["observed_at"])),

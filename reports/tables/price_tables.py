@@ -4,6 +4,7 @@ Purchase options are never mixed: each has a column or a table of its own.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 import polars as pl
@@ -51,12 +52,12 @@ TERMS = {
 WITHOUT_TERMS = "on_demand", "spot"
 AWS_ITSELF = "reference"
 NO_SIZE = "number not stated"
-ONLY_MEDIAN = "only the median over its offers is told"
+ONLY_MEDIAN = "only the median over its offers is known"
 NO_MEDIAN = {
     "floor": "of a floor there is none: nobody says what others pay",
     "p25": "the marketplace tells its 25th percentile only",
 }
-NO_CAPACITY = "the provider does not say how many chips have to be taken"
+NO_CAPACITY = "the provider does not say how many chips have to be bought"
 NO_TERM = "the length of the commitment is not stated"
 NO_AWS = "no price of AWS's is known for this chip, form, commitment and capacity"
 OTHER_DATE = "AWS's price was confirmed more than 30 days before or after"
@@ -184,15 +185,11 @@ def _prices(column: str, unit: str, places: int, rate: Rate | None) -> list[Colu
         first = _first(row)
         return NO_RATE.format(f"{wording.amount(first['price_per_accelerator_hour'], 2)} {first['pricing_currency']}")
 
-    return [
-        Column(
-            f"{head}\nUSD per\n{unit}",
-            lambda row, name=name: cell(row, name),  # type: ignore[misc]
-            right=True,
-            why=lambda row, name=name: why(row, name),  # type: ignore[misc]
-        )
-        for name, head in CELLS.items()
-    ]
+    def option(name: str, head: str) -> Column:
+        why_not = partial(why, name=name)
+        return Column(f"{head}\nUSD per\n{unit}", partial(cell, name=name), right=True, why=why_not)
+
+    return [option(name, head) for name, head in CELLS.items()]
 
 
 def _documents(row: AwsRow) -> str:

@@ -9,7 +9,7 @@ from reports.tables.table import Column, Table, element, left_out, outside, smal
 STATES = {
     "missing": "missing",
     "stale": "stale",
-    "retry": "last look failed",
+    "retry": "last fetch failed",
     "fresh": "fresh",
     "archived": "archived",
 }
@@ -23,13 +23,13 @@ REASONS = {
     "rate": "Without a US dollar price: no reference rate of the ten days before",
     "slice": "Without a price per chip: part of a chip, of unknown size",
     "term": "Not compared: the length of the commitment is not stated",
-    "capacity": "Not compared: not stated how many chips have to be taken",
+    "capacity": "Not compared: not stated how many chips have to be bought",
 }
 COUNTED = {
     "rate": ("has no price in US dollars", "have no price in US dollars"),
     "slice": ("is a part of a chip of unknown size", "are parts of a chip of unknown size"),
     "term": ("states no length of the commitment", "state no length of the commitment"),
-    "capacity": ("does not say how many chips have to be taken", "do not say how many chips have to be taken"),
+    "capacity": ("does not say how many chips have to be bought", "do not say how many chips have to be bought"),
 }
 
 
@@ -52,18 +52,18 @@ def health(scopes: pl.DataFrame, *, troubled: bool = False, most: int = MAX_SCOP
             Column("Scope", "scope"),
             Column("State", lambda row: span(STATES[row["state"]], f"state {row['state']}")),
             Column("Newest\nprice", lambda row: wording.day(row["newest_price_at"]), why=NEVER),
-            Column("Last good\nlook", lambda row: wording.minute(row["last_good_at"]), why=NEVER),
+            Column("Last good\nfetch", lambda row: wording.minute(row["last_good_at"]), why=NEVER),
             Column("Price age,\ndays", _age, right=True, why=NEVER),
             Column("Prices", "n_rows", right=True, why=NEVER),
             Column("Refused,\n30 days", "n_refused", right=True),
             Column("Disagree-\nments", "n_disagreements", right=True),
             Column(
-                "Error of the last look",
+                "Error of the last fetch",
                 lambda row: wording.cause(row["error"], row["source"], row["scope"]) or "none",
             ),
         ],
-        note="Fresh: read by the last look and within the source's own limit of age. Archived: prices of a past date, "
-        "from the offline archive or an import; the last good look of an import is when it was read, not when the "
+        note="Fresh: read by the last fetch and within the source's own limit of age. Archived: prices of a past date, "
+        "from the offline archive or an import; the last good fetch of an import is when it was read, not when the "
         "prices were true. Disagreements: offers for which another source says something else about the same moment."
         + left_out(len(wanted) - most, "more scope", "select * from int.source_health"),
     )

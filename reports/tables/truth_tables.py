@@ -86,7 +86,7 @@ def of_checks(checks: Sequence[Row]) -> Table:
             Column("Not\nchecked", "not_checked", right=True),
             Column("Compared", "n_compared", right=True),
         ],
-        note="Each by itself: `select * from int.truth_check`; the SQL stands under Tables.",
+        note="Each by itself: `select * from int.truth_check`; the SQL is under Tables.",
     )
 
 

@@ -38,14 +38,14 @@ def figures(found: WeekFacts) -> Markup:
 
 def _series(found: WeekFacts) -> Iterator[list[dict[str, Any]]]:
     """Return the moves of each chip and option, by how many sell the chip and how far it moved."""
-    told = found.lists.filter(
+    listed = found.lists.filter(
         pl.col("is_per_chip"),
         pl.col("accelerator_name").is_in(found.chips),
         pl.col("pricing_currency") == "USD",
         pl.col("change_ratio").abs() >= MIN_CHANGE,
     )
     groups: dict[tuple[str, str | None, str], list[dict[str, Any]]] = {}
-    for row in told.iter_rows(named=True):
+    for row in listed.iter_rows(named=True):
         key = row["accelerator_name"], row["form_factor"], row["purchase_option"]
         groups.setdefault(key, []).append(row)
 

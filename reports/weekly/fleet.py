@@ -1,7 +1,7 @@
 """What a week means to the reader's own fleet: YOU, what its moves do to the bill, and DO, which commitments end soon.
 
 Read from the private file, which lies beside the published one and never in it. So this is in the mail alone; pages and
-feeds know nothing of it. Labels are the user's own words; they are told on one line, without control characters.
+feeds know nothing of it. Labels are the user's own words; they are shown on one line, without control characters.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ HOURS_A_MONTH = 730
 def read(file: Path, found: WeekFacts, *, with_contracted: bool) -> FleetNews | None:
     """Return what the private file says of a week; None without one, and for weeks that it does not know.
 
-    A fleet is known as it is now, so that only the newest week is told. `with_contracted`: whether amounts by the
-    user's own contracts are told beside those at list.
+    A fleet is known as it is now, so that only the newest week is shown. `with_contracted`: whether amounts by the
+    user's own contracts are shown next to those at list.
     """
     if not file.exists() or not found.is_newest:
         return None
@@ -53,9 +53,9 @@ def read(file: Path, found: WeekFacts, *, with_contracted: bool) -> FleetNews | 
 
 def you(moves: Sequence[Row], costs: Sequence[Row], *, with_contracted: bool) -> tuple[str, ...]:
     """Return what the moves do to the bill at list: at once, and later to what a commitment holds; then the bill."""
-    told = [move for move in moves if move["change_kind"] in MOVES]
-    now = [move for move in told if move["purchase_option"] in ("on_demand", "spot")]
-    later = [move for move in told if move["purchase_option"] not in ("on_demand", "spot")]
+    moved = [move for move in moves if move["change_kind"] in MOVES]
+    now = [move for move in moved if move["purchase_option"] in ("on_demand", "spot")]
+    later = [move for move in moved if move["purchase_option"] not in ("on_demand", "spot")]
     parts = [
         *_change(now, "a month at list", "from now on"),
         *_change(later, "a month at list", "once commitments end"),
@@ -108,11 +108,11 @@ def due(ending: Sequence[Row], as_of: datetime) -> tuple[str, ...]:
 def _due(row: Row, today: date) -> str:
     left = (row["commitment_ends_on"] - today).days
     label = news.brief(row["label"] or f"line {row['line_number']}")
-    told = f"{label} ends {row['commitment_ends_on']:%Y-%m-%d}, in {wording.count(left, 'day')}"
+    ends = f"{label} ends {row['commitment_ends_on']:%Y-%m-%d}, in {wording.count(left, 'day')}"
     if row["on_demand_usd_per_month"] is None or not row["nodes"]:
-        return f"{told}; rate to beat unknown"
+        return f"{ends}; rate to beat unknown"
     rate = row["on_demand_usd_per_month"] / float(row["nodes"]) / HOURS_A_MONTH
-    return f"{told}; beat {wording.amount(rate, wording.places_of([rate]))} USD a node-hour"
+    return f"{ends}; beat {wording.amount(rate, wording.places_of([rate]))} USD a node-hour"
 
 
 def usd(value: float) -> str:

@@ -123,7 +123,7 @@ def happened(found: WeekFacts) -> list[str]:
     """Return what happened in two or three sentences: the provider that moved most, the others, and AWS."""
     n = checked_prices(found)
     if not n:
-        return ["No price was confirmed in this week, so nothing can be said to have held."]
+        return ["No price was confirmed in this week, so no price is known to have held."]
     repriced, biggest = found["repriced"].to_dicts(), found["biggest"]
     if not biggest.height:
         seen = found["checked"].filter(pl.col("n_checked") > 0).height

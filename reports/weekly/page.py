@@ -138,7 +138,7 @@ def _documents(found: WeekFacts) -> Markup:
 PARTS: Mapping[str, Part] = {
     "All moves": _moved,
     "New and gone": _offers,
-    "Providers beside AWS, by purchase option": _providers,
+    "Providers next to AWS, by purchase option": _providers,
     "What was checked": _checked,
     "How it is computed": _method,
     "Documents": _documents,

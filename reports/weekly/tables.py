@@ -128,7 +128,7 @@ def checked(found: WeekFacts) -> Table:
     return Table(
         id="checked",
         title=title + (f"; {wording.count(silent, 'provider')} not seen" if silent else ""),
-        subtitle=f"{_span(found)}; a price is checked where a good look showed it. Providers seen in the five "
+        subtitle=f"{_span(found)}; a price is checked where a good fetch showed it. Providers seen in the five "
         "weeks before stand here, too.",
         rows=rows,
         columns=[
@@ -143,7 +143,7 @@ def checked(found: WeekFacts) -> Table:
             Column("Source", lambda row: wording.few(row["sources"], most=3) or "none in this week"),
         ],
         note="List prices: all that were not gone and seen in the 400 days before. That a list did not change is "
-        f"said only where {news.MIN_COVERAGE * 100:.0f} % of it were checked.",
+        f"claimed only where {news.MIN_COVERAGE * 100:.0f} % of it were checked.",
     )
 
 
@@ -152,15 +152,15 @@ def sources(found: WeekFacts) -> Table:
     rows = found["source"].rows(named=True)
     return Table(
         id="sources-seen",
-        title=f"{sum(row['n_days'] > 0 for row in rows):,} of {wording.count(len(rows), 'source')} looked in this week",
-        subtitle="Sources that looked in this week or in the five weeks before it; those without a good look first.",
+        title=f"{sum(row['n_days'] > 0 for row in rows):,} of {wording.count(len(rows), 'source')} read in this week",
+        subtitle="Sources that were read in this week or in the five weeks before it; those without a good fetch first.",
         rows=rows,
         columns=[
             Column("Source", "source"),
             Column("Kind", lambda row: "live" if row["kind"] == "live" else "archived"),
-            Column("Days with a\ngood look", "n_days", right=True),
-            Column("Failed\nlooks", "n_failed", right=True),
-            Column("Last good look", lambda row: wording.minute(row["last_good_at"]), why="no good look at all"),
+            Column("Days with a\ngood fetch", "n_days", right=True),
+            Column("Failed\nfetches", "n_failed", right=True),
+            Column("Last good fetch", lambda row: wording.minute(row["last_good_at"]), why="no good fetch at all"),
         ],
     )
 
@@ -186,7 +186,7 @@ def drift(frame: pl.DataFrame, found: WeekFacts) -> Table:
             Column("Offers", lambda row: f"{row['n_items_before']:,} to {row['n_items_after']:,}", right=True),
             Column("To note", lambda row: wording.listed(*(n for k, n in _DRIFT_NOTES.items() if row[k])) or "none"),
         ],
-        note="The mean of all offers beside it moves with what comes and goes, too."
+        note="The mean of all offers moves with what comes and goes, too."
         + left_out(frame.height - MAX_DRIFTS, "more series", "mart.drift", "more series"),
     )
 

@@ -192,7 +192,7 @@ def test_what_is_not_known_is_counted_and_listed(page: str) -> None:
     assert "1 offer is a part of a chip of unknown size." in text
     assert "Kappa H200 20GB 1" in text
     assert "1 offer states no length of the commitment." in text
-    assert "2 offers do not say how many chips have to be taken." in text
+    assert "2 offers do not say how many chips have to be bought." in text
     assert "5 offers that cannot be compared" in text
     assert "No price in this file is under Savings Plan and Capacity Block." in text
 

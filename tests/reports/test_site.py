@@ -202,7 +202,7 @@ def test_sources_are_counted_as_the_marts_have_them(file: Path, hostile_reports:
     registered = ask(file, "select count(*) from core.source")[0][0]
     read = ask(file, "select count(distinct source) from int.source_health where scope <> 'all'")[0][0]
     assert f"{read} of {registered} registered sources read" in page
-    assert "1 look without a price" in page
+    assert "1 fetch without a price" in page
     assert "1 refused row waits for a decision" in page
     assert page.count("<script>alert(1)</script>") >= 5
 
@@ -220,7 +220,7 @@ def test_the_archive_lists_days_weeks_and_editions(hostile_reports: Path, tmp_pa
     page = archive.render(tmp_path)
 
     assert told == ["2026-W03", "2026-W03, edition 1", "2026-W02", "2026-W02, as known then"]
-    assert "40 days and 2 weeks are told here" in page
+    assert "40 days and 2 weeks are here" in page
     assert "<summary>2025: 9 more</summary>" in page
     assert archive.headline(tmp_path / "weekly/2026-W03.html").startswith("AWS")
 
