@@ -214,9 +214,7 @@ def savings(cells: Mapping[str, Mapping[str, Row]], claims: Sequence[Row], built
     columns = [Column("Way to buy", lambda row: WAYS[row["way"]])]
     for chip in (chip for chip in CHIPS if chip in cells):
         if any(subject == chip for subject, _ in claimed_by):
-            columns.append(
-                Column(f"{chip}:\nthe text", lambda row, chip=chip: _claimed(claimed_by.get((chip, row["claimed"]))))
-            )  # type: ignore[misc]
+            columns.append(of_text(chip))
         columns.append(of_chip(chip))
     priced = [row for of_chip in cells.values() for row in of_chip.values() if row["last_observed_at"]]
     days = [row["last_observed_at"] for row in priced]

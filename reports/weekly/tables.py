@@ -153,7 +153,7 @@ def sources(found: WeekFacts) -> Table:
     return Table(
         id="sources-seen",
         title=f"{sum(row['n_days'] > 0 for row in rows):,} of {wording.count(len(rows), 'source')} read in this week",
-        subtitle="Sources that were read in this week or in the five weeks before it; those without a good fetch first.",
+        subtitle="Sources that were read in this week or in the five weeks before it; those without one first.",
         rows=rows,
         columns=[
             Column("Source", "source"),
