@@ -16,7 +16,7 @@ from typing import Any
 from flows.decisions import break_even_evidence as evidence
 from flows.decisions import break_even_sides, cost_added
 from flows.decisions import regions as allowed
-from flows.decisions.break_even_page import MOST_LINES, Section
+from flows.decisions.break_even_page import MAX_LINES, Section
 from flows.decisions.break_even_sums import Sums, Use, in_memory
 from flows.shared import user_file
 from warehouse.errors import ChipledgerError
@@ -193,7 +193,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
         ),
         *(_bedrock_lines(found["bedrock"]) if "bedrock" in found else []),
         *(f"unknown: {reason}" for reason in found["unknown"]),
-        *(f"left out: {reason}" for reason in found["left_out"][:MOST_LINES]),
+        *(f"left out: {reason}" for reason in found["left_out"][:MAX_LINES]),
     ]
     table = [
         {
@@ -233,7 +233,7 @@ def _bedrock_lines(listed: Mapping[str, Any]) -> list[str]:
         f"Amazon Bedrock: {listed['hosted']} models of {listed['file']}, version {listed['version']}, published "
         f"{listed['published_at']:%Y-%m-%d}, SHA-256 {listed['document_sha256']}.",
         *([f"Products of it left out: {counted}."] if counted else []),
-        *(f"left out of it: {model}" for model in listed["models_left_out"][:MOST_LINES]),
+        *(f"left out of it: {model}" for model in listed["models_left_out"][:MAX_LINES]),
     ]
 
 
