@@ -1,5 +1,6 @@
 """What all tests share: no network but loopback, the folder of reference data, and the stand-in for AWS."""
 
+import functools
 import gc
 import os
 import secrets
@@ -137,15 +138,16 @@ def catalogues() -> tuple[Catalogue, Catalogue]:
 @pytest.fixture(scope="session")
 def shared_history(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
     """Return a data directory with the shared history imported and published; read it, or copy it."""
+    from flows.collect import importer
     from flows.collect.steps import open_run
     from flows.config.settings import Settings
 
     def make(folder: Path) -> None:
         with open_run(Settings(data_dir=folder), clock=lambda: HISTORY_AT) as one:
             for name in HISTORY:
-                one.land_import(shared / "data" / name)
+                importer.land_file(one, shared / "data" / name)
             one.load()
-            one.publish()
+            one.publisher.publish()
 
     return kept.once(tmp_path_factory, "shared-history", make)
 
@@ -238,7 +240,19 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     soon = Retries(attempts=2, pause_s=0.001)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     monkeypatch.setattr("extract.web.http.STREAM_RETRIES", soon)
-    monkeypatch.setattr("extract.web.http.HttpWeb", lambda: HttpWeb(retries=soon))
+    monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=soon))
+
+
+@pytest.fixture(autouse=True)
+def own_certificates() -> Iterator[None]:
+    """Take back the variables of certificates that a client has set for the whole process."""
+    names = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "GIT_SSL_CAINFO")
+    before = {name: os.environ.get(name) for name in names}
+    yield
+    for name, value in before.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
 
 
 @pytest.fixture(scope="session", autouse=True)

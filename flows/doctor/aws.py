@@ -96,7 +96,7 @@ def _door(settings: Settings) -> Row:
     from extract.aws.price_list import places
 
     chosen = settings.source("aws_price_list")
-    if places.door(chosen) == "api":
+    if places.access(chosen) == "api":
         return ok("AWS prices", "through the Price List API, with the credentials found")
     return ok(
         "AWS prices",
@@ -110,7 +110,7 @@ def _permissions() -> list[Row]:
     # Imported here: the shell must not wait for boto3 where nothing is asked.
     from extract.aws.price_list import places
 
-    if places.door({"door": "auto"}) != "api":
+    if places.access({"access": "auto"}) != "api":
         return [_note(each, "not asked: no credentials") for each in PERMISSIONS]
     import botocore.exceptions
 
@@ -125,32 +125,33 @@ def _permissions() -> list[Row]:
 def _quotas(settings: Settings) -> list[Row]:
     """Say of each of AWS's best options whether the account's quota allows one machine; nothing without a file."""
     from extract.aws.price_list import places
-    from flows.config import decision_settings
     from flows.doctor import quotas
 
     file = settings.data_dir / "prices.duckdb"
     if not file.exists():
         return []
     try:
-        needs = quotas.needed(file, decision_settings.read(settings))
+        needs = quotas.needed(file, settings.decision)
     except ChipledgerError as error:
         return [warn("quotas", f"not asked: {error}", "`chipledger build` makes the file anew")]
     if not needs:
         return [warn("quotas", "not asked: no option of AWS is the best of any workload")]
-    if places.door({"door": "auto"}) != "api":
+    if places.access({"access": "auto"}) != "api":
         return quotas.checked(needs, lambda _region: "not asked: no credentials")
     return quotas.checked(needs, _quotas_of)
 
 
 def _quotas_of(region: str) -> "Quotas | str":
     """Return a region's quotas, or why there is no answer, by name of the error."""
-    import botocore.session
     from botocore import exceptions
 
+    from extract.aws.client import session
     from flows.doctor import quotas
 
     try:
-        return quotas.read(botocore.session.Session().create_client(QUOTAS, region_name=region, config=_config()))
+        return quotas.read(
+            session(CONNECT_TIMEOUT_S, READ_TIMEOUT_S).create_client(QUOTAS, region_name=region, config=_config())
+        )
     except exceptions.ClientError as error:
         answer: Any = error.response
         return f"no answer: {answer.get('Error', {}).get('Code', '')}"
@@ -167,25 +168,22 @@ def _config() -> Any:
 
     return Config(
         retries={"total_max_attempts": 1, "mode": "standard"},
-        connect_timeout=CONNECT_TIMEOUT_S,
-        read_timeout=READ_TIMEOUT_S,
         user_agent_extra=user_agent().split(" ")[0],
     )
 
 
 def _clients() -> dict[str, Any]:
     """Return a client of each service in the region where the sources ask first, with one attempt and little time."""
-    import botocore.session
-
+    from extract.aws.client import session
     from extract.aws.price_list import places
     from extract.aws.spot.ec2 import HOME_REGION
 
     home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
     central = places.partition_of(home).api_region
-    session, config = botocore.session.Session(), _config()
+    made, config = session(CONNECT_TIMEOUT_S, READ_TIMEOUT_S), _config()
     regions = {"pricing": central, "savingsplans": central, "ec2": home, "servicequotas": home}
     return {
-        name: session.create_client(BOTO_NAMES.get(name, name), region_name=region, config=config)
+        name: made.create_client(BOTO_NAMES.get(name, name), region_name=region, config=config)
         for name, region in regions.items()
     }
 

@@ -60,7 +60,7 @@ def days(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.Te
     counted = Days()
     with toy_at(settings.data_dir), pytest.MonkeyPatch.context() as patch, bench.Meter(world):
         counts: Counter[str] = Counter()
-        entries, single, catch_up = Landing.entries, Landing._single, ingest.catch_up
+        entries, single, catch_up = Landing.entries, Landing.body, ingest.catch_up
 
         def read(landing: Landing, start: int = 0, part: str | None = None) -> Iterator[Any]:
             for entry in entries(landing, start, part):
@@ -74,19 +74,19 @@ def days(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.Te
             return single(landing, sha256)
 
         patch.setattr(Landing, "entries", read)
-        patch.setattr(Landing, "_single", opened)
+        patch.setattr(Landing, "body", opened)
         patch.setattr(ingest, "catch_up", lambda con, landing, **how: catch_up(Counted(con, counts), landing, **how))
         for day in range(n_days):
             world.turn(day)
             counts.clear()
             with steps.open_run(settings, clock=lambda: world.now) as one:
-                one.fetch_all(one.plan(one.sources()))
+                one.collect()
                 one.load()
                 if day == EARLY - 1:
-                    one.publish()  # so that each that is counted has a file before it
+                    one.publisher.publish()  # so that each that is counted has a file before it
                 if day in (EARLY, n_days - 1):
                     one.con = Counted(one.con, counts)  # type: ignore[assignment]
-                    one.publish()
+                    one.publisher.publish()
             counts["files"] = sum(1 for _ in settings.data_dir.glob("landing/??/*"))
             counted.days.append(counts.copy())
         yield counted

@@ -7,7 +7,7 @@ from looks import Row, day, history, look, memory, refused, row
 
 from warehouse.log import batch
 from warehouse.log.gates import row_gate
-from warehouse.log.load import LookResult, load
+from warehouse.log.load import ScopeResult, load
 from warehouse.log.quarantine import listed
 
 LISTED = {
@@ -30,7 +30,7 @@ def times(factor: str, names: list[str] | None = None) -> dict[str, str]:
     }
 
 
-def second(prices: dict[str, str], **others: object) -> tuple[LookResult, list[tuple[str, str, str]]]:
+def second(prices: dict[str, str], **others: object) -> tuple[ScopeResult, list[tuple[str, str, str]]]:
     """Return what becomes of an answer on the day after the listed prices, and what is refused of it."""
     with memory() as con:
         load(con, [look(0, *rows(LISTED))], recorded_at=day(0))
@@ -125,9 +125,7 @@ def test_contradictory_rows_leave_their_offer_unknown() -> None:
         (result,) = load(con, [look(1, *without, *twice)], recorded_at=day(1))
 
         assert (result.status, result.n_rows, result.n_refused) == ("ok", 8, 2)
-        assert {("batch", "unit_price", "the same offer stands in the answer with different prices")} == set(
-            refused(con)
-        )
+        assert {("batch", "unit_price", "the same offer is in the answer with different prices")} == set(refused(con))
         assert {"98.32", "55.04"} == {each.value for each in listed(con)}
         assert {("p5.48xlarge", 0, None, 0, "98.32"), ("g6.xlarge", 0, 1, 0, "0.8048")} < set(history(con))
 
@@ -156,7 +154,7 @@ def test_of_exact_duplicates_one_is_kept() -> None:
         (result,) = load(con, [look(1, *rows(LISTED), row("p5.48xlarge", "98.320"))], recorded_at=day(1))
 
         assert (result.status, result.n_rows, result.n_refused) == ("ok", 10, 1)
-        assert refused(con) == [("batch", "unit_price", "the same offer stands in the answer twice; one is kept")]
+        assert refused(con) == [("batch", "unit_price", "the same offer is in the answer twice; one is stored")]
         assert ("p5.48xlarge", 0, None, 1, "98.32") in history(con)
 
 
@@ -168,15 +166,15 @@ def test_a_refused_row_of_an_import_keeps_its_own_time() -> None:
 
     import polars as pl
 
-    from warehouse.log.batch import ParsedLook
+    from warehouse.log.parsed import ParsedFetch
 
-    def look_at(number: float) -> ParsedLook:
+    def look_at(number: float) -> ParsedFetch:
         one = look(
             number, told("2025-05-05", "1"), told("2025-05-05", "2"), told("2025-06-06", "1"), told("2025-06-06", "2"),
             complete=False, archived=True, source="import:x", document="one file",
         )  # fmt: skip
         at = pl.col("observed_at_utc").str.to_datetime("%Y-%m-%d", time_unit="us").alias("observed_at")
-        return ParsedLook(**{**vars(one), "rows": one.rows.with_columns(at)})
+        return ParsedFetch(**{**vars(one), "rows": one.rows.with_columns(at)})
 
     with memory() as con:
         load(con, [look_at(0)], recorded_at=day(0))
