@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import duckdb
@@ -189,6 +189,32 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> landing_places.Plac
         return landing_places.Place(tmp_path / "landing")
     found: landing_places.Place = request.getfixturevalue("bucket")
     return found
+
+
+@pytest.fixture(scope="session")
+def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Give Prefect, which reads its environment when it is imported, a home of its own and no server of anybody's."""
+    from flows.scheduling import launch
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (name for name in list(os.environ) if name.startswith("PREFECT_")):
+            patch.delenv(name)
+        environ = dict(os.environ)
+        launch.prepare(tmp_path_factory.mktemp("prefect"), environ)
+        for name in environ.keys() - os.environ.keys():
+            patch.setenv(name, environ[name])
+        yield
+
+
+@pytest.fixture
+def daily_file(prefect_home: None, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return flows/daily.py as Prefect loads it: by path, as a module called `daily`."""
+    from prefect.flows import load_flow_from_entrypoint
+
+    monkeypatch.chdir(Path(__file__).parents[1])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    flow = load_flow_from_entrypoint("flows/daily.py:daily")
+    return sys.modules[flow.__module__]
 
 
 @pytest.fixture

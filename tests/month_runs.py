@@ -1,7 +1,6 @@
-"""Runs of a drawn month: a stand-in that sells at its prices, a clock that moves, and two ways to start a run.
+"""Runs of a drawn month: a stand-in that sells at its prices, a clock that moves, a Prefect server and a worker.
 
-`Commands` starts the command line, `Deployed` the deployments of a Prefect server, for a worker. Both start processes
-with the environment of `surroundings`.
+`chipledger deploy` makes the deployments, whose runs a worker starts with the environment of `environment`.
 """
 
 import json
@@ -17,7 +16,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.error import HTTPError
 
 import own_postgres
@@ -123,7 +122,7 @@ def open_shop(month: Month, folder: Path) -> Iterator[Shop]:
         yield Shop(month=month, aws=cloud, sites=sites, clock=folder / "clock")
 
 
-def surroundings(shop: Shop, port: int, folder: Path) -> dict[str, str]:
+def environment(shop: Shop, port: int, folder: Path) -> dict[str, str]:
     """Return the environment of runs that ask the stand-in alone, mail to a port here, and go by its clock."""
     off = [source.name for source in SOURCES if source.kind == "live" and source.name not in SOURCE_NAMES]
     lines = [
@@ -147,46 +146,7 @@ def surroundings(shop: Shop, port: int, folder: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-# --- ways to start a run
-
-
-class Ways(Protocol):
-    """A way to start runs by name, daily or weekly, at a moment of their schedule; it says whether a run was good."""
-
-    def run(self, name: str, moment: datetime) -> bool:
-        """Do one run."""
-
-    def killed(self, name: str, moment: datetime, when: Callable[[], bool]) -> bool:
-        """Start a run and kill it as soon as something is so."""
-
-
-class Commands:
-    """Runs by the command line: `chipledger run` for the daily one, `chipledger mail` for the weekly one."""
-
-    words: Mapping[str, tuple[str, ...]] = {"daily": ("run",), "weekly": ("mail",)}
-
-    def __init__(self, env: Mapping[str, str], folder: Path) -> None:
-        self.env, self.folder = env, folder
-
-    def run(self, name: str, moment: datetime) -> bool:
-        return self._ended(self._start(name))
-
-    def killed(self, name: str, moment: datetime, when: Callable[[], bool]) -> bool:
-        process = self._start(name)
-        wait_until(when, "the run never came to where it is killed")
-        process.kill()
-        return self._ended(process)
-
-    def _start(self, name: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [str(PROGRAM), *self.words[name]],
-            cwd=self.folder, env=self.env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-
-    def _ended(self, process: "subprocess.Popen[str]") -> bool:
-        out, _ = process.communicate(timeout=WITHIN_S)
-        sys.stdout.write(out)  # shown by pytest where the test fails
-        return process.returncode == 0
+# --- runs of the deployments
 
 
 class Deployed:
@@ -251,8 +211,11 @@ def deployed(env: Mapping[str, str], folder: Path) -> Iterator[Deployed]:
     launch.prepare(folder, env)
     with running("server", "start", "--port", str(port), env=env, log=folder / "server.log"):
         wait_for(env["PREFECT_API_URL"])
-        words = [str(PROGRAM), "deploy", "--schedule", "daily=off", "--schedule", "weekly=off"]
-        subprocess.run(words, cwd=ROOT, env=env, check=True, timeout=WITHIN_S, capture_output=True)
+        command = [str(PROGRAM), "deploy", "--schedule", "daily=off", "--schedule", "weekly=off"]
+        made = subprocess.run(
+            command, cwd=ROOT, env=env, check=False, timeout=WITHIN_S, capture_output=True, text=True
+        )  # fmt: skip
+        assert made.returncode == 0, made.stdout + made.stderr
         with running("worker", "start", "--pool", deploy.POOL, env=env, log=folder / "worker.log") as worker:
             yield Deployed(env["PREFECT_API_URL"], worker, folder / "data")
 

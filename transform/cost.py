@@ -16,7 +16,7 @@ UNIT = Parameter("unit_accelerators", "chips sold at once")
 USE = Parameter("utilisation", "share of the rate that is served over running hours", Domain.SHARE)
 TARGET = Parameter("target_usd_per_million", "USD a million tokens to reach")
 TOKENS = Parameter("tokens", "tokens to train on")
-OVERHEAD = Parameter("overhead_share", "work beside the measured one, as a share of it", NOT_NEGATIVE)
+OVERHEAD = Parameter("overhead_share", "work besides the measured one, as a share of it", NOT_NEGATIVE)
 GOODPUT = Parameter("goodput_share", "share of running time that makes progress", Domain.SHARE)
 INTERRUPTIONS = Parameter("interruptions_per_hour", "interruptions of one machine an hour", NOT_NEGATIVE)
 

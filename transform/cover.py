@@ -178,12 +178,12 @@ def regrets(
     found: Sequence[Size], market: Market, cases: Mapping[str, Demand], owned: Sequence[Owned] = ()
 ) -> dict[str, list[float]]:
     """Return for each case what each size costs more than the size that would have been best in that case."""
-    told = {}
+    text = {}
     for name, demand in cases.items():
         costs = [cost_in(size, market, demand, owned) for size in found]
         least = min(costs)
-        told[name] = [cost - least for cost in costs]
-    return told
+        text[name] = [cost - least for cost in costs]
+    return text
 
 
 def _free_from(owned: Sequence[Owned], rank: int) -> int:

@@ -25,7 +25,7 @@ ONE_OFF = Parameter("one_off_usd", "USD that the move costs once", NOT_NEGATIVE)
 FIXED = Parameter("fixed_usd", "USD that the move costs once at any load: all but both sides running", NOT_NEGATIVE)
 DUAL = Parameter("dual_running_weeks", "weeks in which both sides run", NOT_NEGATIVE)
 WAIT = Parameter("wait_months", "months until the new side serves", NOT_NEGATIVE)
-HORIZON = Parameter("horizon_months", "months that are looked at")
+HORIZON = Parameter("horizon_months", "evaluation horizon in months")
 NET = Parameter("net_saving_usd_per_month", "USD saved a month, upkeep paid", Domain.ANY)
 HOSTED = Parameter("hosted_usd_per_million", "USD a million output tokens and their input, hosted")
 UNIT_LOAD = Parameter("unit_tokens_per_day", "output tokens a day that one unit serves")
@@ -55,7 +55,7 @@ FORMULAS = (
     Formula("dual_running_cost", "USD for the new side while the old one still serves", (DUAL, TO_MONTH)),
     Formula(
         "delay_cost",
-        "USD that weeks of delay cost beside the saving that is not had",
+        "USD that weeks of delay cost besides the lost saving",
         (
             Parameter("delay_weeks", "weeks of delay", NOT_NEGATIVE),
             Parameter("delay_usd_per_week", "USD lost in each", NOT_NEGATIVE),

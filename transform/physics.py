@@ -36,7 +36,7 @@ P = {
 }
 """Parameters that several formulas share; all of them are above 0."""
 KV_BYTES = Parameter("kv_bytes", "bytes of the cache of one sequence", Domain.NOT_NEGATIVE)
-CONTEXT = Parameter("context_tokens", "tokens that attention looks back on", Domain.NOT_NEGATIVE)
+CONTEXT = Parameter("context_tokens", "tokens in the attention window", Domain.NOT_NEGATIVE)
 
 
 def _peak(fact: str) -> Parameter:
@@ -160,12 +160,12 @@ FORMULAS = (
     ),
     Formula(
         "achieved_tflops",
-        "TFLOP/s of the model's own work that a rate stands for",
+        "TFLOP/s of the model's own work that a rate implies",
         (P["tokens_per_second"], P["flop_per_token"]),
     ),
     Formula(
         "model_flops_utilisation",
-        "Share of the peak that a rate stands for",
+        "Share of the peak that a rate implies",
         (P["tokens_per_second"], P["accelerators"], P["peak_tflops"], P["flop_per_token"]),
     ),
     Formula("joules_per_token", "Energy of one token, J", (P["watts"], P["tokens_per_second"])),

@@ -33,7 +33,7 @@ TABLES = (
     PrivateTable("fleet_candidate", "One offer that a line of the fleet may mean", is_step=True),
     PrivateTable("fleet_line", "One line of the fleet, with the offer that it means, or why none is found"),
     PrivateTable("rule_match", "One rule that counts for one offer, or for one line without an offer", is_step=True),
-    PrivateTable("contracted_price", "One offer with a negotiated price beside its list price"),
+    PrivateTable("contracted_price", "One offer with a negotiated price next to its list price"),
     PrivateTable("fleet_cost", "What one line of the fleet costs a month, at list and as contracted"),
     PrivateTable("fleet_move", "One move of a list price, and what it does to one line of the fleet"),
     PrivateTable("renewal", "One commitment of the fleet with a known end, and what is left of it"),

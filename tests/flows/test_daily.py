@@ -1,23 +1,14 @@
-"""The daily flow: under Prefect's temporary server, and the parts of it that need none."""
+"""The daily flow: the parts of it that need no server. Runs on one are in tests/outside/test_month_on_schedule.py."""
 
-import functools
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import duckdb
-import prefect_api
 import pytest
-from few_marts import published_with
-from standin import aws, faults
 
-from extract import SOURCES
-from extract.web.http import HttpWeb, Retries
 from flows.collect.summary import Summary
 from flows.scheduling import launch, retrying, run_page
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
@@ -25,96 +16,6 @@ from warehouse.log.load import LookResult
 
 ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)
-
-
-def events(data_dir: Path) -> int:
-    """Return the number of price events in the published file."""
-    with duckdb.connect(str(data_dir / "prices.duckdb"), read_only=True) as con:
-        ((count,),) = con.execute("select count(*) from core.price_event").fetchall()
-    return int(count)
-
-
-def last_page(key: str = "chipledger-daily") -> str:
-    """Return the newest artifact of a key."""
-    from prefect.settings import get_current_settings
-
-    return prefect_api.newest_artifact(str(get_current_settings().api.url), key)
-
-
-def task_runs(state: Any) -> Mapping[str, Any]:
-    """Return the task runs of a flow run by name."""
-    from prefect.settings import get_current_settings
-
-    return prefect_api.task_runs(str(get_current_settings().api.url), str(state.state_details.flow_run_id))
-
-
-# --- under a server; one test, as a server takes longer to start than all runs together
-
-
-@pytest.mark.prefect
-def test_flow_under_a_server(
-    daily_file: ModuleType, standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Offline twice adds nothing; live, one region that fails fails alone, and one that comes back is tried again.
-
-    The second run publishes everything there is; of the others no more is looked at than their drift.
-    """
-    from prefect.testing.utilities import prefect_test_harness
-
-    offline, live = tmp_path / "offline", tmp_path / "live"
-    settings = tmp_path / "chipledger.toml"
-    settings.write_text(
-        f'site.charts = false\n[sources.aws_price_list]\ndoor = "bulk"\nbulk_url = "{standin.url}"\n'
-        'regions = ["us-east-1", "us-west-2", "eu-west-1"]\n'
-        + "".join(
-            f"[sources.{source.name}]\nenabled = false\n"
-            for source in SOURCES
-            if source.kind == "live" and source.name != "aws_price_list"
-        )
-    )
-    monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
-    monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=Retries(attempts=1)))
-    monkeypatch.setitem(retrying.AGAIN, "retry_delay_seconds", 0)
-
-    with prefect_test_harness(server_startup_timeout=120):
-        with published_with("drift"):
-            daily_file.daily(offline=True, data_dir=str(offline))
-        first = events(offline)
-        again = daily_file.daily(offline=True, data_dir=str(offline), return_state=True)
-
-        assert first > 0
-        assert again.is_completed()
-        assert events(offline) == first
-        assert "| price events | 0 |" in last_page()
-        assert f"- file: {run_page.escaped(str(offline / 'prices.duckdb'))}" in last_page()
-        assert '"purchase_option"' in last_page("chipledger-drift")
-        assert (offline / "reports/index.html").as_uri() in last_page("chipledger-report")
-
-        standin.fault("bulk:us-west-2", faults.Status(403))
-        standin.fault("bulk:eu-west-1", faults.Status(503), times=1)
-        with published_with("drift"):
-            state = daily_file.daily(data_dir=str(live), return_state=True)
-        runs = task_runs(state)
-
-        assert state.is_completed()
-        assert events(live) > 0
-        assert state.message.endswith("stale: aws_price_list us-west-2")
-        assert r"| aws\_price\_list | us-west-2 |" in last_page()
-        assert {name: run["run_count"] for name, run in runs.items()} == {
-            "fetch aws_price_list us-east-1": 1,
-            "fetch aws_price_list us-west-2": 1,
-            "fetch aws_price_list eu-west-1": 2,
-        }
-        assert runs["fetch aws_price_list us-west-2"]["state_type"] == "FAILED"
-
-        standin.fault("bulk", faults.Status(403))
-        published = (live / "prices.duckdb").stat().st_mtime_ns
-        nothing = daily_file.daily(data_dir=str(live), return_state=True)
-
-        assert nothing.is_failed()
-        assert "nothing was fresh" in nothing.message
-        assert (live / "prices.duckdb").stat().st_mtime_ns == published
-        assert last_page().count("| aws\\_price\\_list |") == 3
 
 
 # --- retries

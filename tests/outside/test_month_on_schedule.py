@@ -1,12 +1,13 @@
 """A month on schedule: daily and weekly runs against prices that a generator moves, one of them killed, one missed.
 
-The generator knows each change. Each must stand once in the history, on the day on which it was first seen, and once in
-the mail of that week, to each recipient; nothing else may stand in either. The short form has three days and one mail,
-by the command line; the long form is a month of the deployments, on a Prefect server and a worker.
+The generator knows each change. The history must have each once, on the day on which it was first seen, and so must the
+mail of that week, to each recipient; neither may have anything else. `chipledger deploy` makes the deployments, on a
+Prefect server of the test's own, and a worker runs them. The short form has three days and one mail.
 """
 
 import email
 import email.policy
+import functools
 import re
 import shutil
 from collections import Counter, defaultdict
@@ -15,24 +16,30 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import duckdb
+import prefect_api
 import pytest
+from few_marts import published_with
 from mail_server import Server, serving
 from month_mails import near, tells
 from month_prices import UNREADABLE, Event, Month, three_days, whole
-from month_runs import RECIPIENTS, Commands, Shop, Ways, deployed, landed, open_shop, surroundings
+from month_runs import RECIPIENTS, Deployed, Shop, deployed, environment, landed, open_shop
+from prefect_server import flows_on
+from standin import aws, faults
+
+from extract import SOURCES
+from extract.web.http import HttpWeb, Retries
+from flows.scheduling import retrying, run_page
 
 SEED = 20261122
 CRONS = {"daily": "10 6 * * *", "weekly": "10 8 * * 1,2"}
-"""Those of prefect.yaml, which the long form compares with those on the server."""
-N_MESSAGES = {"commands": 2, "deployed": 8}
-NUMBER = re.compile(r"(?<![\d.])\d[\d,]*(?:\.\d+)?")
-CAME_OR_WENT = {
-    "new_offer": re.compile(r"\bnew\b", re.IGNORECASE),
-    "gone_offer": re.compile(r"\bgone\b", re.IGNORECASE),
-}
+"""Those of prefect.yaml, which are compared with those on the server."""
+N_MESSAGES = {"short": 2, "long": 8}
+SHOWN = ("daily", "drift", "report")
+OFFLINE = {"sources": ["price_archive"], "scopes": ["verda_2026-10"]}
 MAX_AGE_DAYS = 3
 """Of a price on the page that cannot be read."""
 NOT_SEEN = re.compile(r"not read|unread|could not|stale", re.IGNORECASE)
@@ -51,10 +58,11 @@ HEALTH = (
 class Done:
     """A month that is over: where its data lie, copies of the published file by day, what became of runs and mails."""
 
-    way: str
+    form: str
     month: Month
     data_dir: Path
     mail: Server
+    api: str
     files: dict[date, Path] = field(default_factory=dict)
     good: dict[str, list[datetime]] = field(default_factory=lambda: defaultdict(list))
     bad: dict[str, list[datetime]] = field(default_factory=lambda: defaultdict(list))
@@ -85,8 +93,8 @@ class Done:
             found[week, to].append(str(part.get_content()))
         return found
 
-    def weeks_telling(self, event: Event) -> set[str]:
-        """Return the weeks whose mail tells of a change."""
+    def weeks_with(self, event: Event) -> set[str]:
+        """Return the weeks whose mail has a change."""
         return {week for (week, _), texts in self.texts().items() for text in texts if tells(text, event)}
 
 
@@ -110,46 +118,47 @@ def timetable(month: Month, crons: Mapping[str, str]) -> list[tuple[datetime, st
     return sorted(found)
 
 
-def go(done: Done, shop: Shop, ways: Ways) -> Done:
+def go(done: Done, shop: Shop, deployments: Deployed) -> Done:
     """Let the days of a month pass."""
-    month, taken = done.month, done.mail.taken
+    month, messages = done.month, done.mail.taken
     for moment, name in timetable(month, CRONS):
         day = (moment.date() - month.first).days
         shop.turn(moment)
         if day == month.missed:
             continue
-        n_before = len(taken)
+        n_before = len(messages)
         if day == month.killed and name == "daily":
-            is_good = ways.killed(name, moment, landed(shop, done.data_dir))
+            is_good = deployments.killed(name, moment, landed(shop, done.data_dir))
         else:
-            is_good = ways.run(name, moment)
+            is_good = deployments.run(name, moment)
         (done.good if is_good else done.bad)[name].append(moment)
         if name == "weekly":
-            done.n_sent[moment] = len(taken) - n_before
+            done.n_sent[moment] = len(messages) - n_before
         elif is_good:
             done.files[moment.date()] = done.data_dir.parent / f"{moment:%Y%m%d}.duckdb"
             shutil.copy(done.data_dir / "prices.duckdb", done.files[moment.date()])
     return done
 
 
-LONG = pytest.param("deployed", marks=[pytest.mark.prefect, pytest.mark.prove, pytest.mark.timeout(3600)])
+LONG = pytest.param("long", marks=[pytest.mark.prove, pytest.mark.timeout(3600)])
 long_form = pytest.mark.parametrize("done", [LONG], indirect=True)
+short_form = pytest.mark.parametrize("done", ["short"], indirect=True)
+pytestmark = [pytest.mark.prefect, pytest.mark.timeout(900)]
 
 
-@pytest.fixture(scope="module", params=["commands", LONG])
+@pytest.fixture(scope="module", params=["short", LONG])
 def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Done]:
-    """Return a month that is over: three days by the command line, or all of it by a worker of Prefect's."""
+    """Return a month that is over, or three days, while the server that ran it goes on."""
     folder = tmp_path_factory.mktemp("month")
-    month = three_days(SEED) if request.param == "commands" else whole(SEED)
-    with open_shop(month, folder) as shop, serving(tls="none") as mail:
-        env = surroundings(shop, mail.port, folder)
-        days = Done(way=request.param, month=month, data_dir=folder / "data", mail=mail)
-        if days.way == "commands":
-            yield go(days, shop, Commands(env, folder))
-            return
-        with deployed(env, folder) as worker:
-            assert {name: worker.cron(name) for name in CRONS} == CRONS
-            yield go(days, shop, worker)
+    month = three_days(SEED) if request.param == "short" else whole(SEED)
+    with (
+        open_shop(month, folder) as shop,
+        serving(tls="none") as mail,
+        deployed(environment(shop, mail.port, folder), folder) as deployments,
+    ):
+        assert {name: deployments.cron(name) for name in CRONS} == CRONS
+        days = Done(form=request.param, month=month, data_dir=folder / "data", mail=mail, api=deployments.api)
+        yield go(days, shop, deployments)
 
 
 # --- what must be so
@@ -167,7 +176,7 @@ def test_runs_are_good_but_for_the_killed_one(done: Done) -> None:
     assert not done.bad["weekly"]
 
 
-def test_each_change_stands_once_in_the_history(done: Done) -> None:
+def test_the_history_has_each_change_once(done: Done) -> None:
     """As drawn, dated by the first run that could see it, which may have been killed; and no other change."""
     rows = done.rows(
         "select service_provider_name, accelerator_name, purchase_option, change_kind, "
@@ -187,26 +196,26 @@ def test_each_recipient_has_one_message_a_week(done: Done) -> None:
     """Sent on Monday, of the week that is over; Tuesday's run finds that everybody has it."""
     mondays = [moment for moment in done.n_sent if moment.isoweekday() == 1]
 
-    assert len(done.mail.taken) == N_MESSAGES[done.way]
+    assert len(done.mail.taken) == N_MESSAGES[done.form]
     assert {of: len(texts) for of, texts in done.texts().items()} == {
         (week_of(moment.date() - timedelta(days=7)), to): 1 for moment in mondays for to in RECIPIENTS
     }
     assert done.n_sent == {moment: len(RECIPIENTS) if moment in mondays else 0 for moment in done.n_sent}
 
 
-def test_each_change_is_told_in_one_mail(done: Done) -> None:
+def test_one_mail_has_each_change(done: Done) -> None:
     """In that of the week in which it was first seen, if that had one; a price that was there for a day in none."""
     weeks = {week for week, _ in done.texts()}
     seen = {id(event): day for event, day in done.month.history()}
-    told = {
+    expected = {
         f"{event.offer.key}, day {event.day}": {week_of(seen[id(event)])} & weeks if id(event) in seen else set()
         for event in done.month.events
     }
 
     assert {
-        f"{event.offer.key}, day {event.day}": done.weeks_telling(event) for event in done.month.events
-    } == told  # fmt: skip
-    assert {week for found in told.values() for week in found} == weeks
+        f"{event.offer.key}, day {event.day}": done.weeks_with(event) for event in done.month.events
+    } == expected  # fmt: skip
+    assert {week for found in expected.values() for week in found} == weeks
 
 
 def test_everybody_reads_the_same(done: Done) -> None:
@@ -218,9 +227,83 @@ def test_everybody_reads_the_same(done: Done) -> None:
     assert {week: len(texts) for week, texts in by_week.items()} == dict.fromkeys(by_week, 1)
 
 
+@short_form
+def test_the_server_shows_what_a_run_did(done: Done) -> None:
+    """With the last one are its counts, the week's drift, and where file and report are."""
+    first, last = (done.rows("select count(*) from core.price_event", day=day)[0][0] for day in (0, 2))
+    page, drift, report = (prefect_api.newest_artifact(done.api, f"chipledger-{key}") for key in SHOWN)
+
+    assert last > first
+    assert f"| price events | {last - first} |" in page
+    assert f"- file: {run_page.escaped(str(done.data_dir / 'prices.duckdb'))}" in page
+    assert '"purchase_option"' in drift
+    assert (done.data_dir / "reports/index.html").as_uri() in report
+
+
+@short_form
+def test_the_daily_flow_retries_what_may_pass(
+    done: Done, daily_file: ModuleType, standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By hand: a region that fails fails alone, one that comes back is retried; with nothing fresh the run fails."""
+    data_dir = tmp_path / "data"
+    settings = tmp_path / "chipledger.toml"
+    settings.write_text(
+        f'[sources.aws_price_list]\ndoor = "bulk"\nbulk_url = "{standin.url}"\n'
+        'regions = ["us-east-1", "us-west-2", "eu-west-1"]\n'
+        + "".join(
+            f"[sources.{source.name}]\nenabled = false\n"
+            for source in SOURCES
+            if source.kind == "live" and source.name != "aws_price_list"
+        )
+    )
+    monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
+    monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=Retries(attempts=1)))
+    monkeypatch.setitem(retrying.AGAIN, "retry_delay_seconds", 0)
+
+    standin.fault("bulk:us-west-2", faults.Status(403))
+    standin.fault("bulk:eu-west-1", faults.Status(503), times=1)
+    with flows_on(done.api):
+        with published_with("drift"):
+            state = daily_file.daily(data_dir=str(data_dir), return_state=True)
+        page = prefect_api.newest_artifact(done.api, "chipledger-daily")
+        published = (data_dir / "prices.duckdb").stat().st_mtime_ns
+        standin.fault("bulk", faults.Status(403))
+        nothing = daily_file.daily(data_dir=str(data_dir), return_state=True)
+    runs = prefect_api.task_runs(done.api, str(state.state_details.flow_run_id))
+
+    assert state.is_completed()
+    assert state.message.endswith("stale: aws_price_list us-west-2")
+    assert r"| aws\_price\_list | us-west-2 |" in page
+    assert {name: run["run_count"] for name, run in runs.items()} == {
+        "fetch aws_price_list us-east-1": 1,
+        "fetch aws_price_list us-west-2": 1,
+        "fetch aws_price_list eu-west-1": 2,
+    }
+    assert runs["fetch aws_price_list us-west-2"]["state_type"] == "FAILED"
+    assert nothing.is_failed()
+    assert "nothing was fresh" in nothing.message
+    assert (data_dir / "prices.duckdb").stat().st_mtime_ns == published
+    assert prefect_api.newest_artifact(done.api, "chipledger-daily").count("| aws\\_price\\_list |") == 3
+
+
+@short_form
+def test_the_daily_flow_adds_nothing_offline_twice(done: Done, daily_file: ModuleType, tmp_path: Path) -> None:
+    """Of the archive, the second time; started by hand."""
+    n_events = []
+    with flows_on(done.api), published_with("drift"):
+        for _ in range(2):
+            daily_file.daily(**OFFLINE, offline=True, data_dir=str(tmp_path))
+            with duckdb.connect(str(tmp_path / "offline/prices.duckdb"), read_only=True) as con:
+                n_events += con.execute("select count(*) from core.price_event").fetchall()
+
+    assert n_events[0] > (0,)
+    assert n_events[0] == n_events[1]
+    assert "| price events | 0 |" in prefect_api.newest_artifact(done.api, "chipledger-daily")
+
+
 @long_form
 def test_a_jump_waits_until_it_is_repeated(done: Done) -> None:
-    """Held on its day, with the old price still standing; in force a day later, or gone with nothing left of it."""
+    """Held on its day, with the old price still in force; confirmed a day later, or gone with nothing left of it."""
     jumps = [
         event
         for event in done.month.events

@@ -19,7 +19,7 @@ class Article:
         """Return the claims that a claim names as what it was computed from."""
         return tuple(self._by_id[one] for one in claim.derived_from if one in self._by_id)
 
-    def look(self, claim: Claim, metrics: str | Sequence[str], fits: Callable[[Claim], bool]) -> tuple[Claim, ...]:
+    def find(self, claim: Claim, metrics: str | Sequence[str], fits: Callable[[Claim], bool]) -> tuple[Claim, ...]:
         """Return other claims of these metrics that fit: those that the claim names, then the nearest."""
         wanted = (metrics,) if isinstance(metrics, str) else tuple(metrics)
         place = self._places[claim.claim_id]
@@ -29,8 +29,8 @@ class Article:
             if index != place and other.metric in wanted and is_number(other) and fits(other)
         ]
         near = [self.claims[index] for _, index in sorted(found)]
-        said = [other for other in self.named(claim) if other in near]
-        return tuple(dict.fromkeys([*said, *near]))
+        named = [other for other in self.named(claim) if other in near]
+        return tuple(dict.fromkeys([*named, *near]))
 
 
 def same_thing(one: Thing, other: Thing) -> bool:

@@ -15,9 +15,9 @@ _YES = ("yes", "true", "1")
 def available(claim: Claim, evidence: Evidence) -> Finding:
     """Check a yes or no against prices of the thing under that option, on the claim's day and today."""
     match = METRIC.fullmatch(claim.metric)
-    said = (claim.value or "").casefold()
-    if match is None or said not in (*_NO, *_YES):
-        return unknown("whether it was said to be there is not a yes or a no")
+    answer = (claim.value or "").casefold()
+    if match is None or answer not in (*_NO, *_YES):
+        return unknown("the claim is neither yes nor no")
     thing, option = claim.subject.things[0], match[1]
     machine = thing.instance_type or claim.conditions.instance_type
     provider, strange = evidence.provider(claim.subject.others)
@@ -43,7 +43,7 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
             words.append(f"the file has no {name}, which is no proof that there is none")
             continue
         last = max(there, key=lambda price: price.last_observed)
-        verdicts.append(INCONSISTENT if said in _NO else CONSISTENT)
+        verdicts.append(INCONSISTENT if answer in _NO else CONSISTENT)
         words.append(
             f"a {name} was seen at {last.service_provider_name} in {last.region_id}, last on {last.last_observed}"
         )

@@ -58,11 +58,11 @@ def contradictions(
                     a.subject_text,
                     a.unit,
                     a.claim_id,
-                    _told(a, evidence),
+                    _figure_text(a, evidence),
                     a.article,
                     verdict,
                     b.claim_id,
-                    _told(b, evidence),
+                    _figure_text(b, evidence),
                     b.article,
                     other,
                     known,
@@ -73,28 +73,28 @@ def contradictions(
 
 def _key(claim: Claim) -> tuple[object, ...]:
     """Return what makes two claims be about one quantity; a price of a core is one of its chip."""
-    said = claim.conditions
+    conditions = claim.conditions
     is_price = claim.metric.startswith("price_")
     metric = "price_per_chip" if claim.metric in _CORES else claim.metric.replace("pflops", "tflops")
     return (
         claim.subject.key,
         metric,
         {"date": "year"}.get(claim.unit) or UNITS.get(claim.unit, (claim.unit,))[0],
-        said.batch_size,
-        None if is_price else said.precision,
-        said.purchase_option or ("on_demand" if is_price else None),
-        said.term_hours if is_price else None,
-        said.is_sparse or None,
-        said.tokens,
+        conditions.batch_size,
+        None if is_price else conditions.precision,
+        conditions.purchase_option or ("on_demand" if is_price else None),
+        conditions.term_hours if is_price else None,
+        conditions.is_sparse or None,
+        conditions.tokens,
     )
 
 
 def _figure(claim: Claim, evidence: Evidence) -> Range:
-    told = claimed(claim)
+    claimed_range = claimed(claim)
     if claim.metric != "price_per_core":
-        return told
+        return claimed_range
     cores = _cores(claim, evidence)
-    return told * Range(min(cores), max(cores)) if cores else told
+    return claimed_range * Range(min(cores), max(cores)) if cores else claimed_range
 
 
 def _cores(claim: Claim, evidence: Evidence) -> list[float]:
@@ -106,7 +106,7 @@ def _cores(claim: Claim, evidence: Evidence) -> list[float]:
     ]
 
 
-def _told(claim: Claim, evidence: Evidence) -> str:
+def _figure_text(claim: Claim, evidence: Evidence) -> str:
     """Return a figure as it was told; that of a core with what it is of a chip, as chips are compared."""
     cores = set(_cores(claim, evidence)) if claim.metric == "price_per_core" and claim.value is not None else set()
     if len(cores) != 1:
@@ -115,7 +115,12 @@ def _told(claim: Claim, evidence: Evidence) -> str:
 
 
 def _quantity(claim: Claim) -> str:
-    said = claim.conditions
-    parts = [claim.metric, said.purchase_option, f"{said.term_hours} h" if said.term_hours else None, said.precision]
-    parts.append(f"batch {said.batch_size}" if said.batch_size else None)
+    conditions = claim.conditions
+    parts = [
+        claim.metric,
+        conditions.purchase_option,
+        f"{conditions.term_hours} h" if conditions.term_hours else None,
+        conditions.precision,
+    ]
+    parts.append(f"batch {conditions.batch_size}" if conditions.batch_size else None)
     return ", ".join(part for part in parts if part)

@@ -23,7 +23,7 @@ from transform.audit.finding import (
     number,
     printed,
 )
-from transform.audit.inputs import PRICES, Tried, closest, own_peaks, told_as, verdict_of
+from transform.audit.inputs import PRICES, Tried, closest, has_figure, own_peaks, verdict_of
 from transform.audit.rates import PER_CHIP, rate_readings
 from warehouse.reference.claim_text import machines
 from warehouse.reference.claims import Claim
@@ -52,7 +52,7 @@ def price(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     """Return a price as the text computes it from another: divided by chips, discounted, or over a month."""
     divided, discount = _DIVIDED.search(claim.conditions_text), _DISCOUNT.search(claim.conditions_text)
     if divided:
-        wholes = article.look(
+        wholes = article.find(
             claim,
             "price_usd_per_hour_instance",
             lambda other: (
@@ -64,7 +64,7 @@ def price(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
             span = claimed(wholes[0], hedged=False) / exactly(float(divided[2]))
             return verdict_of(claim, span, f"{wholes[0].figure} / {divided[2]}", wholes[:1])
     if discount:
-        full = article.look(
+        full = article.find(
             claim,
             claim.metric,
             lambda other: same_subject(claim, other) and other.conditions.purchase_option in (None, "on_demand"),
@@ -79,14 +79,14 @@ def price(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
 
 def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     """Return a month of an hourly price of the same text, or of the history where the text has none."""
-    said = claim.conditions
-    hourly = article.look(
+    conditions = claim.conditions
+    hourly = article.find(
         claim,
         "price_usd_per_hour_instance",
         lambda other: (
             same_subject(claim, other)
-            and (other.conditions.purchase_option or "on_demand") == (said.purchase_option or "on_demand")
-            and other.conditions.term_hours == said.term_hours
+            and (other.conditions.purchase_option or "on_demand") == (conditions.purchase_option or "on_demand")
+            and other.conditions.term_hours == conditions.term_hours
         ),
     )
     hours = _HOURS.search(claim.conditions_text)
@@ -112,7 +112,7 @@ def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | 
     prices = (
         []
         if price_in
-        else article.look(
+        else article.find(
             claim,
             PRICES,
             lambda other: (
@@ -122,22 +122,24 @@ def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | 
             ),
         )
     )
-    rates = article.look(
+    rates = article.find(
         claim,
         (PER_CHIP, "throughput_tokens_per_s_per_core", "throughput_tokens_per_s_system"),
         lambda other: (
             bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in claim.subject.things[0].chips})
-            and (not rate_in or told_as(rate_in[1].replace(",", ""))(other))
+            and (not rate_in or has_figure(rate_in[1].replace(",", ""))(other))
         ),
     )
     if not (price_in or prices) or not (rate_in or rates):
         return None
     rests = [] if price_in else [prices[0]]
     if price_in:
-        rests += article.look(
+        rests += article.find(
             claim,
             PRICES,
-            lambda other: told_as(price_in[1])(other) and same_thing(other.subject.things[0], claim.subject.things[0]),
+            lambda other: (
+                has_figure(price_in[1])(other) and same_thing(other.subject.things[0], claim.subject.things[0])
+            ),
         )[:1]
     rests += rates[:1]
     paid = printed(price_in[1]) if price_in else claimed(prices[0], hedged=False)
@@ -198,7 +200,7 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
             for words, peak in [*published, *own_peaks(claim, article)]:
                 (rate,) = evidence.formula("physics.training_rate_at_mfu", (float(mfu[1]) / 100, peak, flop))
                 options.append((rate, f"{mfu[1]} % of the {words}", ()))
-        rates = article.look(
+        rates = article.find(
             claim,
             PER_CHIP,
             lambda other: (
@@ -231,7 +233,7 @@ def migration(claim: Claim, article: Article, evidence: Evidence) -> Finding | N
 def break_even_tokens(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     """Return the cost of a move over the saving a million tokens."""
     costs, match = (
-        article.look(claim, "migration_cost", lambda other: other.value is not None and float(other.value) > 0),
+        article.find(claim, "migration_cost", lambda other: other.value is not None and float(other.value) > 0),
         _VERSUS.search(claim.words),
     )
     if not costs or match is None:
@@ -240,7 +242,7 @@ def break_even_tokens(claim: Claim, article: Article, evidence: Evidence) -> Fin
     saved = costs_b - costs_a
     inputs = [costs[0]]
     for text in (match[1], match[2]):
-        inputs += article.look(claim, "cpm", told_as(text))[:1]
+        inputs += article.find(claim, "cpm", has_figure(text))[:1]
     words = f"{costs[0].figure} USD / ({match[2]} - {match[1]} USD a million tokens) x 10^6"
     if saved.low <= 0:
         return found(INCONSISTENT, "arithmetic", f"{words} never pays", rests_on=tuple(one.claim_id for one in inputs))
@@ -257,7 +259,7 @@ def break_even_tokens(claim: Claim, article: Article, evidence: Evidence) -> Fin
 def break_even_days(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     """Return the tokens to break even over the tokens of a day."""
     tokens, match = (
-        article.look(claim, "break_even_tokens", lambda other: other.value is not None),
+        article.find(claim, "break_even_tokens", lambda other: other.value is not None),
         _A_DAY.search(claim.conditions_text),
     )
     if not tokens or match is None:
@@ -267,9 +269,9 @@ def break_even_days(claim: Claim, article: Article, evidence: Evidence) -> Findi
     span = claimed(tokens[0]) / exactly(daily)
     words = f"{number(float(tokens[0].figure))} tokens / {number(daily)} a day"
     if years:
-        told = printed(years[1]) * exactly(365.0)
+        claimed_range = printed(years[1]) * exactly(365.0)
         nominal = float(tokens[0].figure) / daily
-        verdict = CONSISTENT if span.meets(told) else INCONSISTENT
+        verdict = CONSISTENT if span.meets(claimed_range) else INCONSISTENT
         text = f"{words} = {number(nominal)} days, claimed {years[1]} years"
         return found(verdict, "arithmetic", text, recomputed=nominal, rests_on=(tokens[0].claim_id,))
     return verdict_of(claim, span, words, tokens[:1])
@@ -277,8 +279,8 @@ def break_even_days(claim: Claim, article: Article, evidence: Evidence) -> Findi
 
 def _below(claim: Claim, least: float, words: str, *, is_own: bool) -> Finding | None:
     """Return that a cost is below the least that physics allows, by more than its hedge; None where it is not."""
-    told = claimed(claim, hedged=False)
-    most = told.high * (1 + claim.hedge.share)
+    claimed_range = claimed(claim, hedged=False)
+    most = claimed_range.high * (1 + claim.hedge.share)
     if most >= least:
         return None
     text = f"claimed {claim.figure} {claim.unit} is below {number(least)}, the least at {words}"
@@ -290,7 +292,7 @@ def _below(claim: Claim, least: float, words: str, *, is_own: bool) -> Finding |
 def _chip_prices(claim: Claim, article: Article) -> tuple[Claim, ...]:
     """Return the text's own prices of one chip under the option of a claim."""
     option = claim.conditions.purchase_option or "on_demand"
-    return article.look(
+    return article.find(
         claim,
         "price_per_chip",
         lambda other: (
@@ -306,7 +308,7 @@ def _lowest_price(claim: Claim, article: Article, evidence: Evidence) -> tuple[f
     The last tells whether it is the text's own: with a price of somebody else's, a low cost is no matter of physics.
     """
     thing = claim.subject.things[0]
-    own = article.look(claim, "price_per_chip", lambda other: same_thing(other.subject.things[0], thing))
+    own = article.find(claim, "price_per_chip", lambda other: same_thing(other.subject.things[0], thing))
     if own:
         least = min(own, key=lambda one: claimed(one).low)
         return claimed(least).low, f"the text's own lowest price, {least.figure} USD/h of a chip", True

@@ -122,9 +122,9 @@ class Evidence:
         self._con = con
         (built,) = con.execute("select built_at::DATE from meta.build").fetchone() or (None,)
         self.today: date = built
-        told = list(claims)
-        named = [thing for claim in told for thing in claim.subject.things]
-        machines = (*(thing.instance_type for thing in named), *(claim.conditions.instance_type for claim in told))
+        listed = list(claims)
+        named = [thing for claim in listed for thing in claim.subject.things]
+        machines = (*(thing.instance_type for thing in named), *(claim.conditions.instance_type for claim in listed))
         self._types = sorted({name for name in machines if name})
         self._chips = sorted({name for thing in named for name, _ in thing.chips})
         self.formula = lru_cache(maxsize=None)(self._formula)

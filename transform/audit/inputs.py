@@ -20,8 +20,8 @@ Tried = tuple[Range, str, tuple[Claim, ...]]
 
 def verdict_of(claim: Claim, computed: Range, words: str, inputs: tuple[Claim, ...] = ()) -> Finding:
     """Return whether a claim is what its inputs give."""
-    told = claimed(claim)
-    holds = computed.meets(told)
+    claimed_range = claimed(claim)
+    holds = computed.meets(claimed_range)
     text = f"{words} = {number(computed.middle)}, claimed {claim.figure} {claim.unit}"
     return found(
         CONSISTENT if holds else INCONSISTENT,
@@ -37,8 +37,10 @@ def closest(claim: Claim, tried: Sequence[Tried]) -> Finding | None:
     """Return the verdict of the reading that agrees, or of the nearest; None where there is none."""
     if not tried:
         return None
-    told = claimed(claim)
-    computed, words, inputs = min(tried, key=lambda one: (not one[0].meets(told), abs(one[0].middle - told.middle)))
+    claimed_range = claimed(claim)
+    computed, words, inputs = min(
+        tried, key=lambda one: (not one[0].meets(claimed_range), abs(one[0].middle - claimed_range.middle))
+    )
     result = verdict_of(claim, computed, words, inputs)
     lines = tuple(f"{text}: {number(span.middle)}" for span, text, _ in tried)
     return found(
@@ -56,7 +58,7 @@ def own_peaks(claim: Claim, article: Article) -> list[tuple[str, float]]:
     thing = claim.subject.things[0]
     found_peaks = []
     for metric in PEAK_METRICS:
-        for one in article.look(claim, metric, lambda other: same_thing(other.subject.things[0], thing)):
+        for one in article.find(claim, metric, lambda other: same_thing(other.subject.things[0], thing)):
             words = f"text's own peak of {one.figure} {one.unit} ({metric.split('_')[1].upper()})"
             found_peaks.append((words, claimed(one, hedged=False).middle))
     return found_peaks
@@ -81,6 +83,6 @@ def undiscounted(one: Claim) -> Fits:
     return lambda other: same_subject(one, other) and other.conditions.purchase_option in (None, "on_demand")
 
 
-def told_as(text: str) -> Fits:
+def has_figure(text: str) -> Fits:
     """Return what is told as one figure."""
     return lambda other: other.value is not None and float(other.value) == float(text)

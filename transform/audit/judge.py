@@ -88,11 +88,11 @@ def kind_of(metric: str) -> tuple[str, tuple[Check, ...]]:
 def judge(claims: Iterable[Claim], evidence: Evidence) -> list[Judged]:
     """Return the verdict on each claim, in their order."""
     texts: dict[str, list[Claim]] = defaultdict(list)
-    told = list(claims)
-    for claim in told:
+    listed = list(claims)
+    for claim in listed:
         texts[claim.article].append(claim)
     articles = {name: Article(members) for name, members in texts.items()}
-    findings = {claim.claim_id: _finding(claim, articles[claim.article], evidence) for claim in told}
+    findings = {claim.claim_id: _finding(claim, articles[claim.article], evidence) for claim in listed}
     return [
         Judged(
             claim,
@@ -101,7 +101,7 @@ def judge(claims: Iterable[Claim], evidence: Evidence) -> list[Judged]:
             _standing(claim.claim_id, findings, today=False),
             _standing(claim.claim_id, findings, today=True),
         )
-        for claim in told
+        for claim in listed
     ]
 
 

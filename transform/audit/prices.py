@@ -32,7 +32,7 @@ FEW = 3
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Candidates:
     """What a claim asks of the history, in words and as the prices that may answer."""
 
     words: str
@@ -44,13 +44,15 @@ class _Asked:
 def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     """Check a price of so many hours against those that the file has of the same thing, then and today."""
     unit = UNITS[claim.metric]
-    asked = _asked(claim, evidence)
-    if isinstance(asked, str):
-        return unknown(asked)
-    told = claimed(claim)
-    told = Range(told.low / hours * (1 - ROUNDING), told.high / hours * (1 + ROUNDING))
-    verdict, words, used = _then(asked, told, unit, claim.said_from, min_date(claim.said_until, evidence.today))
-    today, words_today, used_today = _then(asked, told, unit, evidence.today, evidence.today)
+    candidates_found = _candidates(claim, evidence)
+    if isinstance(candidates_found, str):
+        return unknown(candidates_found)
+    claimed_range = claimed(claim)
+    claimed_range = Range(claimed_range.low / hours * (1 - ROUNDING), claimed_range.high / hours * (1 + ROUNDING))
+    verdict, words, used = _then(
+        candidates_found, claimed_range, unit, claim.said_from, min_date(claim.said_until, evidence.today)
+    )
+    today, words_today, used_today = _then(candidates_found, claimed_range, unit, evidence.today, evidence.today)
     if verdict == CONSISTENT and today == STALE:
         words = f"true then: {words}"
     elif verdict == CONSISTENT and today == UNVERIFIABLE:
@@ -59,7 +61,7 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     hourly = shown[0].per(unit) if shown else None
     value = hourly * hours if hourly is not None else None
     spread = f" over {number(hours)} h" if hours != 1 else ""
-    text = f"claimed {claim.figure} {claim.unit}{spread}, {asked.words}: {words}"
+    text = f"claimed {claim.figure} {claim.unit}{spread}, {candidates_found.words}: {words}"
     if words_today not in words:
         text += f"; today {words_today}"
     documents = [
@@ -73,14 +75,16 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
         recomputed=value,
         readings=tuple(_line(price, unit) for price in dict.fromkeys((*used, *used_today))),
         documents=tuple(dict.fromkeys(documents)),
-        evidence_until=max((price.last_observed for price in asked.prices), default=evidence.today).isoformat(),
+        evidence_until=max(
+            (price.last_observed for price in candidates_found.prices), default=evidence.today
+        ).isoformat(),
     )
 
 
 def candidates(claim: Claim, evidence: Evidence) -> tuple[Price, ...]:
     """Return the prices that may be meant by a claim's subject and words; none where the file lacks them."""
-    asked = _asked(claim, evidence)
-    return () if isinstance(asked, str) else asked.prices
+    candidates_found = _candidates(claim, evidence)
+    return () if isinstance(candidates_found, str) else candidates_found.prices
 
 
 def min_date(one: date | None, other: date) -> date:
@@ -88,10 +92,10 @@ def min_date(one: date | None, other: date) -> date:
     return other if one is None or one > other else one
 
 
-def _asked(claim: Claim, evidence: Evidence) -> _Asked | str:
+def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
     """Return which prices a claim is about, or why the file has none."""
-    thing, said = claim.subject.things[0], claim.conditions
-    machine = thing.instance_type or said.instance_type
+    thing, conditions = claim.subject.things[0], claim.conditions
+    machine = thing.instance_type or conditions.instance_type
     provider, strange = evidence.provider(claim.subject.others)
     if strange:
         return f"no price of {strange} is in this file"
@@ -101,13 +105,13 @@ def _asked(claim: Claim, evidence: Evidence) -> _Asked | str:
         return f"{claim.subject_text!r} names no machine or chip that is known here"
     if machine or (provider is None and (_is_aws(thing.chips) or _names_aws(claim))):
         provider = provider or AWS
-    option = said.purchase_option or "on_demand"
+    option = conditions.purchase_option or "on_demand"
     parts = [machine or "/".join(sorted({name for name, _ in thing.chips})), provider, option.replace("_", " ")]
-    if said.purchase_option is None:
+    if conditions.purchase_option is None:
         parts[-1] = "on demand, as no other option is named"
-    if said.term_hours and option in ("reserved", "savings_plan"):
-        parts.append(f"{said.term_hours:,} h")
-    parts += said.regions
+    if conditions.term_hours and option in ("reserved", "savings_plan"):
+        parts.append(f"{conditions.term_hours:,} h")
+    parts += conditions.regions
     words = ", ".join(part for part in parts if part)
     found = tuple(
         price
@@ -116,26 +120,28 @@ def _asked(claim: Claim, evidence: Evidence) -> _Asked | str:
         or (machine is None and any(_is_chip(price, chip) for chip in thing.chips))
         if price.purchase_option == option
         and (provider is None or price.service_provider_name == provider)
-        and (not said.regions or price.region_id in said.regions)
-        and (option not in ("reserved", "savings_plan") or said.term_hours in (None, price.commitment_term_hours))
+        and (not conditions.regions or price.region_id in conditions.regions)
+        and (option not in ("reserved", "savings_plan") or conditions.term_hours in (None, price.commitment_term_hours))
     )
-    return _Asked(words, found, is_market=provider is None) if found else f"the file has no history of {words}"
+    return _Candidates(words, found, is_market=provider is None) if found else f"the file has no history of {words}"
 
 
-def _then(asked: _Asked, told: Range, unit: str, since: date | None, until: date) -> tuple[str, str, tuple[Price, ...]]:
+def _then(
+    candidates_found: _Candidates, claimed_range: Range, unit: str, since: date | None, until: date
+) -> tuple[str, str, tuple[Price, ...]]:
     """Return the verdict over one window of days, the reason, and the prices that decide."""
-    values = [(price, value) for price in asked.prices if (value := price.per(unit)) is not None]
+    values = [(price, value) for price in candidates_found.prices if (value := price.per(unit)) is not None]
     if not values:
         return UNVERIFIABLE, f"how many of {unit} its machines have is not known", ()
     held = [(price, value) for price, value in values if price.holds(since, until)]
-    agreeing = [price for price, value in held if told.meets(Range(value, value))]
+    agreeing = [price for price, value in held if claimed_range.meets(Range(value, value))]
     if agreeing:
         last = max(agreeing, key=lambda price: (price.last_observed, price.valid_from))
         return CONSISTENT, f"it was {_line(last, unit)}", (last,)
     before = [
         price
         for price, value in values
-        if told.meets(Range(value, value)) and price.valid_to and since and price.valid_to <= since
+        if claimed_range.meets(Range(value, value)) and price.valid_to and since and price.valid_to <= since
     ]
     if not held:
         last = max((price for price, _ in values), key=lambda price: price.last_observed)
@@ -143,9 +149,9 @@ def _then(asked: _Asked, told: Range, unit: str, since: date | None, until: date
         if until < first.earliest:
             return UNVERIFIABLE, f"the history begins later: first {_line(first, unit)}", ()
         return UNVERIFIABLE, f"the history does not reach it: last {_line(last, unit)}", ()
-    nearest = min(held, key=lambda one: min(abs(one[1] - told.low), abs(one[1] - told.high)))[0]
-    if all(price.is_floor for price, _ in held) and told.high > min(value for _, value in held):
-        return UNVERIFIABLE, f"the least offer was {_line(nearest, unit)}, and what others asked is not known", ()
+    nearest = min(held, key=lambda one: min(abs(one[1] - claimed_range.low), abs(one[1] - claimed_range.high)))[0]
+    if all(price.is_floor for price, _ in held) and claimed_range.high > min(value for _, value in held):
+        return UNVERIFIABLE, f"the least offer was {_line(nearest, unit)}, and the other offers are not known", ()
     if before:
         old = max(before, key=lambda price: price.valid_to or until)
         change = (nearest.per(unit) or 0) / (old.per(unit) or 1) - 1
@@ -153,10 +159,10 @@ def _then(asked: _Asked, told: Range, unit: str, since: date | None, until: date
     held = [(price, value) for price, value in held if not price.is_floor] or held
     lowest, highest = min(value for _, value in held), max(value for _, value in held)
     sellers = {price.service_provider_name for price, _ in held}
-    if asked.is_market and len(sellers) >= FEW and told.meets(Range(lowest, highest)):
+    if candidates_found.is_market and len(sellers) >= FEW and claimed_range.meets(Range(lowest, highest)):
         return CONSISTENT, f"between {number(lowest)} and {number(highest)} of {len(sellers)} providers", (nearest,)
-    if asked.is_market and len(sellers) < FEW:
-        return UNVERIFIABLE, f"nobody is named who asks it; known is {_line(nearest, unit)}", ()
+    if candidates_found.is_market and len(sellers) < FEW:
+        return UNVERIFIABLE, f"no provider is named; the file has {_line(nearest, unit)}", ()
     return INCONSISTENT, f"it was {_line(nearest, unit)}, and never as claimed", (nearest,)
 
 

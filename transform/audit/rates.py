@@ -30,10 +30,10 @@ PER_CHIP = "throughput_tokens_per_s_per_chip"
 PER_CORE = "throughput_tokens_per_s_per_core"
 SYSTEM = "throughput_tokens_per_s_system"
 MFU = "mfu_range"
-MOST_ACCEPTED = 8
+MAX_ACCEPTED = 8
 """Tokens that one step may yield with speculation: no catalogued run accepts half as many."""
 FIT_PRECISIONS = ("fp4", "fp8", "int8", "bf16", "fp16")
-LEAST_SCALING = 0.5
+MIN_SCALING = 0.5
 """Below half of what its chips make alone, it is another number of chips and no loss of scaling."""
 DEMAND_LOG = 0.5
 """Share of a bound above which nothing measured lies, so that a claim needs the log of its run."""
@@ -61,14 +61,14 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     readings = rate_readings(claim, model, evidence)
     if not readings:
         return unknown("no peak or bandwidth of this chip is published")
-    told = claimed(claim)
-    least = told.low if told.low > 0 else claimed(claim, hedged=False).low * (1 - claim.hedge.share)
+    claimed_range = claimed(claim)
+    least = claimed_range.low if claimed_range.low > 0 else claimed(claim, hedged=False).low * (1 - claim.hedge.share)
     best = max(readings, key=lambda reading: reading.bound)
     share = least / best.bound
     lines = tuple(
         f"{one.words}: at most {number(one.bound)} tokens/s, claimed {least / one.bound:.0%} of it" for one in readings
     )
-    given: dict[str, object] = {"readings": lines, "bounds": (f"{best.words}: {number(best.bound)} tokens/s",)}
+    details: dict[str, object] = {"readings": lines, "bounds": (f"{best.words}: {number(best.bound)} tokens/s",)}
     nominal = claimed(claim, hedged=False).middle / best.bound
     words = f"claimed {claim.figure} {claim.unit} is {nominal:.0%} of the highest bound, "
     words += f"{number(best.bound)} ({best.words})"
@@ -79,7 +79,7 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         least_bound = min(broken, key=lambda one: one.bound)
         words += f"; {least / least_bound.bound:.0%} of {number(least_bound.bound)} if read as {least_bound.words}"
     if share > 1:
-        return found(IMPOSSIBLE, "bound", words, recomputed=best.bound, **given)
+        return found(IMPOSSIBLE, "bound", words, recomputed=best.bound, **details)
     own = _system_of_chips(claim, article) if claim.metric == SYSTEM else None
     if own and own.verdict != CONSISTENT:
         return found(
@@ -88,16 +88,16 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
             f"{own.arithmetic}; no bound excludes it: {words}",
             recomputed=own.recomputed,
             rests_on=own.rests_on,
-            **given,
+            **details,
         )
-    return _measured(claim, model, evidence, words, share, given)
+    return _measured(claim, model, evidence, words, share, details)
 
 
 def _with_task(claim: Claim, article: Article) -> Claim:
     """Return a claim with the task of the same model's rate a chip beside it, where its own words name none."""
     if claim.conditions.is_training or claim.conditions.batch_size:
         return claim
-    beside = article.look(
+    nearby = article.find(
         claim,
         PER_CHIP,
         lambda other: (
@@ -106,17 +106,17 @@ def _with_task(claim: Claim, article: Article) -> Claim:
             and bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in claim.subject.things[0].chips})
         ),
     )
-    if not beside:
+    if not nearby:
         return claim
-    task = beside[0].conditions
-    said = replace(claim.conditions, is_training=task.is_training, is_adapters=task.is_adapters)
-    return replace(claim, conditions=said)
+    task = nearby[0].conditions
+    conditions = replace(claim.conditions, is_training=task.is_training, is_adapters=task.is_adapters)
+    return replace(claim, conditions=conditions)
 
 
 def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     """Check a model FLOPs utilisation: below 100 %, as the text's own rate has it, and as it was measured."""
-    model, told = model_named(claim.model_name), claimed(claim)
-    if told.low > 100:
+    model, claimed_range = model_named(claim.model_name), claimed(claim)
+    if claimed_range.low > 100:
         return found(
             IMPOSSIBLE,
             "bound",
@@ -128,7 +128,7 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     if model is None or not claim.subject.things[0].chips:
         return unknown("no model of known shape and chip is named")
     thing = claim.subject.things[0]
-    own = article.look(
+    own = article.find(
         claim,
         PER_CHIP,
         lambda other: other.model_name == claim.model_name and same_thing(other.subject.things[0], thing),
@@ -143,7 +143,7 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         rate = claimed(own[0], hedged=True)
         shares = _shares(rate, peaks, flop, evidence)
         lines = tuple(f"{number(share.low)}-{number(share.high)} % of the {words}" for words, share in shares)
-        agrees = [one for one in shares if one[1].meets(told)]
+        agrees = [one for one in shares if one[1].meets(claimed_range)]
         words, share = (agrees or sorted(shares, key=lambda one: one[1].low))[0]
         return found(
             CONSISTENT if agrees else INCONSISTENT,
@@ -164,8 +164,8 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
             (f"{words} in {run.benchmark}", share, run)
             for words, share in _shares(exactly(run.rate), peaks, flop, evidence)
         ]
-    agrees_with = [one for one in measured if one[1].meets(told)]
-    nearest = min(agrees_with or measured, key=lambda one: abs(one[1].middle - told.low))
+    agrees_with = [one for one in measured if one[1].meets(claimed_range)]
+    nearest = min(agrees_with or measured, key=lambda one: abs(one[1].middle - claimed_range.low))
     lines = tuple(f"{number(share.middle)} % of the {words}" for words, share, _ in measured[:20])
     shown = {"recomputed": nearest[1].middle, "readings": lines, "documents": (nearest[2].source_url,)}
     text = f"measured {number(nearest[1].middle)} % of the {nearest[0]}, claimed {claim.figure} %"
@@ -207,18 +207,18 @@ def _training(model: Model, length: float) -> tuple[float, ...]:
 
 def _compute(claim: Claim, model: Model, chip: Chip, chips: float, counted: str, evidence: Evidence) -> list[Reading]:
     """Return the bounds of the peak: training or forward pass, in the fastest dense and sparse peak."""
-    said = claim.conditions
+    conditions = claim.conditions
     work: list[tuple[str, float]] = []
-    if said.is_training and not said.is_adapters:
+    if conditions.is_training and not conditions.is_adapters:
         (flop,) = evidence.formula("physics.training_flop_per_token", _training(model, 0))
         work.append(("training", flop))
-    if said.is_training and said.is_adapters is not False:
+    if conditions.is_training and conditions.is_adapters is not False:
         (flop,) = evidence.formula("physics.training_flop_per_token", (*_training(model, 0), 0.0, 1.0))
         work.append(("training of adapters", flop))
-    if not said.is_training:
+    if not conditions.is_training:
         (flop,) = evidence.formula("physics.forward_flop_per_token", _training(model, 0))
         work.append(("all tokens, input too, in one forward pass", flop))
-    peaks = evidence.peaks(chip, sparse=said.is_sparse)
+    peaks = evidence.peaks(chip, sparse=conditions.is_sparse)
     fastest = [next((one for one in peaks if one[0].startswith(kind)), None) for kind in ("dense", "sparse")]
     # Generation alone can be no faster than its bandwidth allows: then the peak is no reading of its own.
     if _is_output_only(claim):
@@ -231,11 +231,11 @@ def _compute(claim: Claim, model: Model, chip: Chip, chips: float, counted: str,
 
 def _bandwidth(claim: Claim, model: Model, chip: Chip, chips: float, counted: str, evidence: Evidence) -> list[Reading]:
     """Return the bounds of bandwidth on generation at the batch that a claim states; none where it states none."""
-    said = claim.conditions
+    conditions = claim.conditions
     bandwidth = evidence.fact(chip, "memory_bandwidth_tb_s")
-    if said.is_training or not said.batch_size or bandwidth is None or model.shared_parameters is None:
+    if conditions.is_training or not conditions.batch_size or bandwidth is None or model.shared_parameters is None:
         return []
-    width = said.precision if said.precision in (*FIT_PRECISIONS, "nvfp4", "mxfp4", "fp32") else "fp4"
+    width = conditions.precision if conditions.precision in (*FIT_PRECISIONS, "nvfp4", "mxfp4", "fp32") else "fp4"
     each = evidence.text_formula("physics.bytes_per_value", width)
     (weights,) = evidence.formula(
         "physics.moe_weight_bytes_read",
@@ -244,19 +244,19 @@ def _bandwidth(claim: Claim, model: Model, chip: Chip, chips: float, counted: st
             float((model.expert_parameters or 0) * (model.moe_layers or 0)),
             float(model.experts or 1),
             float(model.experts_per_token or 1),
-            float(said.batch_size),
+            float(conditions.batch_size),
             each,
         ),
     )
-    accepted = [1] if re.search(r"without speculat|no speculat", claim.words) else [1, MOST_ACCEPTED]
+    accepted = [1] if re.search(r"without speculat|no speculat", claim.words) else [1, MAX_ACCEPTED]
     bounds = evidence.formula(
         "physics.decode_bandwidth_bound",
-        *((chips, bandwidth, weights, float(said.batch_size), 0.0, float(tokens)) for tokens in accepted),
+        *((chips, bandwidth, weights, float(conditions.batch_size), 0.0, float(tokens)) for tokens in accepted),
     )
     return [
         Reading(
             f"output tokens, {'no speculation' if tokens == 1 else f'{tokens} accepted a step'}, "
-            f"batch {said.batch_size}, {width} weights, {number(bandwidth)} TB/s a chip, {counted}",
+            f"batch {conditions.batch_size}, {width} weights, {number(bandwidth)} TB/s a chip, {counted}",
             bound,
         )
         for tokens, bound in zip(accepted, bounds, strict=True)
@@ -272,7 +272,7 @@ def _is_output_only(claim: Claim) -> bool:
 def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     """Return how a system's rate compares with its chips' by the same text; None where it gives none."""
     thing = claim.subject.things[0]
-    singles = article.look(
+    singles = article.find(
         claim,
         PER_CHIP,
         lambda other: (
@@ -280,7 +280,7 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
             and bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in thing.chips})
         ),
     )
-    counts = article.look(
+    counts = article.find(
         claim,
         "spec_accelerators",
         lambda other: other.subject.things[0].key == thing.key or _is_system_of(other, claim),
@@ -289,12 +289,12 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     if not singles or count is None:
         return None
     whole = claimed(singles[0]) * Range(count, count)
-    told = claimed(claim)
-    share = told.middle / whole.middle
+    claimed_range = claimed(claim)
+    share = claimed_range.middle / whole.middle
     ids = (singles[0].claim_id, *(() if thing.count else (counts[0].claim_id,)))
     words = f"{number(count)} chips x {singles[0].figure} = {number(whole.middle)}, "
     words += f"claimed {claim.figure}: {share:.0%} of it"
-    holds = share * (1 - 1e-9) <= whole.high / whole.middle and share >= LEAST_SCALING
+    holds = share * (1 - 1e-9) <= whole.high / whole.middle and share >= MIN_SCALING
     return found(CONSISTENT if holds else INCONSISTENT, "arithmetic", words, recomputed=whole.middle, rests_on=ids)
 
 
@@ -330,35 +330,35 @@ def _runs(claim: Claim, model: Model, evidence: Evidence) -> list[Measurement]:
 
 
 def _measured(
-    claim: Claim, model: Model, evidence: Evidence, words: str, share: float, given: dict[str, object]
+    claim: Claim, model: Model, evidence: Evidence, words: str, share: float, details: dict[str, object]
 ) -> Finding:
     """Return the verdict of measurements under the claim's own conditions on a rate that no bound excludes."""
-    said = claim.conditions
+    conditions = claim.conditions
     runs = [
         run
         for run in _runs(claim, model, evidence)
-        if (run.task == "training") == bool(said.is_training)
-        and (said.precision is None or run.precision in (None, said.precision))
+        if (run.task == "training") == bool(conditions.is_training)
+        and (conditions.precision is None or run.precision in (None, conditions.precision))
     ]
-    if said.batch_size:
-        runs = [run for run in runs if said.batch_size in (run.batch_size, run.concurrency)]
-    told = claimed(claim)
+    if conditions.batch_size:
+        runs = [run for run in runs if conditions.batch_size in (run.batch_size, run.concurrency)]
+    claimed_range = claimed(claim)
     if claim.metric == PER_CORE:
-        return unknown(f"{words}; nothing measured is told by the core", **given)
+        return unknown(f"{words}; no measured run is per core", **details)
     if not runs:
-        return unknown(f"{words}; nothing measured of this chip, model and conditions is known here", **given)
+        return unknown(f"{words}; nothing measured of this chip, model and conditions is known here", **details)
     chips = [run for run in runs if claim.metric == PER_CHIP or run.chips == claim.subject.things[0].count]
     rates = sorted(
         ((run.rate * (1 if claim.metric == PER_CHIP else run.chips), run) for run in chips), key=lambda one: one[0]
     )
     if not rates:
-        return unknown(f"{words}; no system of so many chips was measured", **given)
+        return unknown(f"{words}; no system of so many chips was measured", **details)
     low, high = rates[0][0], rates[-1][0]
-    near = min(rates, key=lambda one: abs(one[0] - told.middle))[1]
-    shown: dict[str, object] = {**given, "documents": (near.source_url,), "recomputed": high}
+    near = min(rates, key=lambda one: abs(one[0] - claimed_range.middle))[1]
+    shown: dict[str, object] = {**details, "documents": (near.source_url,), "recomputed": high}
     spread = f"measured {number(low)} to {number(high)} in {len(rates)} runs ({near.benchmark})"
-    if told.meets(Range(low, high)):
+    if claimed_range.meets(Range(low, high)):
         return found(CONSISTENT, "evidence", f"{words}; {spread}", **shown)
-    if told.low > high * MEASURED_ABOVE and share > DEMAND_LOG:
+    if claimed_range.low > high * MEASURED_ABOVE and share > DEMAND_LOG:
         return unknown(f"{words}; {spread}: above all that was measured, so ask for the log of the run", **shown)
     return unknown(f"{words}; {spread}, and no run under these conditions shows it", **shown)

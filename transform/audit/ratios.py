@@ -69,14 +69,16 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         )
     if not tried:
         return unknown(f"nothing of {match[1].replace('_', ' ')} of both sides is known here")
-    readings = [(_told(span, claim, percent=bool(match[2])), words, urls, ids) for span, words, urls, ids in tried]
-    told = claimed(claim)
+    readings = [
+        (_as_claimed(span, claim, percent=bool(match[2])), words, urls, ids) for span, words, urls, ids in tried
+    ]
+    claimed_range = claimed(claim)
     if claim.hedge.is_upper:
         return _up_to(claim, readings, basis)
     span, words, urls, ids = min(
-        readings, key=lambda each: (not each[0].meets(told), abs(each[0].middle - told.middle))
+        readings, key=lambda each: (not each[0].meets(claimed_range), abs(each[0].middle - claimed_range.middle))
     )
-    holds = span.meets(told)
+    holds = span.meets(claimed_range)
     text = f"{words} = {number(span.middle)} {claim.unit}, claimed {claim.figure}"
     return found(
         CONSISTENT if holds else INCONSISTENT,
@@ -91,7 +93,7 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
 
 def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) -> Finding:
     """Check a ratio of two prices of one seller, place and option against the history, then and today."""
-    told = claimed(claim)
+    claimed_range = claimed(claim)
     windows = ((claim.said_from, min_date(claim.said_until, evidence.today)), (evidence.today, evidence.today))
     results = []
     for since, until in windows:
@@ -100,16 +102,22 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
             for thing in claim.subject.things
         ]
         pairs = [
-            (_told(exactly((a.per(unit) or 0.0) / (b.per(unit) or 1.0)), claim, percent=percent), a, b)
+            (_as_claimed(exactly((a.per(unit) or 0.0) / (b.per(unit) or 1.0)), claim, percent=percent), a, b)
             for a, b in itertools.product(*held)
             if (a.service_provider_name, a.region_id) == (b.service_provider_name, b.region_id)
         ]
         results.append(
-            min(pairs, key=lambda one: (not one[0].meets(told), abs(one[0].middle - told.middle)), default=None)
+            min(
+                pairs,
+                key=lambda one: (not one[0].meets(claimed_range), abs(one[0].middle - claimed_range.middle)),
+                default=None,
+            )
         )
     if results == [None, None]:
         return unknown("no two prices of one seller, place and option are known of both sides")
-    verdicts = [UNVERIFIABLE if one is None else CONSISTENT if one[0].meets(told) else INCONSISTENT for one in results]
+    verdicts = [
+        UNVERIFIABLE if one is None else CONSISTENT if one[0].meets(claimed_range) else INCONSISTENT for one in results
+    ]
     if verdicts == [CONSISTENT, INCONSISTENT]:
         verdicts[1] = STALE
     span, a, b = next(one for one in (results[1], results[0]) if one)
@@ -132,15 +140,15 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
 
 
 def _prices_of(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> list[Price]:
-    said, forms = claim.conditions, set(thing.chips)
+    conditions, forms = claim.conditions, set(thing.chips)
     return [
         price
         for price in evidence.prices
-        if price.purchase_option == (said.purchase_option or "on_demand")
+        if price.purchase_option == (conditions.purchase_option or "on_demand")
         and price.per(unit)
         and not price.is_floor
-        and said.term_hours in (None, price.commitment_term_hours)
-        and (not said.regions or price.region_id in said.regions)
+        and conditions.term_hours in (None, price.commitment_term_hours)
+        and (not conditions.regions or price.region_id in conditions.regions)
         and (
             (price.instance_type or "").lower() == thing.instance_type
             if thing.instance_type
@@ -152,22 +160,22 @@ def _prices_of(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> lis
 
 def _up_to(claim: Claim, readings: list[Tried], basis: str) -> Finding:
     """Return the verdict on a greatest ratio: below it is no contradiction, and never reached is one."""
-    told = claimed(claim, hedged=False)
+    claimed_range = claimed(claim, hedged=False)
     best, words, urls, ids = max(readings, key=lambda each: each[0].high)
-    near = [each for each in readings if each[0].meets(Range(told.low * 0.95, told.high * 1.05))]
+    near = [each for each in readings if each[0].meets(Range(claimed_range.low * 0.95, claimed_range.high * 1.05))]
     lines = tuple(f"{each[1]}: {number(each[0].middle)} {claim.unit}" for each in readings)
-    given = {"recomputed": best.middle, "documents": urls, "rests_on": ids, "readings": lines}
+    details = {"recomputed": best.middle, "documents": urls, "rests_on": ids, "readings": lines}
     text = f"at most {number(best.middle)} {claim.unit} ({words}), claimed up to {claim.figure}"
     if near:
         return found(
-            CONSISTENT, basis, f"{near[0][1]} = {number(near[0][0].middle)}, claimed up to {claim.figure}", **given
+            CONSISTENT, basis, f"{near[0][1]} = {number(near[0][0].middle)}, claimed up to {claim.figure}", **details
         )
-    if best.high < told.low:
-        return found(INCONSISTENT, basis, text, **given)
-    return unknown(f"{text}: peaks allow it, and nothing shows it", **given)
+    if best.high < claimed_range.low:
+        return found(INCONSISTENT, basis, text, **details)
+    return unknown(f"{text}: peaks allow it, and nothing shows it", **details)
 
 
-def _told(span: Range, claim: Claim, *, percent: bool) -> Range:
+def _as_claimed(span: Range, claim: Claim, *, percent: bool) -> Range:
     """Return a ratio as the claim tells it: as it is, or in per cent more or less."""
     if not percent:
         return span
@@ -181,7 +189,7 @@ def _told(span: Range, claim: Claim, *, percent: bool) -> Range:
 def _own(claim: Claim, article: Article, what: str) -> list[Tried]:
     tried: list[Tried] = []
     for metric in OWN.get(what, ()):
-        sides = [article.look(claim, metric, _side(claim, thing))[:1] for thing in claim.subject.things]
+        sides = [article.find(claim, metric, _side(claim, thing))[:1] for thing in claim.subject.things]
         if all(sides):
             (top,), (bottom,) = sides
             span = claimed(top, hedged=False) / claimed(bottom, hedged=False)

@@ -18,7 +18,7 @@ from transform.audit.finding import (
     number,
     printed,
 )
-from transform.audit.inputs import PRICES, Tried, closest, side, told_as, undiscounted, verdict_of
+from transform.audit.inputs import PRICES, Tried, closest, has_figure, side, undiscounted, verdict_of
 from warehouse.reference.claim_text import machines
 from warehouse.reference.claims import Claim
 
@@ -40,7 +40,7 @@ def saving(claim: Claim, article: Article, evidence: Evidence) -> Finding | None
     parts = (
         ()
         if claim.model_name
-        else article.look(
+        else article.find(
             claim,
             claim.metric,
             lambda other: (
@@ -56,7 +56,7 @@ def saving(claim: Claim, article: Article, evidence: Evidence) -> Finding | None
         return None
     tried = []
     for metric in ("cost_to_train", "cpm", *PRICES):
-        sides = [article.look(claim, metric, side(claim, thing))[:1] for thing in things]
+        sides = [article.find(claim, metric, side(claim, thing))[:1] for thing in things]
         if all(sides):
             (less,), (more,) = sides
             share = exactly(1.0) - claimed(less, hedged=False) / claimed(more, hedged=False)
@@ -70,9 +70,9 @@ def saving_amount(claim: Claim, article: Article, evidence: Evidence) -> Finding
     if match is None:
         return None
     amount = match[2].replace(",", "")
-    told = printed(match[1]) * exactly(0.01) * exactly(float(amount))
-    shares = article.look(claim, "savings_pct", told_as(match[1]))[:1]
-    return verdict_of(claim, told, f"{match[1]} % x {match[2]}", shares)
+    claimed_range = printed(match[1]) * exactly(0.01) * exactly(float(amount))
+    shares = article.find(claim, "savings_pct", has_figure(match[1]))[:1]
+    return verdict_of(claim, claimed_range, f"{match[1]} % x {match[2]}", shares)
 
 
 def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
@@ -81,7 +81,7 @@ def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | No
     reduced = [
         other
         for metric in PRICES
-        for other in article.look(
+        for other in article.find(
             claim,
             metric,
             lambda one: (
@@ -92,7 +92,7 @@ def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | No
     tried = []
     sign = -1.0 if claim.figure.startswith("-") else 1.0
     for one in reduced if option else ():
-        full = article.look(one, one.metric, undiscounted(one))
+        full = article.find(one, one.metric, undiscounted(one))
         if full:
             share = exactly(1.0) - claimed(one, hedged=False) / claimed(full[0], hedged=False)
             tried.append((share * exactly(100.0 * sign), f"1 - {one.figure} / {full[0].figure} in %", (one, full[0])))
@@ -104,15 +104,19 @@ def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | No
 def _of_parts(claim: Claim, parts: Sequence[Claim], words: str) -> Finding:
     """Return whether a saving is one of others, lies between them, or as a range holds one of them."""
     chosen = _of_size(claim, parts)
-    told, spans = claimed(claim), [claimed(one) for one in chosen or parts]
+    claimed_range, spans = claimed(claim), [claimed(one) for one in chosen or parts]
     between = Range(min(one.low for one in spans), max(one.high for one in spans))
     if chosen:
-        holds = all(one.meets(told) for one in spans)
+        holds = all(one.meets(claimed_range) for one in spans)
         words += f" of {', '.join(one.model_name or '' for one in chosen)}:"
     else:
-        holds = between.meets(told) if claim.value is not None else any(one.meets(told) for one in spans)
+        holds = (
+            between.meets(claimed_range) if claim.value is not None else any(one.meets(claimed_range) for one in spans)
+        )
     shown = ", ".join(sorted(one.figure for one in chosen or parts))
-    relation = "is not" if not holds else "agrees with" if any(one.meets(told) for one in spans) else "lies within"
+    relation = (
+        "is not" if not holds else "agrees with" if any(one.meets(claimed_range) for one in spans) else "lies within"
+    )
     text = f"claimed {claim.figure} % {relation} {words} {shown} %"
     return found(
         CONSISTENT if holds else INCONSISTENT,
@@ -138,7 +142,7 @@ def _per_peak(claim: Claim, article: Article, evidence: Evidence) -> list[Tried]
     things = claim.subject.things
     named = [one for one in article.named(claim) if one.metric in PRICES and is_number(one)]
     if len(named) != 2 and len(things) == 2:
-        pairs = [article.look(claim, PRICES, side(claim, thing))[:1] for thing in things]
+        pairs = [article.find(claim, PRICES, side(claim, thing))[:1] for thing in things]
         named = [one for pair in pairs for one in pair]
     if len(named) != 2 or len(things) != 2:
         return []

@@ -38,7 +38,7 @@ MACHINE_FACTS = {"spec_vcpus": "vcpus", "spec_host_memory_gib": "host_memory_gib
 NOW = re.compile(r"\bnow\b", re.IGNORECASE)
 PRINTED_WRONG = ("sparse figure", "as dense", "without a word", "of the ", "as of the", "as announced", "as first")
 """Notes by which a source of lower rank is no second opinion of the same thing."""
-LEAST_FIRST = ("fp4", "fp8", "bf16")
+MIN_FIRST = ("fp4", "fp8", "bf16")
 """Precisions to try where a claim names none."""
 Reading = tuple[str, float, str]
 """What a figure was compared with: in words, its value in the first unit of its kind, and where it stands."""
@@ -156,7 +156,7 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
     if shape is None or not forms:
         return unknown("size of the model or memory of the chip is not known here")
     size, name = shape
-    widths = (each,) if each else tuple(evidence.text_formula("physics.bytes_per_value", one) for one in LEAST_FIRST)
+    widths = (each,) if each else tuple(evidence.text_formula("physics.bytes_per_value", one) for one in MIN_FIRST)
     optimizer = bool(re.search(r"optimi[sz]er", words))
     needs = []
     for width in widths:
@@ -218,8 +218,8 @@ def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
         for rank, (value, url, note) in enumerate(evidence.sources(chip, name), 1):
             if rank > 1 and note and any(words in note.casefold() for words in PRINTED_WRONG):
                 continue
-            told = f" ({note})" if rank > 1 and note else ""
-            yield f"{' '.join(filter(None, chip))} {name}{told}", value, url
+            remark = f" ({note})" if rank > 1 and note else ""
+            yield f"{' '.join(filter(None, chip))} {name}{remark}", value, url
     rank_one = evidence.sources(chip, fact)[:1]
     if fact == "memory_gb":
         for value, url, note in rank_one:
@@ -254,10 +254,10 @@ def _compared(
     if not tried:
         return unknown(f"no citable source of {what} of {claim.subject_text} is known here")
     scale = UNITS.get(claim.unit, ("", 1.0))[1]
-    told = figure(claim) * Range(scale, scale) if exact else claimed(claim)
-    told_words = f"claimed {claim.figure} {claim.unit}"
-    agreeing = [one for one in tried if told.meets(Range(one[1], one[1]))]
-    words, value, _ = (agreeing or sorted(tried, key=lambda one: abs(one[1] - told.low)))[0]
+    claimed_range = figure(claim) * Range(scale, scale) if exact else claimed(claim)
+    claimed_words = f"claimed {claim.figure} {claim.unit}"
+    agreeing = [one for one in tried if claimed_range.meets(Range(one[1], one[1]))]
+    words, value, _ = (agreeing or sorted(tried, key=lambda one: abs(one[1] - claimed_range.low)))[0]
     shown = value / scale
     # A year has no thousands.
     write = "{:.0f}".format if claim.unit in ("year", "date") else number
@@ -265,7 +265,7 @@ def _compared(
     return found(
         CONSISTENT if agreeing else INCONSISTENT,
         basis,
-        f"{told_words} {comparison} {write(shown)} {claim.unit}: {words}",
+        f"{claimed_words} {comparison} {write(shown)} {claim.unit}: {words}",
         recomputed=shown,
         readings=tuple(f"{text}: {write(each / scale)} {claim.unit}" for text, each, _ in tried),
         documents=tuple(dict.fromkeys(url for _, _, url in (agreeing or tried) if url)),

@@ -52,9 +52,9 @@ class Computed:
     rows: Callable[[duckdb.DuckDBPyConnection], list[Row]]
 
 
-def audit(con: duckdb.DuckDBPyConnection, told: Iterable[Claim]) -> tuple[list[Judged], Evidence]:
+def audit(con: duckdb.DuckDBPyConnection, claims: Iterable[Claim]) -> tuple[list[Judged], Evidence]:
     """Return the verdict on each claim by what the file of a connection knows, and that knowledge."""
-    listed = list(told)
+    listed = list(claims)
     evidence = Evidence(con, listed)
     return judge(listed, evidence), evidence
 
