@@ -2,7 +2,7 @@
 of each.
 
 Every scope is fetched by a task of its own, in threads, in processes of a Dask cluster, or in runs of the flow
-`collect`, which Prefect's workers share (docs/fan-out.md). Landing, loading, publishing and reporting happen in the
+`collect`, which Prefect's workers share (docs/scheduling.md). Landing, loading, publishing and reporting happen in the
 flow, which holds the writer's lock: there is one writer, and DuckDB's connection never leaves its thread.
 """
 

@@ -70,23 +70,23 @@ class SettingsModel(BaseSettings):
     )
     mail: MailTable = Field(default_factory=MailTable, description="the weekly mail: docs/mail.md")
     alerts: AlertSettings = Field(
-        default_factory=AlertSettings, description="what the daily run tells at once: docs/alerts.md"
+        default_factory=AlertSettings, description="what the daily run tells at once: docs/mail.md#alerts"
     )
     costs: Costs = Field(default_factory=Costs, description="costs beside the chips, which no figure includes")
     decision: DecisionSettings = Field(
-        default_factory=DecisionSettings, description="what decisions are made with: docs/choosing.md"
+        default_factory=DecisionSettings, description="what decisions are made with: docs/deciding.md"
     )
     private: PrivateSettings = Field(
         default_factory=PrivateSettings, description="what you run and what you pay, never published: docs/fleet.md"
     )
     retention: RetentionSettings = Field(
-        default_factory=RetentionSettings, description="what becomes of old documents, pages and files: docs/backup.md"
+        default_factory=RetentionSettings, description="what becomes of old documents, pages and files: docs/operating.md"
     )
     ranking: RankingSettings = Field(
         default_factory=RankingSettings, description="up to which age prices are ranked: docs/querying.md"
     )
     site: SiteSettings = Field(default_factory=SiteSettings, description="the pages in the reports folder")
-    run: RunSettings = Field(default_factory=RunSettings, description="where scopes are collected: docs/fan-out.md")
+    run: RunSettings = Field(default_factory=RunSettings, description="where scopes are collected: docs/scheduling.md")
     warehouse: WarehouseSettings = Field(
         default_factory=WarehouseSettings, description="one file, or a warehouse of many: docs/warehouse-shared.md"
     )
@@ -96,7 +96,7 @@ class SettingsModel(BaseSettings):
         default=None, description="where the clone of skypilot_catalog stays from one backfill to the next"
     )
     mail_password: SecretStr | None = Field(default=None, description="password of [mail]'s user")
-    alert_urls: SecretStr | None = Field(default=None, description="addresses of chat services: docs/alerts.md")
+    alert_urls: SecretStr | None = Field(default=None, description="addresses of chat services: docs/mail.md#alerts")
 
     @field_validator("data_dir")
     @classmethod

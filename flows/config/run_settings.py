@@ -23,7 +23,7 @@ class RunSettings(BaseModel):
     fan_out: FanOut = Field(
         default="threads",
         description='where the daily flow collects: "threads" of the run, "dask", or "workers" of the work pool: '
-        "docs/fan-out.md",
+        "docs/scheduling.md",
     )
     processes: Whole = Field(
         default=4, ge=1, le=64, description="processes of the run's own Dask cluster, or groups that workers share"

@@ -23,7 +23,7 @@ from warehouse.errors import ChipledgerError
 from warehouse.reference import models
 from warehouse.reference.fact_csv import Row, rows
 
-RULES = "docs/break-even.md"
+RULES = "docs/deciding.md"
 SAME_RATIO = 0.01
 """How far the ratio of input to output of a run may be from the traffic's, as a share of it."""
 

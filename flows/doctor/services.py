@@ -100,10 +100,10 @@ def alerts(settings: Settings, environ: Mapping[str, str]) -> list[Row]:
         else:
             names = []
     except SettingsError as error:
-        return [fail("alerts", str(error), "docs/alerts.md")]
+        return [fail("alerts", str(error), "docs/mail.md#alerts")]
     if not names and not chosen.to:
         return [
-            ok("alerts", "nobody is told", f"Addresses stand in {alert_settings.URLS} and alerts.to: docs/alerts.md")
+            ok("alerts", "nobody is told", f"Addresses stand in {alert_settings.URLS} and alerts.to: docs/mail.md#alerts")
         ]
     services = sorted(name.partition(":")[0] for name in names)
     return [

@@ -1,6 +1,6 @@
 """What was measured on which chip: the cited catalogue `data/throughput.csv`, one run a row, and core.throughput.
 
-How the catalogue is filled (docs/benchmarks.md says what is left out of each source, and why):
+How the catalogue is filled (docs/cost-per-token.md says what is left out of each source, and why):
 
 1. Columns are those of core.throughput without id and stamps, and `accessed_on`. Empty is unknown: never 0 or a guess.
 2. Rates are of the whole system, in units of work per second: its chips are `accelerator_count`, those billed.

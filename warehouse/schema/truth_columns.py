@@ -1,7 +1,7 @@
 """The columns of truth checks: name, DuckDB type, meaning and unit, for `warehouse.schema.columns`."""
 
 TRUTH = (
-    ("check_name", "VARCHAR", "Name of a truth check; docs/truth-checks.md says of each what it asks", ""),
+    ("check_name", "VARCHAR", "Name of a truth check; docs/auditing-a-claim.md#truth-checks says of each what it asks", ""),
     ("check_group", "VARCHAR", "What kind of check it is, such as second source or units", ""),
     ("meaning", "VARCHAR", "What checked_value is, in words", ""),
     ("advice", "VARCHAR", "What to do where the check differs", ""),
