@@ -103,8 +103,10 @@ class ChatChannel:
 
 def chat(url: str, *, number: int) -> ChatChannel:
     """Return the channel of one address. Raises SettingsError, which names its place in the list alone."""
+    from extract.web import certificates
     from flows.config.alert_settings import URLS
 
+    certificates.share()
     with _overheard():
         import apprise
 
