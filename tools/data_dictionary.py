@@ -27,8 +27,8 @@ HEAD = """\
 # Data dictionary
 
 Made by `python tools/data_dictionary.py` from the published file and the columns of `warehouse/schema`. The file has
-the same texts: in `mart.data_dictionary`, and as comments on tables and columns. A column means the same wherever its name
-occurs. Amounts are in the unit given, times are UTC, and NULL is unknown, never 0.
+the same texts: in `mart.data_dictionary`, and as comments on tables and columns. A column means the same wherever its
+name occurs. Amounts are in the unit given, times are UTC, and NULL is unknown, never 0.
 """
 KINDS = {"mart": "Tables", "int": "What they are made of", "core": "The log and its facts"}
 TABLES = """
