@@ -73,10 +73,10 @@ def published_with(*asked: str) -> Iterator[None]:
     """Let runs publish the marts and macros asked for and what they rest on, without audit, comments and pages."""
     marts, macros = needed(*asked)
     with undescribed(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("flows.collect.steps.MARTS", marts)
-        patch.setattr("flows.collect.steps.MACROS", macros)
-        patch.setattr("flows.collect.steps.PUBLIC", ())
-        patch.setattr("flows.collect.steps.create_formulas", formulas_of((*marts, *macros)))
-        patch.setattr("flows.collect.steps.audit_tables.TABLES", ())
+        patch.setattr("flows.collect.publisher.MARTS", marts)
+        patch.setattr("flows.collect.publisher.MACROS", macros)
+        patch.setattr("flows.collect.publisher.PUBLIC", ())
+        patch.setattr("flows.collect.publisher.create_formulas", formulas_of((*marts, *macros)))
+        patch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
         patch.setattr("flows.collect.pages.noted", no_pages)
         yield

@@ -96,7 +96,7 @@ def _door(settings: Settings) -> Row:
     from extract.aws.price_list import places
 
     chosen = settings.source("aws_price_list")
-    if places.door(chosen) == "api":
+    if places.access(chosen) == "api":
         return ok("AWS prices", "through the Price List API, with the credentials found")
     return ok(
         "AWS prices",
@@ -110,7 +110,7 @@ def _permissions() -> list[Row]:
     # Imported here: the shell must not wait for boto3 where nothing is asked.
     from extract.aws.price_list import places
 
-    if places.door({"door": "auto"}) != "api":
+    if places.access({"access": "auto"}) != "api":
         return [_note(each, "not asked: no credentials") for each in PERMISSIONS]
     import botocore.exceptions
 
@@ -125,19 +125,18 @@ def _permissions() -> list[Row]:
 def _quotas(settings: Settings) -> list[Row]:
     """Say of each of AWS's best options whether the account's quota allows one machine; nothing without a file."""
     from extract.aws.price_list import places
-    from flows.config import decision_settings
     from flows.doctor import quotas
 
     file = settings.data_dir / "prices.duckdb"
     if not file.exists():
         return []
     try:
-        needs = quotas.needed(file, decision_settings.read(settings))
+        needs = quotas.needed(file, settings.decision)
     except ChipledgerError as error:
         return [warn("quotas", f"not asked: {error}", "`chipledger build` makes the file anew")]
     if not needs:
         return [warn("quotas", "not asked: no option of AWS is the best of any workload")]
-    if places.door({"door": "auto"}) != "api":
+    if places.access({"access": "auto"}) != "api":
         return quotas.checked(needs, lambda _region: "not asked: no credentials")
     return quotas.checked(needs, _quotas_of)
 

@@ -29,7 +29,7 @@ def all_checks(
         *data_files.checks(settings, clock()),
         *shared_warehouse.checks(settings, clock(), offline=offline),
         *fleet.doctor(settings),
-        *services.alerts(settings, environ),
+        *services.alerts(settings),
         *services.heartbeat(settings),
     ]
     if offline:
@@ -39,4 +39,4 @@ def all_checks(
     progress("asking what credentials allow")
     rows += aws.checks(settings)
     progress("asking the mail server and Prefect")
-    return rows + services.mails(settings, environ) + services.prefect(environ)
+    return rows + services.mails(settings) + services.prefect(environ)

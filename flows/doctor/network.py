@@ -72,7 +72,7 @@ def addresses(source: "Source", chosen: Mapping[str, object]) -> tuple[str, ...]
         own = {"url": (ecb_rates if source.name == ecb_rates.SOURCE.name else capacity_block_rates).URL}
     elif source.name == spot_feed.SOURCE.name:
         own = {"prices_url": spot_feed.PRICES_URL, "advisor_url": spot_feed.ADVISOR_URL}
-    elif "bulk_url" in source.settings and places.door(chosen) == "bulk":
+    elif "bulk_url" in source.settings and places.access(chosen) == "bulk":
         own = {"bulk_url": places.bulk_url(chosen, places.partition_of("us-east-1"))}
     return tuple(str(chosen.get(name) or url) for name, url in own.items())
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import duckdb
 
-from flows.config.decision_settings import DecisionSettings
+from flows.config.settings import DecisionSettings
 from flows.decisions import choose
 from warehouse.errors import ChipledgerError
 from warehouse.reference import machine_facts

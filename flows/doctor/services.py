@@ -5,9 +5,7 @@ import smtplib
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from flows.config import alert_settings, mail_settings
-from flows.config.mail_settings import MailSettings
-from flows.config.settings import Settings
+from flows.config.settings import CHAT_ADDRESSES, PASSWORD, MailSettings, Settings
 from flows.doctor.row import Row, fail, ok, warn
 from flows.mail import sending
 from warehouse.errors import SettingsError, SourceError
@@ -39,15 +37,15 @@ def prefect(environ: Mapping[str, str]) -> list[Row]:
     return [ok("Prefect", f"{place} answers")]
 
 
-def mails(settings: Settings, environ: Mapping[str, str]) -> list[Row]:
+def mails(settings: Settings) -> list[Row]:
     """Return whether the mail server takes us: connection, TLS and password, and no message."""
-    if not settings.mail:
+    if not settings.mail.is_set:
         return [ok("mail", "not set up", "docs/mail.md shows the table [mail]")]
     try:
-        chosen = mail_settings.read({"to": list(alert_settings.read(settings).to), **settings.mail}, environ)
+        chosen = settings.mail_to_send(to=settings.alerts.to)
     except SettingsError as error:
         return [fail("mail", str(error), "docs/mail.md shows the table [mail]")]
-    return [_ses(chosen) if chosen.through == "ses" else _smtp(sending.Smtp(chosen))]
+    return [_ses(chosen) if chosen.transport == "ses" else _smtp(sending.Smtp(chosen))]
 
 
 def _smtp(post: sending.Smtp) -> Row:
@@ -56,9 +54,7 @@ def _smtp(post: sending.Smtp) -> Row:
     try:
         post.greet()
     except smtplib.SMTPAuthenticationError as error:
-        return fail(
-            "mail", f"{place}: password refused ({error.smtp_code})", f"Check mail.user, {mail_settings.PASSWORD}"
-        )
+        return fail("mail", f"{place}: password refused ({error.smtp_code})", f"Check mail.user, {PASSWORD}")
     except (OSError, smtplib.SMTPException) as error:
         told = f"{place}: {type(error).__name__}: {post.told(error)}"
         return fail("mail", told, "Check mail.host, mail.port and mail.tls")
@@ -86,13 +82,13 @@ def _ses(chosen: MailSettings) -> Row:
     return ok("mail", "Amazon SES may send")
 
 
-def alerts(settings: Settings, environ: Mapping[str, str]) -> list[Row]:
+def alerts(settings: Settings) -> list[Row]:
     """Return whether anybody is told at once, and whether each address can be read; none is told now."""
-    urls = alert_settings.urls(environ)
+    urls = settings.chat_urls()
     try:
-        chosen = alert_settings.read(settings)
+        chosen = settings.alerts
         if chosen.to:
-            alert_settings.mail_of(settings, environ)
+            settings.mail_to_send(to=chosen.to)
         if urls:
             from flows.alerts import channels
 
@@ -102,9 +98,7 @@ def alerts(settings: Settings, environ: Mapping[str, str]) -> list[Row]:
     except SettingsError as error:
         return [fail("alerts", str(error), "docs/mail.md#alerts")]
     if not names and not chosen.to:
-        return [
-            ok("alerts", "nobody is told", f"Addresses stand in {alert_settings.URLS} and alerts.to: docs/mail.md#alerts")
-        ]
+        return [ok("alerts", "nobody is told", f"Addresses stand in {CHAT_ADDRESSES} and alerts.to: docs/mail.md#alerts")]
     services = sorted(name.partition(":")[0] for name in names)
     return [
         ok("alerts", ", ".join([*services, *(["mail"] * len(chosen.to))]), "`chipledger alert --dry-run` shows them")

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-from flows.config import private_settings
-from flows.config.settings import Settings
+from flows.config.settings import PrivateSettings, Settings
 from flows.private import fleet_file
 from flows.private import names as private_names
 from flows.private import prices as private_prices
@@ -57,17 +56,14 @@ def build(settings: Settings, built_at: datetime) -> Path | None:
     private file stays. The caller holds the writer's lock.
     """
     target = settings.data_dir / FILE_NAME
-    if not settings.private:
-        target.unlink(missing_ok=True)
-        return None
-    named = private_settings.read(settings)
+    named = settings.private
     if named.prices is None and named.fleet is None:
         target.unlink(missing_ok=True)
         return None
     documents = _documents(named, built_at)
     landing = Landing(settings.data_dir / "landing")
     for document in documents.values():
-        landing.keep(document, mode=MODE)
+        landing.store(document, mode=MODE)
 
     def made(part: Path) -> None:
         mask = os.umask(0o077)  # from its first byte on the file is its owner's alone
@@ -88,7 +84,7 @@ def in_memory(settings: Settings, now: datetime) -> duckdb.DuckDBPyConnection:
 
     Raises ChipledgerError where none is named, or one is wrong. The caller closes it.
     """
-    named = private_settings.read(settings)
+    named = settings.private
     if named.prices is None and named.fleet is None:
         raise ChipledgerError(
             "no private file is named",
@@ -140,7 +136,7 @@ def fill(con: duckdb.DuckDBPyConnection, overlay: Overlay, built_at: datetime) -
     _describe(con)
 
 
-def _documents(named: private_settings.PrivateSettings, at: datetime) -> dict[str, Document]:
+def _documents(named: PrivateSettings, at: datetime) -> dict[str, Document]:
     """Return the files that are named, as they are now. Raises ChipledgerError where one cannot be read."""
     paths = {"prices": named.prices, "fleet": named.fleet}
     return {name: _document(path, at) for name, path in paths.items() if path is not None}

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from cost_file import P5, lines
 
 from flows.cli import main
-from flows.config.decision_settings import DecisionSettings
+from flows.config.settings import DecisionSettings
 from flows.decisions import choose
 from warehouse.errors import ChipledgerError, SettingsError
 

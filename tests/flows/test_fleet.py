@@ -243,9 +243,8 @@ def test_the_commands(data: Path, tmp_path: Path) -> None:
     """`fleet` tells counts before sums, `check` what is not matched and why, `query` has the tables as private.*."""
     chosen = settings(data, tmp_path)
     toml = tmp_path / "chipledger.toml"
-    toml.write_text(
-        f"data_dir = '{data}'\n[private]\n" + "".join(f"{name} = '{path}'\n" for name, path in chosen.private.items())
-    )
+    named = chosen.private.model_dump(exclude_unset=True)
+    toml.write_text(f"data_dir = '{data}'\n[private]\n" + "".join(f"{name} = '{named[name]}'\n" for name in named))
 
     def call(*words: str) -> tuple[int, str]:
         result = CliRunner().invoke(main.main, ["--settings", str(toml), *words])

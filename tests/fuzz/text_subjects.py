@@ -33,7 +33,7 @@ heartbeat_url = "https://example.com/beat"
 
 [sources.aws_price_list]
 enabled = true
-door = "bulk"
+access = "bulk"
 regions = ["us-east-1", "eu-west-1"]
 
 [sources.vast]

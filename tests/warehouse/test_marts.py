@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from few_marts import LEAST_MARTS, undescribed
-from looks import ParsedLook, Row, day, look, row
+from looks import ParsedFetch, Row, day, look, row
 from published import query
 
 from warehouse.log import db
@@ -31,7 +31,7 @@ def con(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def put(con: duckdb.DuckDBPyConnection, tmp_path: Path):
     """Return a function that loads looks, publishes at a day, and returns the file."""
 
-    def loaded(*looks: ParsedLook, at: float = 10) -> Path:
+    def loaded(*looks: ParsedFetch, at: float = 10) -> Path:
         for each in looks:
             con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
             load(con, [each], recorded_at=each.observed_at)
@@ -43,11 +43,11 @@ def put(con: duckdb.DuckDBPyConnection, tmp_path: Path):
         yield loaded
 
 
-def live(at: float, *rows: Row, **others: object) -> ParsedLook:
+def live(at: float, *rows: Row, **others: object) -> ParsedFetch:
     return look(at, *rows, trusted=True, **others)
 
 
-def past(at: float, *rows: Row, source: str = "offline_archive") -> ParsedLook:
+def past(at: float, *rows: Row, source: str = "offline_archive") -> ParsedFetch:
     return look(at, *rows, source=source, complete=False, archived=True)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from few_marts import LEAST_MARTS, formulas_of
-from looks import ParsedLook, day, look, row
+from looks import ParsedFetch, day, look, row
 from published import content, query
 
 from transform.models import MARTS, Mart
@@ -35,7 +35,7 @@ for line in sys.stdin:
 """
 
 
-def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedLook) -> None:
+def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch) -> None:
     """Load looks, with the documents that they name."""
     for each in looks:
         con.execute(

@@ -16,7 +16,7 @@ from log_days import rate, told
 from looks import Row, look, row
 
 from warehouse.log import db
-from warehouse.log.batch import ParsedLook
+from warehouse.log.parsed import ParsedFetch
 from warehouse.publish import published_file
 
 SOURCES = [
@@ -45,7 +45,7 @@ class World:
         self.dice = random.Random(seed)  # noqa: S311 - chance, no secret
         self.price = {name: self.dice.uniform(1, 50) for name in (*TYPES, "H100", "H200")}
 
-    def looks(self, at: int) -> Iterator[tuple[ParsedLook, float]]:
+    def looks(self, at: int) -> Iterator[tuple[ParsedFetch, float]]:
         """Yield the looks that are learnt on a day, each with when it was learnt."""
         dice = self.dice
         for name in self.price:

@@ -12,8 +12,8 @@ from looks import Row, day, look, row
 from two_files import chip, dated, differences, n_taken_over, put
 
 from warehouse.log import db
-from warehouse.log.batch import ParsedLook
 from warehouse.log.load import decide
+from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import listed
 from warehouse.publish import incremental_offers, published_file
 
@@ -38,7 +38,7 @@ class World:
         self.price = {name: self.dice.uniform(1, 50) for name in (*TYPES, *CHIPS)}
         self.host = {number: self.dice.uniform(1, 4) for number in range(8)}
 
-    def looks(self, at: int) -> Iterator[ParsedLook]:
+    def looks(self, at: int) -> Iterator[ParsedFetch]:
         """Yield the looks that are learnt on a day."""
         dice, now = self.dice, at + 0.25
         for name in self.price:
@@ -102,7 +102,7 @@ class World:
     def chip(self, label: str, price: str, **others: object) -> Row:
         return chip(label, price, **({"pricing_currency": "EUR"} | others))
 
-    def imported(self, at: float, source: str) -> ParsedLook:
+    def imported(self, at: float, source: str) -> ParsedFetch:
         # Of one provider others tell, too; of the other, imports alone.
         provider = self.dice.choice(("Nebius", "Foundry"))
         chips = [self.chip(each, f"{self.price[each]:.2f}", service_provider_name=provider)
@@ -209,7 +209,7 @@ FIRST_OTHER = look(3.1, row("p5.48xlarge", "11"), source="offline_archive", scop
 
 @pytest.mark.parametrize("touching", [LATE, ARCHIVED, FIRST_OTHER], ids=["late", "archived", "another source"])
 def test_what_touches_an_offer_makes_it_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touching: ParsedLook
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touching: ParsedFetch
 ) -> None:
     """A late look, one of an archive in the same scope, and another source's word on it."""
     monkeypatch.setattr(incremental_offers, "MOST_TOUCHED", 0.9)

@@ -13,7 +13,7 @@ from looks import Row, look, row
 from two_files import chip, dated, differences, n_taken_over, put
 
 from warehouse.log import db
-from warehouse.log.batch import ParsedLook
+from warehouse.log.parsed import ParsedFetch
 from warehouse.publish import incremental_offers
 
 
@@ -31,8 +31,8 @@ def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 class Case:
     """Looks that are published, those that come after, and what a question finds of an offer in either file."""
 
-    before: tuple[ParsedLook, ...]
-    after: tuple[ParsedLook, ...]
+    before: tuple[ParsedFetch, ...]
+    after: tuple[ParsedFetch, ...]
     asked: str
     found: tuple[Any, Any]
     first: float = 3.5
@@ -41,13 +41,13 @@ class Case:
 
 def imported(
     at: float, *rows: Row, days: tuple[float, ...], source: str = "import:a", scope: str = "one file"
-) -> ParsedLook:
+) -> ParsedFetch:
     """Return a look at an imported history, whose rows are of the days given."""
     made = look(at, *rows, source=source, scope=scope, complete=False, archived=True, document=f"{source} {at}")
     return dated(made, *days)
 
 
-def pages(at: float, *rows: Row, scope: str = "nebius", source: str = "nebius", **others: Any) -> ParsedLook:
+def pages(at: float, *rows: Row, scope: str = "nebius", source: str = "nebius", **others: Any) -> ParsedFetch:
     return look(at, *rows, scope=scope, source=source, **others)
 
 
@@ -100,7 +100,7 @@ ANOTHER_COLUMN = Case(
 """A price becomes what the same chip costs with another option, of which nothing is new."""
 
 
-def three(at: float) -> ParsedLook:
+def three(at: float) -> ParsedFetch:
     rows = [chip(H100, price, service_provider_name=name) for name, price in (("A", "2"), ("B", "2.1"), ("C", "2.2"))]
     return pages(at, *rows, scope="three")
 
@@ -127,7 +127,7 @@ AN_EARLIER_FIRST_LOOK = Case(
 """A look gives a price that began before all others of its scope: what came later was new."""
 
 
-def regions(at: float, scope: str, prices: list[float]) -> ParsedLook:
+def regions(at: float, scope: str, prices: list[float]) -> ParsedFetch:
     rows = [chip(H100, f"{price:.4f}", region_id=f"{scope}{number}") for number, price in enumerate(prices)]
     return pages(at, *rows, scope=scope)
 

@@ -77,6 +77,12 @@ from (
         'no P or Trn family is sold in two sizes in one place'
     ),
     (
+        'chip_count', 'units', 'Instance types of AWS with another number of chips in EC2''s answer than in the table',
+        0, 0, 'types',
+        'Correct core.instance_type, or add an override with its reason; prices of the type are held until then',
+        'EC2 answered no instance types: the source aws_instance_types needs credentials'
+    ),
+    (
         'regions_agree', 'units', 'Price of one machine in one region / the median of all regions, on demand',
         0.5, 2.5, 'ratio',
         'Read the example''s document: a currency, unit or column may be another there',

@@ -1,4 +1,4 @@
-"""The dated table of accelerators against what EC2's API says."""
+"""The reference table of instance types against EC2's own answers."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,7 +7,9 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from warehouse.reference.instance_types import InstanceType
+import duckdb
+
+from warehouse.reference.instance_types import InstanceType, read_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,6 +55,23 @@ def disagreements(capability: "pl.DataFrame", table_rows: Iterable[InstanceType]
                 )
             )
     return tuple(found)
+
+
+def chip_counts(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the instance types whose number of chips EC2's last answer and the table give differently: why, by type.
+
+    Types that EC2 answers without a count are left out, as are those with an override.
+    """
+    import polars as pl
+
+    last = con.execute(
+        "select * from core.instance_capability qualify api_accelerator_count is not null and row_number() over "
+        "(partition by region_id, instance_type order by observed_at desc, recorded_at desc) = 1"
+    ).to_arrow_table()
+    if not last.num_rows:
+        return {}
+    found = disagreements(pl.DataFrame(last), read_table())
+    return {each.instance_type: str(each) for each in reversed(found) if each.field == "accelerator_count"}
 
 
 def _differences(row: Mapping[str, Any], fact: InstanceType | None) -> Iterator[tuple[str, object, object]]:
