@@ -9,7 +9,7 @@ import pytest
 from few_marts import undescribed
 from log_days import rate, told
 from looks import Row, day, look, row
-from two_files import chip, dated, differences, n_taken_over, put
+from two_files import chip, dated, differences, n_incremental_builds, put
 
 from warehouse.log import db
 from warehouse.log.load import decide
@@ -24,8 +24,8 @@ CHIPS = ("H100", "H200", "B200", "A100 SXM", "L40S")
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Take over from files of any size, and leave out comments: they are tested elsewhere."""
-    monkeypatch.setattr(incremental_offers, "LEAST_EVENTS", 0)
-    monkeypatch.setattr(incremental_offers, "LEAST_EVENTS_EACH", 0)
+    monkeypatch.setattr(incremental_offers, "MIN_EVENTS", 0)
+    monkeypatch.setattr(incremental_offers, "MIN_EVENTS_PER_OFFER", 0)
     with undescribed():
         yield
 
@@ -123,7 +123,7 @@ class World:
 
 def compare(folder: Path, *, seed: int, days: int, since: int) -> int:
     """Publish a made-up history day by day, and each day also where no file stands; return how many took over."""
-    world, n_taken = World(seed), 0
+    world, n_incremental = World(seed), 0
     with db.writer(folder / "writer") as con:
         for at in range(days):
             for each in world.looks(at):
@@ -134,14 +134,14 @@ def compare(folder: Path, *, seed: int, days: int, since: int) -> int:
             if at < since or world.dice.random() < 0.15:
                 continue
             daily = put(con, folder / "daily", at + 0.5)
-            n_taken += n_taken_over(daily) > 0
+            n_incremental += n_incremental_builds(daily) > 0
             (folder / "once" / published_file.FILE_NAME).unlink(missing_ok=True)
             assert differences(daily, put(con, folder / "once", at + 0.5)) == {}, f"seed {seed}, day {at}"
-    return n_taken
+    return n_incremental
 
 
 def test_a_file_that_takes_over_is_the_one_made_from_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(incremental_offers, "MOST_TOUCHED", 1)
+    monkeypatch.setattr(incremental_offers, "MAX_TOUCHED_SHARE", 1)
     assert compare(tmp_path, seed=1, days=17, since=12) >= 3
 
 
@@ -151,7 +151,7 @@ def test_a_file_that_takes_over_is_the_one_made_from_nothing(tmp_path: Path, mon
 def test_long_histories_that_take_over_are_those_made_from_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(incremental_offers, "MOST_TOUCHED", 1)
+    monkeypatch.setattr(incremental_offers, "MAX_TOUCHED_SHARE", 1)
     assert compare(tmp_path, seed=seed, days=40, since=4) > 20
 
 
@@ -195,7 +195,7 @@ def test_untouched_offers_are_taken_over_with_how_long_they_held(tmp_path: Path)
         file = three_days(con, tmp_path)
         told(con, look(3.25, *four("11", "12")), learnt=3.25)
         put(con, tmp_path, 3.5)
-    assert (n_taken_over(file), spoiled(file)) == (1, ["p5.48xlarge"])
+    assert (n_incremental_builds(file), spoiled(file)) == (1, ["p5.48xlarge"])
     assert last_seen(file) == [
         ("g5.xlarge", "2026-01-04"), ("g6.xlarge", "2026-01-04"), ("p4d.24xlarge", "2026-01-04"),
         ("p5.48xlarge", "2026-01-04"), ("trn1.2xlarge", "2026-01-03"),
@@ -212,18 +212,18 @@ def test_what_touches_an_offer_makes_it_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touching: ParsedFetch
 ) -> None:
     """A late look, one of an archive in the same scope, and another source's word on it."""
-    monkeypatch.setattr(incremental_offers, "MOST_TOUCHED", 0.9)
+    monkeypatch.setattr(incremental_offers, "MAX_TOUCHED_SHARE", 0.9)
     with db.writer(tmp_path / "writer") as con:
         file = three_days(con, tmp_path)
         told(con, touching, learnt=3.2)
         put(con, tmp_path, 3.5)
-    assert n_taken_over(file) == 1
+    assert n_incremental_builds(file) == 1
     assert "p5.48xlarge" not in spoiled(file)
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("MOST_TOUCHED", 0.1), ("LEAST_EVENTS", 1000), ("LEAST_EVENTS_EACH", 2), ("IN_A_ROW", 0)],
+    [("MAX_TOUCHED_SHARE", 0.1), ("MIN_EVENTS", 1000), ("MIN_EVENTS_PER_OFFER", 2), ("MAX_INCREMENTAL_BUILDS", 0)],
     ids=str,
 )
 def test_all_is_made_where_taking_over_is_not_worth_it(
@@ -235,12 +235,12 @@ def test_all_is_made_where_taking_over_is_not_worth_it(
         file = three_days(con, tmp_path)
         told(con, look(3.25, *four("12", "11")), learnt=3.25)
         put(con, tmp_path, 3.5)
-    assert (n_taken_over(file), spoiled(file)) == (0, [])
+    assert (n_incremental_builds(file), spoiled(file)) == (0, [])
 
 
 @pytest.mark.parametrize(
     "spoil",
-    ["update core.source set precedence = 11 where source = 'nebius'", "delete from core.instance_type "
+    ["update core.source set precedence = 11 where source = 'nebius'", "delete from ref.instance_type "
      "where accelerator_kind = 'fpga'", "update meta.build set sql_sha256 = 'another'"],
 )  # fmt: skip
 def test_all_is_made_where_what_all_rests_on_differs(tmp_path: Path, spoil: str) -> None:
@@ -251,16 +251,16 @@ def test_all_is_made_where_what_all_rests_on_differs(tmp_path: Path, spoil: str)
             before.execute(spoil)
         told(con, look(3.25, row("trn1.2xlarge", "1"), scope="b"), learnt=3.25)
         put(con, tmp_path, 3.5)
-    assert (n_taken_over(file), spoiled(file)) == (0, [])
+    assert (n_incremental_builds(file), spoiled(file)) == (0, [])
 
 
 def test_files_that_take_over_are_counted_and_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(incremental_offers, "IN_A_ROW", 2)
+    monkeypatch.setattr(incremental_offers, "MAX_INCREMENTAL_BUILDS", 2)
     found = []
     with db.writer(tmp_path / "writer") as con:
         file = three_days(con, tmp_path)
         for at in (3.25, 4.25, 5.25, 6.25):
             told(con, look(at, row("trn1.2xlarge", "1"), scope="b"), learnt=at)
             put(con, tmp_path, at + 0.25)
-            found.append(n_taken_over(file))
+            found.append(n_incremental_builds(file))
     assert found == [1, 2, 0, 1]
