@@ -64,8 +64,8 @@ class Source:
     gives the looks of one scope between two dates (None: open), oldest first; they are archived and never complete.
     `settings` names what a deployment may choose of it, beside `enabled`. `polite` sources go through
     `extract.web.polite`: robots.txt is minded and hosts are given a pause. A source with `off_because` is collected
-    only
-    where a deployment says `enabled = true`; the text says why.
+    only where a deployment says `enabled = true`; the text says why. `credentials` names environment variables and AWS
+    actions in backticks, for docs/sources.md.
     """
 
     name: str
@@ -83,6 +83,7 @@ class Source:
     settings: tuple[str, ...] = ()
     polite: bool = False
     off_because: str = ""
+    credentials: str = "none"
 
 
 @contextmanager

@@ -324,4 +324,5 @@ SOURCE = Source(
     fetch=fetch,
     parse=parse,
     off_because=OFF_BECAUSE,
+    credentials=f"none, or `{SEEWEB_KEY}`",
 )

@@ -223,6 +223,7 @@ SOURCE = dataclasses.replace(
         parse=parse,
         pages=answers_of,
         off_because=OFF_BECAUSE,
+        credentials=f"none, or `{TOKEN_VARIABLE}`",
     ),
     scopes=scopes,
 )

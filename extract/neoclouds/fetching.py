@@ -40,6 +40,7 @@ def web_source(
     max_age: timedelta = timedelta(days=3),
     off_because: str = "",
     settings: tuple[str, ...] = (),
+    credentials: str = "none",
 ) -> Source:
     """Return a source that asks one address, or all `pages` of an answer, and keeps what came as one document.
 
@@ -81,6 +82,7 @@ def web_source(
         settings=("url", *settings),
         polite=True,
         off_because=off_because,
+        credentials=credentials,
     )
 
 

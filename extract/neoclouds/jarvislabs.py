@@ -125,6 +125,7 @@ SOURCE = dataclasses.replace(
         parse=parse,
         pages=pages,
         max_age=timedelta(days=3),
+        credentials=f"`{KEY}`",
     ),
     scopes=scopes,
 )

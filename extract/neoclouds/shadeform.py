@@ -224,4 +224,5 @@ SOURCE = web_source(
     pages=pages,
     max_age=timedelta(days=1),
     off_because=OFF_BECAUSE,
+    credentials=f"none, or `{KEY}`",
 )

@@ -364,6 +364,7 @@ SOURCE = dataclasses.replace(
         max_age=timedelta(days=1),
         off_because=OFF_BECAUSE,
         settings=("gpu_names",),
+        credentials=f"none, or `{KEY}`",
     ),
     scopes=scopes,
 )

@@ -200,7 +200,7 @@ def makeorbuy(
 ) -> None:
     """Say from which load machines of one's own are cheaper than a hosted model, by a CSV of hosted prices.
 
-    docs/break-even.md lists its columns, and what of AWS's price list counts. Machines are paid whole, all month.
+    docs/deciding.md lists its columns, and what of AWS's price list counts. Machines are paid whole, all month.
     """
     with output.errors(in_json=in_json):
         from flows.decisions import bedrock as price_list

@@ -23,7 +23,7 @@ SHOWN = 12
 def commitments(read: Reader, *, horizon: float | None, in_json: bool) -> None:
     """Say how many nodes of each line of the fleet to commit to, with the range, and what being wrong costs.
 
-    Use and expectations are read from fleet.csv and the table [decision] of the settings: docs/commitments.md.
+    Use and expectations are read from fleet.csv and the table [decision] of the settings: docs/deciding.md.
     """
     with output.errors(in_json=in_json):
         from flows.decisions import commitments as asked
@@ -115,7 +115,7 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
 def choose(read: Reader, /, *, in_json: bool, **given: Any) -> None:
     """Say which option is the cheapest feasible one for each workload, by how much, and what would change that.
 
-    What is not given is read from the table [decision] of the settings: docs/choosing.md.
+    What is not given is read from the table [decision] of the settings: docs/deciding.md.
     """
     with output.errors(in_json=in_json):
         from flows.decisions import choose as asked

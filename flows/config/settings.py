@@ -385,12 +385,14 @@ class Settings(BaseSettings):
         "USD", description="pages and mail show it next to US dollars, at the ECB's rate: docs/reports.md"
     )
     mail: MailSettings = Field(MailSettings(), description="the weekly mail: docs/mail.md")
-    alerts: AlertSettings = Field(AlertSettings(), description="what the daily run reports at once: docs/alerts.md")
+    alerts: AlertSettings = Field(
+        AlertSettings(), description="what the daily run reports at once: docs/mail.md#alerts"
+    )
     costs: CostSettings = Field(CostSettings(), description="costs that no figure includes")
-    decision: DecisionSettings = Field(DecisionSettings(), description="inputs of decisions: docs/choosing.md")
+    decision: DecisionSettings = Field(DecisionSettings(), description="inputs of decisions: docs/deciding.md")
     private: PrivateSettings = Field(PrivateSettings(), description="your own prices, never published: docs/fleet.md")
     retention: RetentionSettings = Field(
-        RetentionSettings(), description="when old pages and files are removed: docs/backup.md"
+        RetentionSettings(), description="when old pages and files are removed: docs/operating.md"
     )
     ranking: RankingSettings = Field(RankingSettings(), description="prices too old to rank: docs/querying.md")
     site: SiteSettings = Field(SiteSettings(), description="the pages in the reports folder")
@@ -403,7 +405,7 @@ class Settings(BaseSettings):
 
     cache_dir: Path | None = Field(None, description="where backfills store the clone of skypilot_catalog")
     mail_password: SecretStr | None = Field(None, description="password of [mail]'s user")
-    alert_urls: SecretStr | None = Field(None, description="addresses of chat services: docs/alerts.md")
+    alert_urls: SecretStr | None = Field(None, description="addresses of chat services: docs/mail.md#alerts")
 
     def __init__(self, **values: Any) -> None:
         """Check the values. Raises SettingsError that names the first fault."""

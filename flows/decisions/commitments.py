@@ -49,7 +49,7 @@ def answer(
             "there is no fleet to cover",
             field="private.fleet",
             value="",
-            hint="Name a fleet.csv in [private] and run `chipledger build`: docs/commitments.md",
+            hint="Name a fleet.csv in [private] and run `chipledger build`: docs/deciding.md",
         )
     with duckdb.connect(str(private), read_only=True) as con:
         fleet = rows(con, "from fleet_line order by line_number")

@@ -20,7 +20,7 @@ UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
 ASSUMED_MFU = 0.4
 """The middle of what Llama 3's makers report in BF16 on up to 16,384 H100, 38 to 43 % (arXiv 2407.21783, table 4)."""
 DEMAND_LOG = {"bandwidth": 0.6, "compute": 0.5}
-"""Shares of a bound above which a figure is possible, and needs its run log to be believed (docs/physics.md)."""
+"""Shares of a bound above which a figure is possible, and needs its run log to be believed (docs/cost-per-token.md)."""
 
 SAME_POINT = (
     "model_name",

@@ -43,7 +43,7 @@ class Hosted:
 HOSTED = Model(
     key="provider",
     fields=fields_of(Hosted),
-    help="docs/break-even.md",
+    help="docs/deciding.md",
     may_be_zero=("input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million"),
     rules=(Rule("url", "not an address such as https://example.com/pricing", "regexp_like(url, '^https?://')"),),
     unique=("provider", "model", "as_of"),

@@ -96,9 +96,11 @@ def alerts(settings: Settings) -> list[Row]:
         else:
             names = []
     except SettingsError as error:
-        return [fail("alerts", str(error), "docs/alerts.md")]
+        return [fail("alerts", str(error), "docs/mail.md#alerts")]
     if not names and not chosen.to:
-        return [ok("alerts", "nobody is told", f"Addresses stand in {CHAT_ADDRESSES} and alerts.to: docs/alerts.md")]
+        return [
+            ok("alerts", "nobody is told", f"Addresses stand in {CHAT_ADDRESSES} and alerts.to: docs/mail.md#alerts")
+        ]
     services = sorted(name.partition(":")[0] for name in names)
     return [
         ok("alerts", ", ".join([*services, *(["mail"] * len(chosen.to))]), "`chipledger alert --dry-run` shows them")

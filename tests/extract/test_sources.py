@@ -5,11 +5,13 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from doc_blocks import script
 
 from extract import SOURCES, base, source_named
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("extract", "extract.aws", "extract.catalogues", "extract.neoclouds")
+KEY_NAME = re.compile(r"[A-Z][A-Z0-9]*_(?:API_)?(?:KEY|TOKEN)")
 NOT_SOURCES = {
     "extract": {"aws", "base", "benchmarks", "catalogues", "neoclouds", "observations", "web"},
     "extract.aws": {"bulk", "client", "line_buffer", "places"},
@@ -45,13 +47,25 @@ def test_precedence_tells_all_sources_apart():
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 def test_a_source_is_documented(source: base.Source):
-    """Each has a row in docs/sources.md, an address and terms, and numbered quirks in its module."""
+    """Each has an address and terms, numbered quirks in its module, and the keys that it reads in `credentials`."""
     module = import_module(modules()[source.name])
-    assert f"`{source.name}`" in (ROOT / "docs" / "sources.md").read_text()
+    keys = {value for value in vars(module).values() if isinstance(value, str) and KEY_NAME.fullmatch(value)}
+    assert [key for key in keys if f"`{key}`" not in source.credentials] == []
     assert source.url.startswith("https://")
     assert source.terms_url.startswith("https://")
     assert re.search(r"^1\. ", module.__doc__ or "", flags=re.MULTILINE)
     assert source is source_named(source.name)
+
+
+def test_the_page_of_sources_is_the_registry():
+    """docs/sources.md is what its tool writes: a row for each source, with a reason for each that is off."""
+    tool = script("sources_page")
+    assert tool.DOCUMENT.read_text(encoding="utf-8") == tool.page(), "run: python tools/sources_page.py"
+    rows = [line.split(" | ") for line in tool.page().splitlines() if line.startswith("| `")]
+    assert [cells[0] for cells in rows] == [f"| `{source.name}`" for source in SOURCES]
+    off = {cells[0].strip("| `") for cells in rows if cells[-1].strip(" |")}
+    assert off == {source.name for source in SOURCES if source.off_because}
+    assert any("pricing:GetProducts" in cells[4] for cells in rows)
 
 
 @pytest.mark.parametrize(

@@ -70,4 +70,5 @@ SOURCE = Source(
     fetch=fetch,
     parse=parse,
     settings=("regions", "instance_types", "durations_hours", "counts"),
+    credentials="`ec2:DescribeCapacityBlockOfferings`",
 )

@@ -64,4 +64,5 @@ SOURCE = Source(
     fetch=fetch,
     parse=parse,
     settings=("regions",),
+    credentials="`ec2:DescribeInstanceTypes`, `ec2:DescribeInstanceTypeOfferings`",
 )

@@ -74,4 +74,5 @@ SOURCE = Source(
     parse=parse,
     backfill=backfill,
     settings=("access", "regions", "bulk_url"),
+    credentials="none, or `pricing:GetProducts`",
 )

@@ -72,4 +72,5 @@ SOURCE = Source(
     fetch=fetch,
     parse=parse,
     settings=("access", "regions", "bulk_url"),
+    credentials="none, or `savingsplans:DescribeSavingsPlansOfferingRates`",
 )

@@ -84,4 +84,5 @@ SOURCE = Source(
     parse=parse,
     backfill=backfill,
     settings=("regions", "instance_types", "since", "archive_url"),
+    credentials="`ec2:DescribeSpotPriceHistory`",
 )
