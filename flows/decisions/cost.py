@@ -203,9 +203,9 @@ def training(
     return _answer(asked, formula, _trim(found), terms, left_out)
 
 
-def cheapest(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def cheapest(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return of rows at one point, chip and kind of purchase the one with the best cost_rank, or else the newest."""
-    best: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    best: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in found:
         key = tuple(row.get(name) for name in (*SAME_POINT, "utilisation"))
         if key not in best or by_rank(row) < by_rank(best[key]):
