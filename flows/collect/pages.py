@@ -35,7 +35,7 @@ def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
 
     regions = decision_settings.read(settings).regions
     with allowed.opened(file, regions) as standing:
-        told = [*allowed.words(allowed.told(regions, allowed.left_out(standing, regions))), OF_ALL]
+        told = [*allowed.lines(allowed.as_dict(regions, allowed.left_out(standing, regions))), OF_ALL]
         return site.write(
             file,
             folder,

@@ -52,7 +52,7 @@ class Need:
 def needed(file: Path, decision: DecisionSettings) -> list[Need]:
     """Return the machines of AWS's best options for the workloads. Raises ChipledgerError where the file has none."""
     try:
-        found = choose.answer(file, choose.Asked(providers=("AWS",)), decision)
+        found = choose.answer(file, choose.Query(providers=("AWS",)), decision)
     except duckdb.Error as error:
         raise ChipledgerError(str(error).splitlines()[0], source=str(file)) from error
     machines: dict[tuple[str, str, str], tuple[bool, set[str]]] = {}

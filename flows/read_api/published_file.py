@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from flows.read_api.query_process import Asker
-from flows.shared.query import rows
+from flows.shared.query import columns, rows
 from warehouse.errors import ChipledgerError
 
 Row = dict[str, Any]
@@ -27,11 +27,6 @@ MAX_NAMES = 5
 def wrong(message: str, field: str, value: object, hint: str = "") -> ChipledgerError:
     """Return the error of an argument."""
     return ChipledgerError(message, source="arguments", field=field, value=value, hint=hint)
-
-
-def columns(select: str) -> list[str]:
-    """Return the names in a select list."""
-    return [name.strip() for name in select.split(",")]
 
 
 def similar(text: str, known: Iterable[str]) -> list[str]:
@@ -74,7 +69,7 @@ class Book:
             "select column_name, any_value(unit) as unit from mart.data_dictionary "
             "where unit is not null and list_contains($tables, table_schema || '.' || table_name) "
             "and list_contains($names, column_name) group by column_name order by column_name",
-            {"tables": list(tables), "names": columns(", ".join(select))},
+            {"tables": list(tables), "names": list(columns(", ".join(select)))},
         )
         return {row["column_name"]: row["unit"] for row in found}
 

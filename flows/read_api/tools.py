@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from flows.decisions import audit as auditing
 from flows.decisions import cost
 from flows.decisions.break_even_sides import CAPACITIES, COMMITMENTS
-from flows.read_api.published_file import Book, Row, columns, cut, did_you_mean, similar, wrong
+from flows.read_api.published_file import Book, Row, cut, did_you_mean, similar, wrong
 from flows.read_api.query_process import MAX_BYTES, MAX_CHARACTERS, MAX_ROWS, MAX_SECONDS
+from flows.shared.query import columns
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
 from warehouse.reference import accelerators, claims
