@@ -158,7 +158,7 @@ class _Envelope:
         self._path: tuple[str, ...] = ()
         self._text = ""
         self._day = date.min
-        self._said: dict[str, str] = {}
+        self._header: dict[str, str] = {}
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.StartDoctypeDeclHandler = self._doctype
         parser.StartElementHandler = self._start
@@ -170,8 +170,8 @@ class _Envelope:
             start = body[:80].decode("utf-8", "replace")
             raise _refusal(f"expected the XML of the reference rates: {error}", "body", start) from error
         expected = {"subject": "Reference rates", "name": "European Central Bank"}
-        if self._said != expected:
-            raise _refusal("expected the reference rates of the European Central Bank", "Sender", self._said)
+        if self._header != expected:
+            raise _refusal("expected the reference rates of the European Central Bank", "Sender", self._header)
 
     def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_internal_subset: bool) -> None:
         raise _refusal("a DTD, which the rates never had", "DOCTYPE", name)
@@ -192,7 +192,7 @@ class _Envelope:
     def _end(self, name: str) -> None:
         text, self._text = self._text.strip(), ""
         if name.startswith(f"{_GESMES} ") and text:
-            self._said[name.rpartition(" ")[2]] = text
+            self._header[name.rpartition(" ")[2]] = text
         elif text:
             raise _refusal("text where the rates never had one", name, text)
         self._path = self._path[:-1]
@@ -210,7 +210,7 @@ def _csv_rates(body: bytes) -> tuple[Rates, int]:
     head = lines[0]
     currencies = head[1:-1] if head[-1] == "" else head[1:]
     if len({*currencies}) < len(currencies):
-        raise _refusal("a currency stands twice", "header", ",".join(currencies))
+        raise _refusal("duplicate currency", "header", ",".join(currencies))
     rates: Rates = {}
     n_missing = 0
     for line in lines[1:]:
@@ -233,7 +233,7 @@ def _new_day(rates: Rates, text: str) -> date:
     except ValueError as error:
         raise _refusal("no day of the calendar", "time", text) from error
     if day in rates:
-        raise _refusal("a day stands there twice", "time", text)
+        raise _refusal("duplicate day", "time", text)
     rates[day] = {}
     return day
 
@@ -244,7 +244,7 @@ def _add(rates: Rates, day: date, currency: str, rate: str) -> None:
     if not re.fullmatch(r"\d{1,8}(\.\d{1,10})?", rate) or not Decimal(rate):
         raise _refusal(f"expected a rate of {currency}", "rate", rate)
     if currency in rates[day]:
-        raise _refusal(f"a currency stands twice at {day}", "currency", currency)
+        raise _refusal(f"duplicate currency at {day}", "currency", currency)
     rates[day][currency] = Decimal(rate)
 
 
@@ -294,7 +294,7 @@ def _address(ctx: Context, setting: str, default: str) -> str:
 
 
 def _refusal(message: str, field: str, value: object) -> LayoutChanged:
-    return LayoutChanged(message, source=NAME, field=field, value=value, hint="Look at the landed document")
+    return LayoutChanged(message, source=NAME, field=field, value=value, hint="Check the landed document")
 
 
 SOURCE = Source(

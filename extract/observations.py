@@ -53,7 +53,7 @@ PROVIDERS = {
     "lambdalabs": "Lambda",
 } | {re.sub(_NOISE, "", name.lower()): source.provider for source in SOURCES for name in (source.name, source.provider)}
 """How providers write themselves, by their names in small letters and digits: vast.ai and Vast.ai are one."""
-MOST_HEADER_BYTES = 1 << 16
+MAX_HEADER_BYTES = 1 << 16
 """Each name is read as a column, and a million of them take hundreds of megabytes."""
 TWICE = "_duplicated_0"
 """What polars puts behind a name that stands there for the second time."""
@@ -139,7 +139,7 @@ def _rows(document: Document) -> pl.DataFrame:
         .otherwise(pl.lit("price")),
         pricing_currency=pl.when(_text("currency").fill_null("USD") == "USD")
         .then(pl.lit("USD"))
-        .otherwise(pl.format("{} beside usd_per_hour", _text("currency"))),
+        .otherwise(pl.format("{} next to usd_per_hour", _text("currency"))),
         unit_price_type=pl.lit("List"),
         unit_price=_text("usd_per_hour"),
         observed_at_utc=_text("observed_at_utc"),
@@ -166,7 +166,7 @@ def _begins(flag: pl.Expr) -> pl.Expr:
 
 
 def _read(document: Document) -> pl.DataFrame:
-    if len(document.body.partition(b"\n")[0]) > MOST_HEADER_BYTES:
+    if len(document.body.partition(b"\n")[0]) > MAX_HEADER_BYTES:
         raise LayoutChanged(
             "the header is no line of names",
             source=document.scope,
@@ -190,7 +190,7 @@ def _read(document: Document) -> pl.DataFrame:
     twice = [name.removesuffix(TWICE) for name in table.columns if name.endswith(TWICE)]
     if {*twice} & {*REQUIRED, *OPTIONAL}:
         raise LayoutChanged(
-            "a column stands twice",
+            "duplicate columns",
             source=document.scope,
             field="header",
             value=", ".join(twice),

@@ -111,11 +111,11 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     # No settings: an address meant for the live price list does not concern the archive.
     web = ArchiveWeb()
     offline = replace(ctx, web=web, landed=_landed(ctx.landed), settings={})
-    for look in versions.backfill(offline, scope, since, until):
-        if not look.documents and not web.has(VERSION_FILE.format(at=look.observed_at, region=scope)):
+    for fetched in versions.backfill(offline, scope, since, until):
+        if not fetched.documents and not web.has(VERSION_FILE.format(at=fetched.observed_at, region=scope)):
             continue  # nobody looked at this region then
-        documents = tuple(_marked(document) for document in look.documents)
-        yield replace(look, source=NAME, scope=scope, complete=False, archived=True, documents=documents)
+        documents = tuple(_marked(document) for document in fetched.documents)
+        yield replace(fetched, source=NAME, scope=scope, complete=False, archived=True, documents=documents)
 
 
 def parse(document: Document) -> Parsed:

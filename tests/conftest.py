@@ -1,5 +1,6 @@
 """What all tests share: no network but loopback, the folder of reference data, and the stand-in for AWS."""
 
+import functools
 import gc
 import os
 import secrets
@@ -238,7 +239,19 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     soon = Retries(attempts=2, pause_s=0.001)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     monkeypatch.setattr("extract.web.http.STREAM_RETRIES", soon)
-    monkeypatch.setattr("extract.web.http.HttpWeb", lambda: HttpWeb(retries=soon))
+    monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=soon))
+
+
+@pytest.fixture(autouse=True)
+def own_certificates() -> Iterator[None]:
+    """Take back the variables of certificates that a client has set for the whole process."""
+    names = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "GIT_SSL_CAINFO")
+    before = {name: os.environ.get(name) for name in names}
+    yield
+    for name, value in before.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -305,24 +305,37 @@ def _token_point(r: Reader, g: dict[str, str]) -> bool:
 
 
 def _token_split(r: Reader, g: dict[str, str]) -> bool:
-    """Return whether the lowest cost is that of the history, its change the two costs', and the parts its own."""
+    """Return whether the lowest cost is that of the history, its change the two costs', and the parts its own.
+
+    A step to an offer that had no price in the 90 days before is of a newly seen provider.
+    """
+    built = min(r.one("select built_at from meta.build"), r.until - timedelta(microseconds=1)).date()
     history = r.rows(
-        "select valid_from, usd_per_million_output_tokens, price_effect, evidence_effect, new_chip_effect from "
-        "mart.token_cost_history semi join int.headline_point using (model_name, scenario, precision, decoding, "
-        "interactivity) where accelerator_name = 'all chips' and purchase_option = 'on_demand' and valid_from < ? "
-        "order by valid_from", r.until,
+        "select h.valid_from::date, h.valid_to::date, usd_per_million_output_tokens, price_effect, evidence_effect, "
+        "new_chip_effect, not exists (from int.price_history as p where p.offer_id = h.offer_id and "
+        "p.valid_from::date < h.valid_from::date and p.last_observed_at::date + 90 >= h.valid_from::date) "
+        "from int.token_cost_history as h semi join int.headline_point "
+        "using (model_name, scenario, precision, decoding, interactivity) where "
+        "accelerator_name = 'all chips' and purchase_option = 'on_demand' and evidence_grade = 'A' order by valid_from",
     )  # fmt: skip
-    since = r.until - timedelta(days=90)
-    steps = [row for row in history if row[0] >= since and row[2] is not None]
-    parts = [math.exp(sum(row[i] for row in steps)) - 1 for i in (2, 3, 4)]
-    whole = math.prod(1 + part for part in parts) - 1
-    before = [row[1] for row in history if row[0] < since and row[1] is not None]
-    if before and abs(history[-1][1] / before[-1] - 1 - whole) > 1e-9:
+    since = built - timedelta(days=90)
+    before, now = (
+        next((row[2] for row in history if row[0] <= day and (row[1] is None or row[1] > day)), None)
+        for day in (since, built)
+    )
+    if now is None or float(f"{now:.3g}") != number(g["usd"]) or r.day(g["on"]) != f"{since:%Y-%m-%d}":
         return False
-    shown = [g["all"], g["p"], g["e"], g["c"]]
+    if before is None or "all" not in g:
+        return before is None and "all" not in g
+    steps = [row for row in history if since < row[0] <= built and row[3] is not None]
+    logs = [
+        sum(row[3] for row in steps if not row[6]), sum(row[3] for row in steps if row[6]),
+        sum(row[4] for row in steps), sum(row[5] for row in steps),
+    ]  # fmt: skip
+    shown = [g["all"], g["p"], g["n"], g["e"], g["c"]]
     return (
-        float(f"{history[-1][1]:.3g}") == number(g["usd"]) and r.day(g["on"]) == f"{since:%Y-%m-%d}"
-        and all(alike(text, value * 100) for text, value in zip(shown, [whole, *parts], strict=True))
+        abs(sum(logs) - math.log(now / before)) < 1e-9
+        and all(alike(a, b * 100) for a, b in zip(shown, [now / before - 1, *map(math.expm1, logs)], strict=True))
     )  # fmt: skip
 
 
@@ -360,9 +373,11 @@ RULES: dict[str, Rule] = {
     rf"(?P<chip>\S+) token (?P<way>AWS on demand|AWS 1 year|AWS spot|elsewhere on demand) (?P<usd>{PRICE})": _token,
     rf"output tokens: (?P<model>\S+), (?P<i>{PRICE}) tokens in and (?P<o>{PRICE}) out, (?P<s>{PRICE}) tokens a second":
         _token_point,
-    rf"on any chip: (?P<usd>{PRICE}) \([^)]*\); since (?P<on>{DAY}) (?P<all>[+{MINUS}]{PRICE} %): prices seen "
-    rf"(?P<p>[+{MINUS}]{PRICE} %), software (?P<e>[+{MINUS}]{PRICE} %), new chips (?P<c>[+{MINUS}]{PRICE} %)":
+    rf"on any chip: (?P<usd>{PRICE}) \([^)]*\); since (?P<on>{DAY}) (?P<all>[+{MINUS}]{PRICE} %): prices "
+    rf"(?P<p>[+{MINUS}]{PRICE} %), newly seen providers (?P<n>[+{MINUS}]{PRICE} %), "
+    rf"software (?P<e>[+{MINUS}]{PRICE} %), new chips (?P<c>[+{MINUS}]{PRICE} %)":
         _token_split,
+    rf"on any chip: (?P<usd>{PRICE}) \([^)]*\); none was known on (?P<on>{DAY})": _token_split,
     rf"confirmed in the (?P<days>\d+) days to (?P<on>{DAY}) \(marketplaces (?P<markets>\d+)\)": _limits,
     r"within the limit of age, (?P<days>\d+) days": _limit,
     rf"(?P<chip>{CHIP}) at (?P<who>[^:]+?): (?P<wrong>{PRICE}) \w+ of (?P<a>{DAY}) was a mistake; (?P<right>{PRICE}) "

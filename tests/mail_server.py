@@ -14,12 +14,13 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword
 
 @dataclass
 class Server:
-    """A running server: its port, what it took, and the addresses it refuses."""
+    """A running server: its port, what it took, the addresses it refuses, and the certificate of its authority."""
 
     port: int
     taken: list[Envelope]
     refused: set[str]
     context: ssl.SSLContext
+    authority: bytes
 
 
 class Handler:
@@ -60,6 +61,8 @@ def serving(*, tls: str = "starttls") -> Iterator[Server]:
     controller.start()
     try:
         port = controller.server.sockets[0].getsockname()[1]
-        yield Server(port=port, taken=handler.taken, refused=handler.refused, context=trusting)
+        yield Server(
+            port=port, taken=handler.taken, refused=handler.refused, context=trusting, authority=ca.cert_pem.bytes()
+        )
     finally:
         controller.stop()

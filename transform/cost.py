@@ -102,6 +102,11 @@ FORMULAS = (
     Formula("usual_chips", "Chips that a headline speaks of where nobody names others", ()),
     Formula("usual_speeds", "Speeds for a user at which frontiers are read, in tokens per second", ()),
     Formula(
+        "speeds_within",
+        "Speeds for a user at which a point has rates: those of a list within its stretch, or the one that it kept",
+        _any("speeds", "speed_from", "speed_to", "kept_speed"),
+    ),
+    Formula(
         "rates_at_speed",
         "Rates of a point at one speed for a user, and how they are known, as a STRUCT",
         _any(

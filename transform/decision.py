@@ -32,6 +32,19 @@ UNIT_LOAD = Parameter("unit_tokens_per_day", "output tokens a day that one unit 
 
 FORMULAS = (
     Formula(
+        "offer_terms",
+        "Terms of an offer in a line: plan, class, payment, tier, fabric, conditions, statistic",
+        (
+            Parameter("discount_type", "kind of Savings Plan", Domain.ANY),
+            Parameter("class", "class of a Reserved offer", Domain.ANY),
+            Parameter("payment_model", "what is paid upfront", Domain.ANY),
+            Parameter("tier_name", "tier", Domain.ANY),
+            Parameter("fabric_name", "network between machines", Domain.ANY),
+            Parameter("condition_text", "conditions", Domain.ANY),
+            Parameter("statistic_name", "what the amount is", Domain.ANY),
+        ),
+    ),
+    Formula(
         "commitment_class",
         "How long one is bound by a purchase option and its term in hours, in words",
         (

@@ -162,5 +162,5 @@ def text(entry: Mapping[str, object], name: str, *, source: str) -> str:
 
 def refusal(message: str, field: str, value: object, *, source: str) -> LayoutChanged:
     """Return the error for a document that is not as it should be."""
-    hint = f"The source {source} has to be taught the new layout"
+    hint = f"The source {source} has to be updated for the new layout"
     return LayoutChanged(message, source=source, field=field, value=value, hint=hint)

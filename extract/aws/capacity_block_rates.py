@@ -136,7 +136,7 @@ def _rate(hourly: str, chip: str, count: str) -> str:
 
 
 def _refusal(message: str, value: object) -> LayoutChanged:
-    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Look at the landed document")
+    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Check the landed document")
 
 
 SOURCE = Source(

@@ -5,14 +5,21 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from traceback import walk_tb
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from extract.base import Context
+from extract.web import strict_json, strict_xml
 from warehouse.documents import Document
 from warehouse.errors import CredentialsMissing, LayoutChanged, SourceError, Unavailable
 
 if TYPE_CHECKING:
+    from botocore.awsrequest import AWSPreparedRequest, AWSResponse
     from botocore.loaders import Loader
+    from botocore.session import Session
+
+    from extract.web.http import HttpWeb
 
 ATTEMPTS = 5
 """Where AWS_MAX_ATTEMPTS does not say otherwise."""
@@ -26,83 +33,78 @@ QUERY_LIMIT_BYTES = 256 << 20
 """For all pages of a query, which are held in memory: many times those of the largest region."""
 BODY = "chipledger:body"
 """Where our hook leaves an answer's bytes; no member of a service model has a colon in its name."""
-
-UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "doesn't match")
-"""What OpenSSL says of a certificate that it refuses, and urllib3 of one for another name."""
 NETWORK_HINT = "Check the network, and that the region has this service"
 SETTINGS_HINT = "Check the region and the settings"
 
 REFUSED = frozenset(
     {
-        "AccessDenied",
-        "AccessDeniedException",
-        "AuthFailure",
-        "Blocked",
-        "ExpiredToken",
-        "ExpiredTokenException",
-        "IncompleteSignature",
-        "InvalidClientTokenId",
-        "InvalidSignatureException",
-        "MissingAuthenticationToken",
-        "MissingAuthenticationTokenException",
-        "NotAuthorized",
-        "OptInRequired",
-        "PendingVerification",
-        "RequestExpired",
-        "SignatureDoesNotMatch",
-        "UnauthorizedException",
-        "UnauthorizedOperation",
+        "AccessDenied", "AccessDeniedException", "AuthFailure", "Blocked", "ExpiredToken", "ExpiredTokenException",
+        "IncompleteSignature", "InvalidClientTokenId", "InvalidSignatureException", "MissingAuthenticationToken",
+        "MissingAuthenticationTokenException", "NotAuthorized", "OptInRequired", "PendingVerification",
+        "RequestExpired", "SignatureDoesNotMatch", "UnauthorizedException", "UnauthorizedOperation",
         "UnrecognizedClientException",
     }
+)  # fmt: skip
+FIRST_REFUSAL = 301
+"""The first status that botocore takes for an error."""
+XML_REFUSAL = (
+    b"<Response><Errors><Error><Code>%d</Code><Message>no answer of the service</Message></Error></Errors></Response>"
 )
+JSON_REFUSAL = b'{"__type": "%d", "message": "no answer of the service"}'
+UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+"""What botocore's readers raise for an answer of another form, in addition to their own error."""
 PASSING = frozenset(
     {
-        "EC2ThrottledException",
-        "ExpiredNextTokenException",
-        "InternalError",
-        "InternalErrorException",
-        "InternalFailure",
-        "InternalServerException",
-        "RequestLimitExceeded",
-        "RequestThrottled",
-        "RequestThrottledException",
-        "ServiceUnavailable",
-        "Throttling",
-        "ThrottlingException",
-        "TooManyRequestsException",
-        "Unavailable",
+        "EC2ThrottledException", "ExpiredNextTokenException", "InternalError", "InternalErrorException",
+        "InternalFailure", "InternalServerException", "RequestLimitExceeded", "RequestThrottled",
+        "RequestThrottledException", "ServiceUnavailable", "Throttling", "ThrottlingException",
+        "TooManyRequestsException", "Unavailable",
     }
-)
+)  # fmt: skip
 
 
-def client(service: str, *, region: str) -> Any:
-    """Return boto3's client of a service; each of its answers carries the bytes that it was read from."""
+def session(connect_timeout_s: float = 0.0, read_timeout_s: float = 0.0) -> "Session":
+    """Return a session whose clients send through our own HTTP client, those that fetch credentials included.
+
+    So they have its limits of size and time, its proxies (SOCKS too) and its certificates, all of which botocore lacks;
+    signing, retries and reading stay botocore's. Raises SettingsError where the environment names an unusable proxy.
+    """
     # Imported here: the shell must not wait for boto3 where nothing is fetched.
-    import boto3.session
     import botocore.session
-    from botocore.config import Config
 
-    from extract.aws import session as aws_session
-    from extract.web.http import user_agent
+    from extract.web.http import HttpWeb
 
     core = botocore.session.Session()
     core.register_component("data_loader", _loader())
-    session: Any = boto3.session.Session(botocore_session=core)
+    web = HttpWeb(
+        connect_timeout_s=connect_timeout_s or CONNECT_TIMEOUT_S,
+        read_timeout_s=read_timeout_s or READ_TIMEOUT_S,
+        whole_timeout_s=WHOLE_TIMEOUT_S,
+        get_limit_bytes=ANSWER_LIMIT_BYTES,
+    )
+    handler: Any = functools.partial(_send, web)
+    core.register("before-send", handler)
+    return core
+
+
+def client(service: str, *, region: str) -> Any:
+    """Return botocore's client of a service; each of its answers carries the bytes that it was read from."""
+    from botocore.config import Config
+
+    from extract.web.http import user_agent
+
     retries: dict[str, Any] = {"mode": "adaptive"}
     if "AWS_MAX_ATTEMPTS" not in os.environ:
         retries["total_max_attempts"] = ATTEMPTS
-    made = session.client(
+    made = session().create_client(
         service,
         region_name=region,
         config=Config(
             retries=retries,  # type: ignore[arg-type]  # a plain dict of what the TypedDict has
-            connect_timeout=CONNECT_TIMEOUT_S,
-            read_timeout=READ_TIMEOUT_S,
             user_agent_extra=user_agent().split(" ")[0],
         ),
     )
-    made.meta.events.register(f"before-parse.{service}", _keep_body)
-    aws_session.bind(made, limit_bytes=ANSWER_LIMIT_BYTES, within_s=WHOLE_TIMEOUT_S)
+    made.meta.events.register(f"before-parse.{service}", _check_body)
     return made
 
 
@@ -133,37 +135,41 @@ def errors(
     """
     from botocore import exceptions, parsers
 
-    def told(error: Exception) -> str:
+    def message(error: Exception) -> str:
         return f"{scope}: {error}"
+
+    def unreadable(error: Exception) -> LayoutChanged:
+        update = f"The source {source} has to be updated for the new layout"
+        return LayoutChanged(message(error), source=source, field="body", value=str(error), hint=update)
 
     try:
         yield
     except exceptions.ClientError as error:
-        raise _client_error(error.response, told(error), source, hint, settings) from error
+        raise _client_error(error.response, message(error), source, hint, settings) from error
     except parsers.ResponseParserError as error:
-        taught = f"The source {source} has to be taught the new layout"
-        raise LayoutChanged(told(error), source=source, field="body", value=str(error), hint=taught) from error
-    except exceptions.SSLError as error:
-        if not any(words in str(error) for words in UNTRUSTED):
-            raise Unavailable(told(error), source=source, field="endpoint", value=str(error), hint=network) from error
-        signed = "If a proxy of yours signs the traffic, name its certificate in AWS_CA_BUNDLE"
-        message = f"{scope}: the server's certificate is not trusted"
-        raise SourceError(message, source=source, field="endpoint", value=str(error), hint=signed) from error
+        raise unreadable(error) from error
     except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
-        raise Unavailable(told(error), source=source, field="endpoint", value=str(error), hint=network) from error
+        cause = error.__cause__ if isinstance(error.__cause__, SourceError) else error
+        value = getattr(cause, "message", str(error))
+        raise Unavailable(f"{scope}: {value}", source=source, field="endpoint", value=value, hint=network) from error
     except exceptions.PaginationError as error:
         again = "Try again later"
-        raise SourceError(told(error), source=source, field="NextToken", value=str(error), hint=again) from error
+        raise SourceError(message(error), source=source, field="NextToken", value=str(error), hint=again) from error
     except (exceptions.InvalidRegionError, exceptions.EndpointProviderError) as error:
         known = "Check the name of the region"
-        raise SourceError(told(error), source=source, field="region", value=scope, hint=known) from error
+        raise SourceError(message(error), source=source, field="region", value=scope, hint=known) from error
     except exceptions.ParamValidationError as error:
         ours = "This is an error of the source, not of its settings"
-        raise SourceError(told(error), source=source, field="parameters", value=str(error), hint=ours) from error
+        raise SourceError(message(error), source=source, field="parameters", value=str(error), hint=ours) from error
     except exceptions.BotoCoreError as error:
         # What remains is configuration: no credentials, half of them, a profile or an SSO session that is not there.
         kind = type(error).__name__
-        raise CredentialsMissing(told(error), source=source, field="credentials", value=kind, hint=hint) from error
+        raise CredentialsMissing(message(error), source=source, field="credentials", value=kind, hint=hint) from error
+    except UNREADABLE as error:
+        modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+        if modules[-1].startswith("extract.") or not any(name.startswith("botocore.") for name in modules):
+            raise
+        raise unreadable(error) from error
 
 
 class Tokens:
@@ -209,9 +215,47 @@ def _loader() -> "Loader":
     return loader
 
 
-def _keep_body(*, response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object) -> None:
-    """Add the bytes to the answer; botocore updates its own reading of them with what a hook puts here."""
-    customized_response_dict[BODY] = response_dict["body"]
+def _send(web: "HttpWeb", *, request: "AWSPreparedRequest", **_: object) -> "AWSResponse":
+    """Send what botocore has signed; raise what it retries, or SourceError."""
+    from botocore import exceptions
+    from botocore.awsrequest import AWSResponse
+
+    # http.client, which botocore sends with, has no other encoding either; what is signed must stay as it is.
+    headers = {name: value.decode() if isinstance(value, bytes) else value for name, value in request.headers.items()}
+    body: Any = request.body.encode() if isinstance(request.body, str) else request.body
+    try:
+        answer, content = web.exchange(request.method, request.url, headers | {"Accept-Encoding": "identity"}, body)
+    except Unavailable as error:
+        kind = {
+            "ConnectTimeout": exceptions.ConnectTimeoutError,
+            "ConnectError": exceptions.EndpointConnectionError,
+            "ReadTimeout": exceptions.ReadTimeoutError,
+        }.get(type(error.__cause__).__name__, exceptions.ConnectionClosedError)
+        raise kind(endpoint_url=request.url, error=error.message) from error
+    raw, received = SimpleNamespace(stream=lambda: [content]), dict(answer.headers)
+    return AWSResponse(request.url, answer.status_code, received, raw)  # type: ignore[arg-type]  # a mapping will do
+
+
+def _check_body(
+    *, operation_model: Any, response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object
+) -> None:
+    """Add the bytes to the answer; botocore updates its own reading of them with what a hook puts here.
+
+    A refusal whose body is not the service's, as from a proxy or a load balancer, counts by its status alone.
+    """
+    body, status = response_dict["body"], response_dict["status_code"]
+    customized_response_dict[BODY] = body
+    if status < FIRST_REFUSAL:
+        return
+    is_xml = operation_model.service_model.metadata["protocol"] in ("ec2", "query")
+    try:
+        is_own = (
+            strict_xml.root(body).find(".//Code") is not None if is_xml else isinstance(strict_json.loads(body), dict)
+        )
+    except ValueError:
+        is_own = False
+    if not is_own:
+        response_dict["body"] = (XML_REFUSAL if is_xml else JSON_REFUSAL) % status
 
 
 def _client_error(response: Any, message: str, source: str, hint: str, settings: str) -> SourceError:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 NAME = "aws_spot_feed"
 OFF_BECAUSE = (
     "a reader of terms and robots.txt left AWS's spot advisor out (2026-10-10), and nobody judged the prices of "
-    "the same pages; read https://aws.amazon.com/terms/ and decide: aws_spot asks the documented API"
+    "the same pages; read https://aws.amazon.com/terms/ and decide: aws_spot queries the documented API"
 )
 PRICES_URL = "https://website.spot.ec2.aws.a2z.com/spot.json"
 ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
@@ -60,7 +60,7 @@ ZONES = frozenset({"us-west-2-lax-1a"})
 CONDITIONS = "region-level, public spot feed"
 NOT_OFFERED = "N/A"
 LINUX = "Linux"
-LEAST_SAVINGS = -10_000
+MIN_SAVINGS = -10_000
 """Percent; spot has cost more than on demand, and a hundred times as much is another number."""
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
 _JSONP = re.compile(rb"\s*[A-Za-z_$][\w$.]*\s*\((.*)\)\s*;?\s*", re.DOTALL)
@@ -114,7 +114,7 @@ def _content(body: bytes) -> dict[str, Any]:
 
 
 def _refusal(message: str, value: object) -> LayoutChanged:
-    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Look at the landed document")
+    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Check the landed document")
 
 
 # --- prices
@@ -221,14 +221,14 @@ def _facts(
 
     for region, systems in regions.items():
         for system, types in systems.items():
-            for instance_type, said in types.items():
+            for instance_type, advice in types.items():
                 if not ACCELERATOR_TYPE.match(instance_type):
                     ignored["not_accelerator"] += 1
                 elif system != LINUX:
                     ignored["other_os"] += 1
                 else:
-                    savings, band = said["s"], said["r"]
-                    if type(savings) is not int or not LEAST_SAVINGS <= savings <= 100:
+                    savings, band = advice["s"], advice["r"]
+                    if type(savings) is not int or not MIN_SAVINGS <= savings <= 100:
                         unknown.add(f"savings {savings!r}")
                         savings = None
                     label = bands.get(band) if type(band) is int else None  # true is no 1

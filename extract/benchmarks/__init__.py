@@ -1,7 +1,7 @@
 """Results of other people's benchmark tools, read as measurements: bring your own benchmark.
 
 Read are vLLM, SGLang, GenAI-Perf and AIPerf, LLMPerf, InferenceX, MLPerf LoadGen and MLPerf Training; one module each,
-whose docstring says what its files mean. What a file does not tell the user gives (`given.MEANINGS`); nothing is
+whose docstring says what its files mean. What a file does not tell the user gives (`supplied.MEANINGS`); nothing is
 guessed. A run that contradicts itself, or was not valid, is refused with the sum that it fails.
 """
 
@@ -19,14 +19,14 @@ from extract.benchmarks import (
     vllm,
 )
 from extract.benchmarks.content import Run
-from extract.benchmarks.given import MEANINGS, Given, complete
 from extract.benchmarks.result import (
     BenchmarkIncomplete,
     BenchmarkRefused,
     Measurement,
-    Told,
+    ParsedRun,
     describe,
 )
+from extract.benchmarks.supplied import MEANINGS, Supplied, complete
 from warehouse.errors import ChipledgerError
 
 __all__ = ["BenchmarkIncomplete", "BenchmarkRefused", "MEANINGS", "Measurement", "describe", "detect", "read"]
@@ -44,14 +44,14 @@ def detect(body: bytes, name: str = "") -> str | None:
     return str(found[0].FAMILY) if found else None
 
 
-def read(body: bytes, name: str, given: Mapping[str, str]) -> list[Measurement]:
+def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Measurement]:
     """Return the runs of a result file, completed by the user's words.
 
     Raises BenchmarkIncomplete where something needed is missing, BenchmarkRefused where a run or a word cannot be
     used, LayoutChanged where the file is damaged. A file with one run that cannot be used gives none: the error names
     the runs, and `leave_out` reads the others.
     """
-    words = Given(given, source=name)
+    words = Supplied(supplied, source=name)
     found = _runs(body, name)
     if found is None:
         raise BenchmarkRefused(
@@ -71,7 +71,7 @@ def read(body: bytes, name: str, given: Mapping[str, str]) -> list[Measurement]:
         if position in left_out:
             continue
         try:
-            measurements.append(complete(_told(tool, run, words), words))
+            measurements.append(complete(_parse(tool, run, words), words))
         except ChipledgerError as error:
             failed.append((position, error))
     if failed:
@@ -99,11 +99,11 @@ def _runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
     return None
 
 
-def _told(tool: ModuleType, run: Run, words: Given) -> Told:
-    told: Told = tool.told(run)
+def _parse(tool: ModuleType, run: Run, words: Supplied) -> ParsedRun:
+    parsed: ParsedRun = tool.parse(run)
     if tool is mlperf_training:
-        mlperf_training.with_sequence_length(told, words.number("sequence_length"))
-    return told
+        mlperf_training.with_sequence_length(parsed, words.number("sequence_length"))
+    return parsed
 
 
 def _with_all_places(

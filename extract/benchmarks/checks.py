@@ -81,12 +81,12 @@ def first_token(run: Run, name: str, *, first_s: Decimal | None, whole_s: Decima
     return first_s >= whole_s * (1 - Decimal("1e-6"))
 
 
-def asked_length(run: Run, name: str, *, length: Decimal | None, asked: Decimal | None) -> None:
+def requested_length(run: Run, name: str, *, length: Decimal | None, requested: Decimal | None) -> None:
     """Refuse a mean output length over twice the one asked for."""
-    if length is not None and asked and length > TOO_LONG * asked:
+    if length is not None and requested and length > TOO_LONG * requested:
         raise run.refused(
             name,
-            f"a mean output of {plain(length)} tokens where {plain(asked)} were asked for: the tool over-counted",
+            f"a mean output of {plain(length)} tokens where {plain(requested)} were requested: the tool over-counted",
             value=plain(length),
             hint="GenAI-Perf 24.11 to 24.12 count streamed tokens about five times; run a later release",
         )

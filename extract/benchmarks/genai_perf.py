@@ -21,7 +21,7 @@ from typing import Any
 
 from extract.benchmarks import checks
 from extract.benchmarks.content import Run, clean
-from extract.benchmarks.result import Told, plain, quotient
+from extract.benchmarks.result import ParsedRun, plain, quotient
 from extract.benchmarks.serving import UNSTREAMED
 
 FAMILY = "genai_perf"
@@ -48,14 +48,14 @@ def claims(run: Run) -> bool:
     return isinstance(run.fields.get("output_token_throughput"), dict)
 
 
-def told(run: Run) -> Told:
+def parse(run: Run) -> ParsedRun:
     """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
     if run.flag("was_cancelled"):
         raise run.refused("was_cancelled", "the run was cancelled")
     config = run.within("input_config")
     is_aiperf = "loadgen" in config.fields or "was_cancelled" in run.fields
     version = run.text("aiperf_version")
-    found = Told(
+    found = ParsedRun(
         benchmark=" ".join(filter(None, ("AIPerf" if is_aiperf else "GenAI-Perf", version))),
         family=FAMILY,
         place=run.place,
@@ -85,7 +85,7 @@ def _model(config: Run) -> str | None:
     return clean(names, config, "model") if isinstance(names, str) else None
 
 
-def _load(config: Run, found: Told) -> None:
+def _load(config: Run, found: ParsedRun) -> None:
     loadgen = config.within("loadgen") if "loadgen" in config.fields else config
     concurrency, rate = loadgen.number("concurrency"), loadgen.number("request_rate")
     if rate is not None:
@@ -94,7 +94,7 @@ def _load(config: Run, found: Told) -> None:
         found.scenario, found.concurrency = "closed-loop", concurrency
 
 
-def _rates(run: Run, config: Run, found: Told) -> None:
+def _rates(run: Run, config: Run, found: ParsedRun) -> None:
     _metric(run, "output_token_throughput")  # its unit
     rate = run.within("output_token_throughput").needed("avg")
     requests = _metric(run, "request_throughput")
@@ -104,10 +104,10 @@ def _rates(run: Run, config: Run, found: Told) -> None:
     found.output_rate = rate
     found.output_length = _metric(run, "output_sequence_length")
     found.input_length = _metric(run, "input_sequence_length")
-    asked = config.number("output_tokens_mean")
-    if asked is None:
-        asked = config.within("input").within("prompt").within("output_tokens").number("mean")
-    checks.asked_length(run, "output_sequence_length", length=found.output_length, asked=asked)
+    requested = config.number("output_tokens_mean")
+    if requested is None:
+        requested = config.within("input").within("prompt").within("output_tokens").number("mean")
+    checks.requested_length(run, "output_sequence_length", length=found.output_length, requested=requested)
     checks.rate_of_requests(
         run, "output_token_throughput", rate=rate, requests_per_s=requests, length=found.output_length
     )
@@ -126,7 +126,7 @@ def _rates(run: Run, config: Run, found: Told) -> None:
         found.error_share = quotient(errors, errors + completed)
 
 
-def _latencies(run: Run, config: Run, found: Told) -> None:
+def _latencies(run: Run, config: Run, found: ParsedRun) -> None:
     latency, token = _metric(run, "request_latency"), _metric(run, "time_to_first_token")
     checks.load(
         run,

@@ -22,15 +22,15 @@ from decimal import Decimal
 
 from extract.benchmarks import checks, serving
 from extract.benchmarks.content import Run, first
-from extract.benchmarks.given import OFFICIAL
-from extract.benchmarks.result import Told, plain, product, quotient
+from extract.benchmarks.result import ParsedRun, plain, product, quotient
+from extract.benchmarks.supplied import OFFICIAL
 
 FAMILY = "inferencex"
 MODELS = {"dsr1": "DeepSeek-R1-0528"}
 """InferenceX's own short names, where no model id stands beside them."""
 TOLERANCE = Decimal("0.01")
-LEAST_SHARE = Decimal("0.4")
-MOST_SHARE = Decimal("1.05")
+MIN_SHARE = Decimal("0.4")
+MAX_SHARE = Decimal("1.05")
 """Of concurrency x output length / latency that a rate may be: shorter outputs and the ends of the run lower it."""
 WITHOUT_SUFFIX = frozenset({"median_ttft", "mean_ttft", "median_tpot", "mean_tpot"})
 
@@ -43,7 +43,7 @@ def claims(run: Run) -> bool:
     return ("hw" in fields and "tput_per_gpu" in fields) or _is_bare(run)
 
 
-def told(run: Run) -> Told:
+def parse(run: Run) -> ParsedRun:
     """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
     if _is_bare(run):
         return _bare(run)
@@ -52,7 +52,7 @@ def told(run: Run) -> Told:
     link = run.text("run_url")
     spec = run.text("spec_method" if is_row else "spec_decoding")
     isl, osl = run.number("isl"), run.number("osl")
-    found = Told(
+    found = ParsedRun(
         benchmark="InferenceX",
         family=FAMILY,
         place=run.place,
@@ -78,7 +78,7 @@ def told(run: Run) -> Told:
     if spec not in (None, "none"):
         found.notes.append(f"speculative decoding: {spec}")
     if isl is not None:
-        found.notes.append("lengths are those asked for; actual ones are 80 to 100 % of them")
+        found.notes.append("lengths are the requested ones; actual ones are 80 to 100 % of them")
     _agentic(metrics, found)
     _latencies(metrics, found)
     _rates(run, metrics, found)
@@ -91,8 +91,8 @@ def _is_bare(run: Run) -> bool:
     return "output_throughput" in fields and "hw" not in fields and not WITHOUT_SUFFIX.isdisjoint(fields)
 
 
-def _bare(run: Run) -> Told:
-    found = Told(
+def _bare(run: Run) -> ParsedRun:
+    found = ParsedRun(
         benchmark="InferenceX experiment",
         family=FAMILY,
         place=run.place,
@@ -106,7 +106,7 @@ def _bare(run: Run) -> Told:
     return found
 
 
-def _agentic(metrics: Run, found: Told) -> None:
+def _agentic(metrics: Run, found: ParsedRun) -> None:
     read, written = metrics.number("mean_input_tokens"), metrics.number("mean_output_tokens_actual")
     if read is None and written is None:
         return
@@ -114,7 +114,7 @@ def _agentic(metrics: Run, found: Told) -> None:
     found.notes.append("input counts tokens that the prefix cache held")
 
 
-def _latencies(metrics: Run, found: Told) -> None:
+def _latencies(metrics: Run, found: ParsedRun) -> None:
     whole, token = metrics.number("mean_e2el"), metrics.number("mean_ttft")
     if checks.first_token(metrics, "mean_ttft", first_s=token, whole_s=whole):
         found.notes.append(serving.UNSTREAMED)
@@ -132,7 +132,7 @@ def _latencies(metrics: Run, found: Told) -> None:
         found.interactivity, found.interactivity_statistic = quotient(Decimal(1), slow), "p90"
 
 
-def _rates(run: Run, metrics: Run, found: Told) -> None:
+def _rates(run: Run, metrics: Run, found: ParsedRun) -> None:
     total, out = metrics.needed("tput_per_gpu"), metrics.needed("output_tput_per_gpu")
     checks.positive(metrics, "output_tput_per_gpu", out)
     read = metrics.number("input_tput_per_gpu")
@@ -162,7 +162,7 @@ def _rates(run: Run, metrics: Run, found: Told) -> None:
         found.output_rate, found.input_rate = product(out, chips), product(total - out if read is None else read, chips)
     found.chips_used = checks.positive(run, "num_decode_gpu", chips)
     found.total_rate = product(total, chips)
-    if most is not None and found.output_rate > most * MOST_SHARE:
+    if most is not None and found.output_rate > most * MAX_SHARE:
         raise metrics.refused(
             "output_tput_per_gpu",
             f"{plain(found.output_rate)} tokens/s is more than {plain(found.concurrency or most)} requests in flight "
@@ -174,7 +174,7 @@ def _rates(run: Run, metrics: Run, found: Told) -> None:
             raise metrics.refused(name, f"not {plain(rate)}, the rate per GPU times {plain(chips)}")
 
 
-def _chips(run: Run, per_gpu: Decimal, most: Decimal | None, found: Told) -> Decimal:
+def _chips(run: Run, per_gpu: Decimal, most: Decimal | None, found: ParsedRun) -> Decimal:
     """Return the GPUs of a run of one pool; raise where the numbers differ and the latencies do not settle it."""
     tp = run.number("tp") or run.number("decode_tp")
     stated = run.number("num_decode_gpu") or run.number("num_prefill_gpu")
@@ -185,7 +185,7 @@ def _chips(run: Run, per_gpu: Decimal, most: Decimal | None, found: Told) -> Dec
         raise run.layout("tp", "no number of GPUs")
     if len(ways) == 1:
         return ways.pop()
-    possible = [n for n in sorted(ways) if most is not None and LEAST_SHARE <= per_gpu * n / most <= MOST_SHARE]
+    possible = [n for n in sorted(ways) if most is not None and MIN_SHARE <= per_gpu * n / most <= MAX_SHARE]
     if len(possible) != 1:
         raise run.refused(
             "num_decode_gpu", f"GPUs are {' or '.join(plain(n) for n in sorted(ways))}, and which is open"
@@ -197,7 +197,7 @@ def _chips(run: Run, per_gpu: Decimal, most: Decimal | None, found: Told) -> Dec
     return possible[0]
 
 
-def _errors(metrics: Run, found: Told) -> None:
+def _errors(metrics: Run, found: ParsedRun) -> None:
     sent, good = metrics.number("num_requests_total"), metrics.number("num_requests_successful")
     if sent is None or good is None:
         return

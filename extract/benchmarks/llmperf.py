@@ -21,7 +21,7 @@ from decimal import Decimal
 
 from extract.benchmarks import checks
 from extract.benchmarks.content import Run, first
-from extract.benchmarks.result import Told, product, quotient
+from extract.benchmarks.result import ParsedRun, product, quotient
 
 FAMILY = "llmperf"
 HEAD = "Results for token benchmark for "
@@ -72,10 +72,10 @@ def printed(text: str, source: str) -> Run | None:
     return Run(fields, source=source)
 
 
-def told(run: Run) -> Told:
+def parse(run: Run) -> ParsedRun:
     """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
     version = run.text("version")
-    found = Told(
+    found = ParsedRun(
         benchmark=" ".join(filter(None, ("LLMPerf", version))),
         family=FAMILY,
         place=run.place,
@@ -111,7 +111,7 @@ def _errors(run: Run, completed: Decimal | None) -> Decimal | None:
     return quotient(errors, errors + completed) if errors is not None and completed is not None else None
 
 
-def _latencies(run: Run, found: Told, requests: Decimal | None) -> None:
+def _latencies(run: Run, found: ParsedRun, requests: Decimal | None) -> None:
     whole, token = run.number("results_end_to_end_latency_s_mean"), run.number("results_ttft_s_mean")
     checks.load(
         run,

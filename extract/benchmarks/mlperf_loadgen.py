@@ -18,7 +18,7 @@ from decimal import Decimal
 
 from extract.benchmarks import checks
 from extract.benchmarks.content import Run
-from extract.benchmarks.result import Told, quotient
+from extract.benchmarks.result import ParsedRun, quotient
 
 FAMILY = "mlperf_inference"
 HEAD = "MLPerf Results Summary"
@@ -42,7 +42,7 @@ def parsed(text: str, source: str) -> Run | None:
     return Run(fields, source=source)
 
 
-def told(run: Run) -> Told:
+def parse(run: Run) -> ParsedRun:
     """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
     for name, only in (("Mode", "PerformanceOnly"), ("Result is", "VALID")):
         if run.text(name) is None:
@@ -52,7 +52,7 @@ def told(run: Run) -> Told:
     scenario = run.text("Scenario")
     if scenario not in SCENARIOS:
         raise run.refused("Scenario", f"a throughput is measured in {', '.join(SCENARIOS)} only")
-    found = Told(
+    found = ParsedRun(
         benchmark="MLPerf Inference", family=FAMILY, task=SCENARIOS[scenario], scenario=scenario, place=run.place
     )
     tokens, samples = RATES[scenario]

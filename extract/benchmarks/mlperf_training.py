@@ -22,7 +22,7 @@ from typing import Any
 
 from extract.benchmarks import checks
 from extract.benchmarks.content import Run, loads
-from extract.benchmarks.result import Told, plain, product, quotient
+from extract.benchmarks.result import ParsedRun, plain, product, quotient
 from warehouse.errors import LayoutChanged
 
 FAMILY = "mlperf_training"
@@ -62,7 +62,7 @@ def parsed(text: str, source: str) -> Run | None:
     return Run(fields, source=source)
 
 
-def told(run: Run) -> Told:
+def parse(run: Run) -> ParsedRun:
     """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
     status = run.within("run_stop").text("status")
     if status != "success":
@@ -74,7 +74,7 @@ def told(run: Run) -> Told:
         raise run.refused("run_stop", "not after run_start", value=plain(stop, 20))
     benchmark = run.text("submission_benchmark")
     platform = run.text("submission_platform")
-    found = Told(
+    found = ParsedRun(
         benchmark="MLPerf Training",
         family=FAMILY,
         task="training",
@@ -92,13 +92,13 @@ def told(run: Run) -> Told:
     return found
 
 
-def with_sequence_length(told_: Told, length: Decimal | None) -> None:
+def with_sequence_length(run: ParsedRun, length: Decimal | None) -> None:
     """Turn sequences into tokens, once their length is known, where a benchmark packs them full; round the rate."""
-    told_.input_length = told_.input_length or length
-    rate = told_.total_rate or Decimal(0)
-    if told_.unit_of_work == "sequence" and told_.input_length:
-        rate, told_.unit_of_work = rate * told_.input_length, "token"
-    told_.total_rate = product(rate)
+    run.input_length = run.input_length or length
+    rate = run.total_rate or Decimal(0)
+    if run.unit_of_work == "sequence" and run.input_length:
+        rate, run.unit_of_work = rate * run.input_length, "token"
+    run.total_rate = product(rate)
 
 
 def _keep(fields: dict[str, Any], event: dict[str, Any]) -> None:
@@ -114,7 +114,7 @@ def _keep(fields: dict[str, Any], event: dict[str, Any]) -> None:
         fields.setdefault(key, event.get("value"))
 
 
-def _progress(run: Run, found: Told, *, seconds: Decimal) -> None:
+def _progress(run: Run, found: ParsedRun, *, seconds: Decimal) -> None:
     last = run.within("eval_accuracy")
     samples, epoch = last.number("samples_count"), last.number("epoch_num")
     benchmark = found.scenario
@@ -139,10 +139,10 @@ def _progress(run: Run, found: Told, *, seconds: Decimal) -> None:
         found.unit_of_work = "sample"
 
 
-def _step(run: Run, found: Told) -> Decimal:
+def _step(run: Run, found: ParsedRun) -> Decimal:
     for name, value in (("global_batch_size", found.batch_size), ("max_sequence_length", found.input_length)):
         if not value:
-            raise run.layout(name, "absent or 0, so that tokens cannot be told from sequences")
+            raise run.layout(name, "absent or 0, so that tokens and sequences cannot be distinguished")
     step = product(found.batch_size or Decimal(0), found.input_length or Decimal(0))
     if step < 1:
         raise run.layout("global_batch_size", "less than one token in a batch")

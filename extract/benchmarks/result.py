@@ -79,7 +79,7 @@ class Measurement:
 
 
 @dataclass(kw_only=True)
-class Told:
+class ParsedRun:
     """What a file itself tells of a run, before the user's words complete it; None where it is silent.
 
     `place` says which run of the file it is ("" where there is one), `accelerator` is the file's own text, `chips_used`

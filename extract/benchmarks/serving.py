@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from extract.benchmarks import checks
 from extract.benchmarks.content import Run, first
-from extract.benchmarks.result import Told, plain, quotient
+from extract.benchmarks.result import ParsedRun, plain, quotient
 
 UNSTREAMED = "not streamed: the first token came with the last, so neither its time nor the interactivity is known"
 SERVERS = frozenset({"vllm", "sglang", "sglang-native", "sglang-oai", "lmdeploy", "trt", "tensorrt-llm", "tgi"})
@@ -12,7 +12,7 @@ SERVERS = frozenset({"vllm", "sglang", "sglang-native", "sglang-oai", "lmdeploy"
 PER_SECOND = Decimal(1000)
 
 
-def load(run: Run, told: Told) -> None:
+def load(run: Run, parsed: ParsedRun) -> None:
     """Set scenario and concurrency from `request_rate` (text "inf" or Infinity: unlimited) and `max_concurrency`.
 
     The cap is the concurrency only where nothing else holds requests back; under a request rate it is not reached.
@@ -20,15 +20,15 @@ def load(run: Run, told: Told) -> None:
     rate = run.limit("request_rate")
     cap = run.number("max_concurrency")
     if rate is not None and rate.is_finite():
-        told.scenario = f"request rate {plain(rate)}/s"
+        parsed.scenario = f"request rate {plain(rate)}/s"
     elif cap is not None and rate is not None:
-        told.scenario, told.concurrency = "closed-loop", cap
+        parsed.scenario, parsed.concurrency = "closed-loop", cap
     elif rate is not None:
         prompts = run.number("num_prompts") or run.number("completed")
-        told.scenario = f"all {plain(prompts)} requests at once" if prompts else None
+        parsed.scenario = f"all {plain(prompts)} requests at once" if prompts else None
 
 
-def counts(run: Run, told: Told, *, total_rate: str) -> None:
+def counts(run: Run, parsed: ParsedRun, *, total_rate: str) -> None:
     """Set rates, mean lengths and the share of errors from the tool's counts, and refuse those that contradict."""
     duration, completed = run.number("duration"), run.number("completed")
     read, written = run.number("total_input_tokens"), run.number("total_output_tokens")
@@ -37,30 +37,32 @@ def counts(run: Run, told: Told, *, total_rate: str) -> None:
         checks.positive(run, "duration", duration)
     rate = checks.positive(run, "output_throughput", run.needed("output_throughput"))
     total, requests = run.number(total_rate), run.number("request_throughput")
-    told.output_rate = rate
-    told.total_rate = total
-    told.input_rate = run.number("input_throughput")
-    if told.input_rate is None and read is not None and duration is not None:
-        told.input_rate = quotient(read, duration)
-    if told.input_rate is None and total is not None:
+    parsed.output_rate = rate
+    parsed.total_rate = total
+    parsed.input_rate = run.number("input_throughput")
+    if parsed.input_rate is None and read is not None and duration is not None:
+        parsed.input_rate = quotient(read, duration)
+    if parsed.input_rate is None and total is not None:
         if total < rate:
             raise run.refused(total_rate, f"less than the output alone, {plain(rate)}")
-        told.input_rate = total - rate
-    if told.total_rate is None and told.input_rate is not None:
-        told.total_rate = told.input_rate + rate
+        parsed.input_rate = total - rate
+    if parsed.total_rate is None and parsed.input_rate is not None:
+        parsed.total_rate = parsed.input_rate + rate
     if completed is not None:
-        told.input_length = quotient(read, completed) if read is not None else None
-        told.output_length = quotient(written, completed) if written is not None else None
+        parsed.input_length = quotient(read, completed) if read is not None else None
+        parsed.output_length = quotient(written, completed) if written is not None else None
     both = read + written if read is not None and written is not None else None
     checks.rate_times_duration(run, "output_throughput", rate=rate, duration_s=duration, total=written)
-    checks.rate_times_duration(run, "input_throughput", rate=told.input_rate, duration_s=duration, total=read)
+    checks.rate_times_duration(run, "input_throughput", rate=parsed.input_rate, duration_s=duration, total=read)
     checks.rate_times_duration(run, total_rate, rate=total, duration_s=duration, total=both)
     checks.rate_times_duration(run, "request_throughput", rate=requests, duration_s=duration, total=completed)
-    checks.rate_of_requests(run, "output_throughput", rate=rate, requests_per_s=requests, length=told.output_length)
-    told.error_share = _errors(run, completed)
+    checks.rate_of_requests(run, "output_throughput", rate=rate, requests_per_s=requests, length=parsed.output_length)
+    parsed.error_share = _errors(run, completed)
 
 
-def latencies(run: Run, told: Told, *, whole: str, suffix: str = "_ms", per_second: Decimal = PER_SECOND) -> None:
+def latencies(
+    run: Run, parsed: ParsedRun, *, whole: str, suffix: str = "_ms", per_second: Decimal = PER_SECOND
+) -> None:
     """Set TTFT and interactivity; `whole` names the end-to-end latency, `per_second` the file's time units."""
     latency = run.number(f"mean_{whole}{suffix}")
     requests = run.number("request_throughput")
@@ -79,15 +81,15 @@ def latencies(run: Run, told: Told, *, whole: str, suffix: str = "_ms", per_seco
         run, f"median_ttft{suffix}", first_s=run.number(f"median_ttft{suffix}"), whole_s=run.number(middle)
     )
     if unstreamed:
-        told.notes.append(UNSTREAMED)
+        parsed.notes.append(UNSTREAMED)
         return
     for statistic, _, value in first(run, {name: f"{name}_ttft{suffix}" for name in ("median", "mean", "p99")}):
-        told.ttft_ms, told.ttft_statistic = value * 1000 / per_second, statistic
+        parsed.ttft_ms, parsed.ttft_statistic = value * 1000 / per_second, statistic
         break
     for statistic, _, value in first(run, {name: f"{name}_tpot{suffix}" for name in ("median", "mean", "p99")}):
         # Answers of one token have no time between tokens, and the tools write 0.
         if value > 0:
-            told.interactivity, told.interactivity_statistic = quotient(per_second, value), statistic
+            parsed.interactivity, parsed.interactivity_statistic = quotient(per_second, value), statistic
         break
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from extract.benchmarks import serving
 from extract.benchmarks.content import Run, clean
-from extract.benchmarks.result import Told, plain
+from extract.benchmarks.result import ParsedRun, plain
 
 FAMILY = "sglang"
 
@@ -28,10 +28,10 @@ def claims(run: Run) -> bool:
     return "output_throughput" in run.fields and not own.isdisjoint(run.fields)
 
 
-def told(run: Run) -> Told:
+def parse(run: Run) -> ParsedRun:
     """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
     server = run.within("server_info") if isinstance(run.fields.get("server_info"), dict) else None
-    found = Told(
+    found = ParsedRun(
         benchmark="SGLang bench_serving",
         family=FAMILY,
         place=run.place,
@@ -47,22 +47,22 @@ def told(run: Run) -> Told:
     serving.latencies(run, found, whole="e2e_latency")
     if found.concurrency is None:
         found.concurrency = run.number("concurrency")
-    _asked_lengths(run, found)
+    _requested_lengths(run, found)
     return found
 
 
-def _asked_lengths(run: Run, found: Told) -> None:
+def _requested_lengths(run: Run, found: ParsedRun) -> None:
     if run.text("dataset_name") != "random":
         return
     ratio = run.number("random_range_ratio")
     for side in ("input", "output"):
-        asked = run.number(f"random_{side}_len")
-        if asked is None or getattr(found, f"{side}_length") is not None:
+        requested = run.number(f"random_{side}_len")
+        if requested is None or getattr(found, f"{side}_length") is not None:
             continue
         if ratio == 1:
-            setattr(found, f"{side}_length", asked)
+            setattr(found, f"{side}_length", requested)
         else:
-            found.notes.append(f"up to {plain(asked)} {side} tokens asked for, the mean is not told")
+            found.notes.append(f"up to {plain(requested)} {side} tokens requested, the mean is unknown")
 
 
 def _of_server(server: Run | None, name: str) -> str | None:

@@ -15,7 +15,7 @@ Quirks:
 
 from extract.benchmarks import serving
 from extract.benchmarks.content import Run, clean
-from extract.benchmarks.result import Told
+from extract.benchmarks.result import ParsedRun
 
 FAMILY = "vllm"
 
@@ -25,9 +25,9 @@ def claims(run: Run) -> bool:
     return "output_throughput" in run.fields and ("total_token_throughput" in run.fields or "model_id" in run.fields)
 
 
-def told(run: Run) -> Told:
+def parse(run: Run) -> ParsedRun:
     """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
-    found = Told(
+    found = ParsedRun(
         benchmark="vLLM bench serve",
         family=FAMILY,
         place=run.place,

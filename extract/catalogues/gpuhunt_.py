@@ -65,7 +65,7 @@ PLAIN = re.compile(r"\d+(\.\d+)?", re.ASCII)
 PLACELESS = ("earth", "")
 
 
-class Asked(NamedTuple):
+class Served(NamedTuple):
     """One provider that is asked: its name, its class in gpuhunt, the variable with its key, its currency."""
 
     provider: str
@@ -74,10 +74,10 @@ class Asked(NamedTuple):
     currency: str = "USD"
 
 
-ASKED = {
-    "cloudrift": Asked("CloudRift", "CloudRiftProvider"),
-    "daytona": Asked("Daytona", "DaytonaProvider"),
-    "seeweb": Asked("Seeweb", "SeewebProvider", SEEWEB_KEY, "EUR"),
+SERVED = {
+    "cloudrift": Served("CloudRift", "CloudRiftProvider"),
+    "daytona": Served("Daytona", "DaytonaProvider"),
+    "seeweb": Served("Seeweb", "SeewebProvider", SEEWEB_KEY, "EUR"),
 }
 READ_HERE = (
     "aws",
@@ -99,28 +99,28 @@ READ_HERE = (
 def scopes(ctx: Context) -> tuple[str, ...]:
     """Return the providers that can be asked: without a key, or with the one they need; raise CredentialsMissing."""
     _installed()
-    return tuple(name for name, asked in ASKED.items() if not asked.key or os.environ.get(asked.key))
+    return tuple(name for name, served in SERVED.items() if not served.key or os.environ.get(served.key))
 
 
 def fetch(ctx: Context, scope: str) -> Look:
     """Return a look at what gpuhunt says of one provider; raise CredentialsMissing, Unavailable or SourceError."""
-    if scope not in ASKED:
-        reason = "chipledger reads it itself" if scope in READ_HERE else "not among those that are asked"
-        hint = f"Asked through gpuhunt are {', '.join(ASKED)}"
+    if scope not in SERVED:
+        reason = "chipledger reads it itself" if scope in READ_HERE else "not one that gpuhunt reads here"
+        hint = f"Allowed: {', '.join(SERVED)}"
         raise SourceError(reason, source=NAME, field="scope", value=scope, hint=hint)
     _installed()
     provider = _provider(scope)
     with _warnings(f"gpuhunt.providers.{scope}") as warnings:
         items = _offers(scope, provider, ctx.web)
     now = ctx.now()
-    given = {
+    fields = {
         "gpuhunt": metadata.version("gpuhunt"),
         "provider": scope,
         "warnings": sorted(set(warnings)),
         "items": items,
     }
     try:
-        body = json.dumps(given, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False).encode()
+        body = json.dumps(fields, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False).encode()
     except ValueError as error:
         raise refusal(NAME, f"gpuhunt gave what is no number: {error}", "items", scope) from error
     document = Document(
@@ -136,17 +136,17 @@ def _installed() -> None:
 
 def _provider(scope: str) -> Any:
     """Return gpuhunt's own object for a provider, made by its class; the key comes from the environment."""
-    asked = ASKED[scope]
-    if asked.key and not os.environ.get(asked.key):
+    served = SERVED[scope]
+    if served.key and not os.environ.get(served.key):
         raise CredentialsMissing(
-            f"{asked.provider} answers with a key only",
+            f"{served.provider} answers with a key only",
             source=NAME,
-            field=asked.key,
+            field=served.key,
             value="not set",
-            hint=f"Set {asked.key}",
+            hint=f"Set {served.key}",
         )
     try:
-        made = getattr(import_module(f"gpuhunt.providers.{scope}"), asked.class_name)
+        made = getattr(import_module(f"gpuhunt.providers.{scope}"), served.class_name)
     except (ImportError, AttributeError) as error:
         hint = "This release of gpuhunt has no such provider; see which one chipledger was tested with"
         raise SourceError(f"gpuhunt is another: {error}", source=NAME, field="scope", value=scope, hint=hint) from error
@@ -164,7 +164,7 @@ class _Requests:
 
     def request(self, method: str, url: str, *, json: object, timeout: float = 0) -> "_Answer":
         if method != "POST":
-            raise ValueError(f"gpuhunt asks with {method}")
+            raise ValueError(f"gpuhunt used {method}")
         return _Answer(self._web.post(url, json=json))
 
 
@@ -206,7 +206,7 @@ _turn = Lock()
 
 
 @contextmanager
-def _asking_through(web: "Web", scope: str) -> Iterator[None]:
+def _calls_through(web: "Web", scope: str) -> Iterator[None]:
     """Let a provider of gpuhunt ask through our web; one at a time."""
     module: Any = import_module(f"gpuhunt.providers.{scope}")
     with _turn:
@@ -220,16 +220,16 @@ def _asking_through(web: "Web", scope: str) -> Iterator[None]:
 def _offers(scope: str, provider: Any, web: "Web") -> list[dict[str, Any]]:
     """Return what a provider of gpuhunt gives; each way in which it fails is an error of ours."""
     try:
-        with _asking_through(web, scope):
+        with _calls_through(web, scope):
             return [asdict(item) for item in provider.get()]
     except SourceError as error:
         if error.field == "status" and error.value in (401, 403):
-            message = f"{ASKED[scope].provider} answered HTTP {error.value}"
-            hint = f"Check {ASKED[scope].key}" if ASKED[scope].key else "It may want a key now"
+            message = f"{SERVED[scope].provider} answered HTTP {error.value}"
+            hint = f"Check {SERVED[scope].key}" if SERVED[scope].key else "It may want a key now"
             raise CredentialsMissing(message, source=NAME, field="status", value=error.value, hint=hint) from error
         raise
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
-        hint = "The answer is another than this release of gpuhunt reads; look for a newer one"
+        hint = "This release of gpuhunt does not read this answer; install a newer one"
         message = f"gpuhunt could not read the answer: {error!r}"
         raise LayoutChanged(message, source=NAME, field="items", value=scope, hint=hint) from error
 
@@ -237,37 +237,37 @@ def _offers(scope: str, provider: Any, web: "Web") -> list[dict[str, Any]]:
 class _Heard(logging.Handler):
     """Keeps what a logger warns of."""
 
-    def __init__(self, said: list[str]) -> None:
+    def __init__(self, logged: list[str]) -> None:
         super().__init__(logging.WARNING)
-        self.said = said
+        self.logged = logged
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep one warning."""
-        self.said.append(record.getMessage())
+        self.logged.append(record.getMessage())
 
 
 @contextmanager
 def _warnings(logger: str) -> Iterator[list[str]]:
     """Give the list that gpuhunt's warnings go to: they are all that it says of what it leaves out."""
-    said: list[str] = []
-    heard = _Heard(said)
+    logged: list[str] = []
+    heard = _Heard(logged)
     logging.getLogger(logger).addHandler(heard)
     try:
-        yield said
+        yield logged
     finally:
         logging.getLogger(logger).removeHandler(heard)
 
 
 def parse(document: Document) -> Parsed:
     """Return the offers with chips that gpuhunt gave; raise LayoutChanged where there are none."""
-    given = Fields(NAME, "document", content(document))
-    scope, conditions = given.text("provider"), f"via gpuhunt {given.text('gpuhunt')}"
-    if scope not in ASKED:
-        raise refusal(NAME, f"expected one of {', '.join(ASKED)}", "provider", scope)
-    warnings = given.texts("warnings")
+    fields = Fields(NAME, "document", content(document))
+    scope, conditions = fields.text("provider"), f"via gpuhunt {fields.text('gpuhunt')}"
+    if scope not in SERVED:
+        raise refusal(NAME, f"expected one of {', '.join(SERVED)}", "provider", scope)
+    warnings = fields.texts("warnings")
     rows: list[Row] = []
     ignored: Counter[str] = Counter()
-    for item in given.objects("items"):
+    for item in fields.objects("items"):
         item.only_money("price")
         if item.text("provider") != scope:
             raise refusal(NAME, f"expected {scope}", f"{item.place}.provider", item.text("provider"))
@@ -278,8 +278,8 @@ def parse(document: Document) -> Parsed:
         else:
             rows.append(_row(scope, item, conditions))
     if not rows:
-        told = f"; gpuhunt says: {'; '.join(warnings)}" if warnings else ""
-        raise refusal(NAME, f"expected offers of {scope}, found none with a chip{told}", "items", dict(ignored))
+        remark = f"; gpuhunt says: {'; '.join(warnings)}" if warnings else ""
+        raise refusal(NAME, f"expected offers of {scope}, found none with a chip{remark}", "items", dict(ignored))
     rows, repeated = once(rows)
     ignored += Counter({"repeated": repeated})
     return parsed(rows, source=NAME, ignored=ignored, unknown=[f"gpuhunt says: {warning}" for warning in warnings])
@@ -287,18 +287,18 @@ def parse(document: Document) -> Parsed:
 
 def _row(scope: str, item: Fields, conditions: str) -> Row:
     """Return one offer."""
-    asked = ASKED[scope]
+    served = SERVED[scope]
     place = item.any("location")
     if not isinstance(place, str) or isinstance(place, Digits):
         raise refusal(NAME, "expected a text", f"{item.place}.location", place)
     return offer(
-        asked.provider,
+        served.provider,
         label=_label(item),
         price=item.number("price"),
         count=item.whole("gpu_count"),
         instance_type=item.text("instance_name"),
         option="spot" if item.flag("spot") else "on_demand",
-        currency=asked.currency,
+        currency=served.currency,
         conditions=conditions,
         region_id=None if place in PLACELESS else place,
     )

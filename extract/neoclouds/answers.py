@@ -20,7 +20,7 @@ MONEY_WORD = re.compile(r"price|cost|rate(?!d)|fee|dph|usd|eur|amount|discount|h
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ufeff]")
 """Characters that nobody sees, and that no name has: those that control, and that turn the direction of writing."""
 
-MOST_TEXT = 1000
+MAX_TEXT = 1000
 """Characters of a name, a label or a cell; patterns that look for a pair of brackets take the square of the length."""
 
 
@@ -40,7 +40,7 @@ def content(document: Document) -> Any:
 
 def refusal(source: str, message: str, field: str, value: object) -> LayoutChanged:
     """Return the error of a document that is not what it was."""
-    return LayoutChanged(message, source=source, field=field, value=value, hint="Look at the landed document")
+    return LayoutChanged(message, source=source, field=field, value=value, hint="Check the landed document")
 
 
 class Fields:
@@ -70,12 +70,12 @@ class Fields:
         return self._value[name]
 
     def text(self, name: str) -> str:
-        """Return a text that is not empty, and no longer than MOST_TEXT."""
+        """Return a text that is not empty, and no longer than MAX_TEXT."""
         value = self.any(name)
         if not isinstance(value, str) or isinstance(value, Digits) or not value.strip() or _UNSEEN.search(value):
             raise self._wrong(name, "a text", value)
-        if len(value) > MOST_TEXT:
-            raise self._wrong(name, f"a text of at most {MOST_TEXT} characters", value)
+        if len(value) > MAX_TEXT:
+            raise self._wrong(name, f"a text of at most {MAX_TEXT} characters", value)
         return value
 
     def text_or_none(self, name: str) -> str | None:
@@ -127,8 +127,8 @@ class Fields:
         value = self.any(name)
         if not isinstance(value, list) or not all(isinstance(item, str) and not _UNSEEN.search(item) for item in value):
             raise self._wrong(name, "a list of texts", value)
-        if any(len(item) > MOST_TEXT for item in value):
-            raise self._wrong(name, f"texts of at most {MOST_TEXT} characters", value)
+        if any(len(item) > MAX_TEXT for item in value):
+            raise self._wrong(name, f"texts of at most {MAX_TEXT} characters", value)
         return [item for item in value if item.strip()]
 
     def only_money(self, *known: str) -> None:
@@ -137,7 +137,7 @@ class Fields:
             if name not in known and MONEY_WORD.search(name):
                 raise refusal(
                     self.source,
-                    f"a field about money that is not known beside {', '.join(known)}",
+                    f"an unknown field about money; known are {', '.join(known)}",
                     f"{self.place}.{name}",
                     _short(self._value[name]),
                 )

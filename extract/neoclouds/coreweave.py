@@ -77,7 +77,7 @@ def parse(document: Document) -> Parsed:
         raise refusal(page.source, "expected every row below the title of a region", "region", len(listed))
     ignored = Counter({"machine without GPU": len(page.part(CPU_SECTION).css(ROW))})
     rows, twice = offers.once(row for region in regions for row in _region(region, page.is_excerpt, ignored))
-    ignored["said twice"] = twice
+    ignored["duplicate on the page"] = twice
     return offers.parsed(rows, source=page.source, ignored=+ignored)
 
 
@@ -128,7 +128,7 @@ class _Machine:
         if len(names) != 1 or "" in names:
             raise refusal(source, "expected one name in a row", "row", " | ".join(sorted(names)))
         (self.name,) = names
-        self._texts = {MODEL: self.name, COUNT: self._beside(COUNT), MEMORY: self._beside(MEMORY_LABEL)}
+        self._texts = {MODEL: self.name, COUNT: self._value_at(COUNT), MEMORY: self._value_at(MEMORY_LABEL)}
         count, memory = _COUNT.fullmatch(self._texts[COUNT]), _MEMORY.fullmatch(self._texts[MEMORY])
         if count is None or memory is None:
             raise refusal(source, "expected a number of GPUs and of GB", self.name, str(self._texts))
@@ -136,7 +136,7 @@ class _Machine:
         self.prices = self._labelled()
         self._compare(columns)
 
-    def _beside(self, label: str) -> str:
+    def _value_at(self, label: str) -> str:
         """Return the text before a label of the copy for small screens."""
         found = [node for node in pages.innermost(pages.inside(self._row), label) if pages.text_of(node) == label]
         before = found[0].prev if len(found) == 1 else None

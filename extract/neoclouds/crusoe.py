@@ -59,7 +59,7 @@ def parse(document: Document) -> Parsed:
         message = f"expected the columns {' | '.join(COLUMNS)}, found {' | '.join(columns)}"
         raise refusal(page.source, message, "column", SECTION)
     ignored: Counter[str] = Counter()
-    rows, ignored["said twice"] = offers.once(
+    rows, ignored["duplicate on the page"] = offers.once(
         offer for row in section.css(ROW) for offer in _offers(page.source, row, ignored)
     )
     return offers.parsed(rows, source=page.source, ignored=+ignored)

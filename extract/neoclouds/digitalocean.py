@@ -109,7 +109,7 @@ def _page(document: Document) -> Parsed:
     _check_spot(rows, spot)
     ignored = {}
     if document.scope == SPOT:
-        ignored["told by the API"] = len(rows)
+        ignored["in the API's answer"] = len(rows)
         rows = []
     rows += spot
     if CONTRACT_HEADING in headings:
@@ -152,11 +152,11 @@ def _droplet(line: dict[str, str], option: str) -> Iterator[offers.Row]:
 def _check_spot(on_demand: list[offers.Row], spot: list[offers.Row]) -> None:
     """Raise where a machine costs more as spot than on demand."""
     machine = operator.itemgetter("accelerator_label", "accelerator_count", "conditions")
-    asked = {machine(row): Decimal(str(row["unit_price"])) for row in on_demand}
+    list_prices = {machine(row): Decimal(str(row["unit_price"])) for row in on_demand}
     for row in spot:
         price = Decimal(str(row["unit_price"]))
-        if price > asked.get(machine(row), price):
-            message = f"expected at most the price on demand, which is {asked[machine(row)]}"
+        if price > list_prices.get(machine(row), price):
+            message = f"expected at most the price on demand, which is {list_prices[machine(row)]}"
             raise answers.refusal(NAME, message, f"spot {row['accelerator_label']}", price)
 
 
@@ -176,7 +176,7 @@ def _sizes(document: Document) -> Parsed:
             continue
         slug = size.text("slug")
         if slug in rows:
-            raise answers.refusal(NAME, "a size stands there twice", f"{size.place}.slug", slug)
+            raise answers.refusal(NAME, "duplicate size", f"{size.place}.slug", slug)
         rows[slug] = _size(size, slug)
         stock += _stock(size, rows[slug])
     return offers.parsed(rows.values(), source=NAME, ignored={"no GPU": n_others}, availability=stock)
@@ -198,13 +198,13 @@ def _size(size: answers.Fields, slug: str) -> offers.Row:
 
 
 def _stock(size: answers.Fields, row: offers.Row) -> Iterator[dict[str, object]]:
-    told = {name: row[name] for name in ("service_provider_name", "instance_type", "accelerator_label")}
-    told |= {"accelerator_count": size.inner("gpu_info").number("count"), "purchase_option": "on_demand"}
+    fields = {name: row[name] for name in ("service_provider_name", "instance_type", "accelerator_label")}
+    fields |= {"accelerator_count": size.inner("gpu_info").number("count"), "purchase_option": "on_demand"}
     is_available = size.flag("available")
     regions: list[str | None] = [*size.texts("regions")]
     for region in regions or [None]:
         status = "available" if is_available and region else "not available"
-        yield {**told, "region_id": region, "stock_status": status}
+        yield {**fields, "region_id": region, "stock_status": status}
 
 
 def _has_more(page: answers.Fields) -> bool:

@@ -16,11 +16,11 @@ HTML = "text/html"
 JSON = "application/json"
 PAGES = "chipledger_pages"
 """Key under which the pages of one answer stand in one document, each as received."""
-MOST_PAGES = 200
+MAX_PAGES = 200
 PAGES_LIMIT_BYTES = 64 << 20
 """For all pages of an answer together: as much as one page may have."""
 PAGES_TIMEOUT_S = 1800.0
-HINT = "Look at the answer by hand; the source may have to be taught its new form"
+HINT = "Check the landed answer; the source may have a new layout"
 
 Pages = Callable[[Context, str], Iterator[Response]]
 
@@ -120,7 +120,7 @@ def numbered_pages(
     Raises LayoutChanged where a page is no JSON, where one repeats the page before it, or where they do not end.
     """
     before: bytes | None = None
-    for number in range(1, MOST_PAGES + 1):
+    for number in range(1, MAX_PAGES + 1):
         answer = get(number)
         if answer.body == before:
             raise LayoutChanged(
@@ -135,7 +135,7 @@ def numbered_pages(
         yield answer
         if is_last(content, number):
             return
-    raise LayoutChanged("the pages do not end", source=source, field="page", value=MOST_PAGES, hint=HINT)
+    raise LayoutChanged("the pages do not end", source=source, field="page", value=MAX_PAGES, hint=HINT)
 
 
 def joined(bodies: list[bytes]) -> bytes:

@@ -74,7 +74,7 @@ def parse(document: Document) -> Parsed:
             rows += _plan(node)
     _compare(summed, rows)
     rows, n_copies = offers.once(rows)
-    return offers.parsed(rows, source=NAME, ignored={"said twice": n_copies} if n_copies else {})
+    return offers.parsed(rows, source=NAME, ignored={"duplicate on the page": n_copies} if n_copies else {})
 
 
 def _sum_up(summed: Summed, around: list[str]) -> None:
@@ -146,12 +146,12 @@ def _price(text: str, field: str) -> tuple[Decimal, str]:
 
 def _compare(summed: Summed, rows: list[offers.Row]) -> None:
     """Raise where the summary and the cards do not say the same of prices and sizes."""
-    told: dict[str, set[tuple[str, str]]] = {kind: set() for kind, _ in SUMMARY.values()}
+    summarised: dict[str, set[tuple[str, str]]] = {kind: set() for kind, _ in SUMMARY.values()}
     for row in rows:
         if row.get("restriction") is None and str(row["accelerator_label"]).lower() == SUMMED_CHIP:
             kind = VM if row["tier"] == VM else BARE_METAL
-            told[kind].add((str(row["unit_price"]), str(row["minimum_quantity"])))
-    for kind, found in told.items():
+            summarised[kind].add((str(row["unit_price"]), str(row["minimum_quantity"])))
+    for kind, found in summarised.items():
         price, sizes = summed.get(kind, (Decimal(0), set()))
         expected = {(offers.plain(price), str(size)) for size in sizes}
         if found != expected or not found:

@@ -115,11 +115,11 @@ def _fabric(option: Fields) -> str:
 
 def _free(options: list[Fields]) -> list[Mapping[str, object]]:
     """Return what is free of options of one chip, where no other option would be written to the same row."""
-    told: dict[tuple[str, str, str], list[int]] = {}
+    available: dict[tuple[str, str, str], list[int]] = {}
     for option in options:
         if "totalAvailable" in option and option.whole("gpuCount") == 1:
             key = (_label(option), option.text("region"), _machine(option))
-            told.setdefault(key, []).append(option.whole("totalAvailable"))
+            available.setdefault(key, []).append(option.whole("totalAvailable"))
     return [
         {
             "service_provider_name": PROVIDER,
@@ -131,7 +131,7 @@ def _free(options: list[Fields]) -> list[Mapping[str, object]]:
             "n_machines": free[0],
             "n_accelerators": free[0],
         }
-        for (label, region, tier), free in told.items()
+        for (label, region, tier), free in available.items()
         if len(free) == 1
     ]
 

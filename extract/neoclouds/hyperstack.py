@@ -88,7 +88,7 @@ def parse(document: Document) -> Parsed:
         message = f"expected the column {MODEL!r} in {len(cards)} cards, found it in {of_gpus}"
         raise refusal(page.source, message, "card", " | ".join(sorted(shown)))
     ignored: Counter[str] = Counter()
-    rows, ignored["said twice"] = offers.once(
+    rows, ignored["duplicate on the page"] = offers.once(
         offer for card in cards for offer in _offers(page.part(card.title, tags=(CARD_TITLE,)), card, ignored)
     )
     return offers.parsed(rows, source=page.source, ignored=+ignored)

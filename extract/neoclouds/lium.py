@@ -59,7 +59,7 @@ NEEDED = (
 
 
 WITHOUT = "without "
-MOST_LACKING = Decimal("0.25")
+MAX_LACKING = Decimal("0.25")
 """Part of the nodes that may lack what makes a price, before the answer is another one."""
 
 
@@ -81,21 +81,21 @@ def parse(document: Document) -> Parsed:
     seen: dict[str, tuple[object, ...]] = {}
     for node in nodes:
         node.only_money(PRICE, NODE_PRICE)
-        said = tuple(node.any(name) for name in (*NEEDED, NODE_PRICE, "gpu_memory_gb"))
+        node_facts = tuple(node.any(name) for name in (*NEEDED, NODE_PRICE, "gpu_memory_gb"))
         identity = node.text("id")
         if identity in seen:
-            if seen[identity] != said:
+            if seen[identity] != node_facts:
                 raise refusal(NAME, "one node says two things", f"{node.place}.id", identity)
             ignored["repeated"] += 1
             continue
-        seen[identity] = said
+        seen[identity] = node_facts
         place, ask, reason = _ask(node)
         if ask is None or place is None:
             ignored[reason] += 1
         else:
             asks[place].append(ask)
     lacking = {reason: number for reason, number in ignored.items() if reason.startswith(WITHOUT)}
-    if sum(lacking.values()) > len(nodes) * MOST_LACKING:
+    if sum(lacking.values()) > len(nodes) * MAX_LACKING:
         raise refusal(NAME, f"{lacking} of {len(nodes)} nodes", f"nodes, {', '.join(lacking)}", len(nodes))
     rows, availability = _rows(asks)
     return parsed(rows, source=NAME, ignored=ignored, availability=availability)

@@ -94,9 +94,9 @@ def _rows(found: Mapping[tuple[str, int, int], list[Seen]]) -> tuple[list[Row], 
         if words.amount is None:
             no_price += 1
             continue
-        is_told_apart = machines.count((name, count)) > 1
+        is_named_by_size = machines.count((name, count)) > 1
         size = next((copy.size for copy in copies if copy.size), None)
-        if is_told_apart and size is None:
+        if is_named_by_size and size is None:
             raise refusal(NAME, "two machines of one name, without their sizes", "row", f"{name} x {count}")
         tier = _OFFER_WORDS.search(name)
         rows.append(
@@ -108,7 +108,7 @@ def _rows(found: Mapping[tuple[str, int, int], list[Seen]]) -> tuple[list[Row], 
                 count=count,
                 instance_type=f"{name} x {count}",
                 tier=tier[1].strip() if tier else None,
-                conditions=size if is_told_apart else None,
+                conditions=size if is_named_by_size else None,
                 statistic="floor" if words.is_floor else "price",
             )
         )

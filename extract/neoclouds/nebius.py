@@ -32,7 +32,7 @@ from decimal import Decimal
 from typing import Any
 
 from extract.base import Parsed
-from extract.neoclouds.answers import MOST_TEXT, Fields, content, refusal
+from extract.neoclouds.answers import MAX_TEXT, Fields, content, refusal
 from extract.neoclouds.fetching import HTML, web_source
 from extract.neoclouds.offers import Row, offer, once, parsed
 from extract.neoclouds.pages import Page
@@ -80,7 +80,7 @@ def parse(document: Document) -> Parsed:
             found, left_out = _prices(title, table, today)
             rows += found
         elif "GPU" in title or any("GPU" in header for header in table[0]):
-            raise refusal(NAME, f"a table of GPUs beside {' and '.join(LAYOUTS)}", "title", title)
+            raise refusal(NAME, f"a table of GPUs other than {' and '.join(LAYOUTS)}", "title", title)
         else:
             left_out = {title or "a table without title": len(table) - 1}
         for reason, count in left_out.items():
@@ -100,8 +100,8 @@ def _tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
         table = fields.inner("table").any("content")
         if not isinstance(table, list) or not table or not all(isinstance(row, list) for row in table):
             raise refusal(NAME, "expected rows", title, str(table))
-        if not all(isinstance(cell, str) and len(cell) <= MOST_TEXT for row in table for cell in row):
-            raise refusal(NAME, f"expected cells of text, of at most {MOST_TEXT} characters", title, str(table)[:200])
+        if not all(isinstance(cell, str) and len(cell) <= MAX_TEXT for row in table for cell in row):
+            raise refusal(NAME, f"expected cells of text, of at most {MAX_TEXT} characters", title, str(table)[:200])
         cells = [[_clean(cell) for cell in row] for row in table]
         for row in cells:
             if len(row) != len(cells[0]) or len(set(cells[0])) != len(row):

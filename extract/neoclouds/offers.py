@@ -101,7 +101,7 @@ def parsed(
     found = [tuple(_text(row.get(name)) for name in OBSERVATION) for row in rows]
     if not found and not may_be_empty:
         raise LayoutChanged(
-            "expected prices, found none", source=source, field="prices", value=0, hint="Look at the landed document"
+            "expected prices, found none", source=source, field="prices", value=0, hint="Check the landed document"
         )
     schema = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
     frame = pl.DataFrame(found, schema=schema, orient="row")

@@ -87,7 +87,7 @@ def parse(document: Document) -> Parsed:
             ignored[reason] = ignored.get(reason, 0) + 1
             continue
         if code in rows:
-            raise answers.refusal(NAME, "a plan stands there twice", f"{addon.place}.planCode", code)
+            raise answers.refusal(NAME, "duplicate plan", f"{addon.place}.planCode", code)
         rows[code] = _row(addon, code, currency, ai_plan)
     return offers.parsed(rows.values(), source=NAME, ignored=ignored)
 
@@ -143,7 +143,7 @@ def _row(addon: answers.Fields, code: str, currency: str, ai_plan: re.Match[str]
     is_monthly = ai_plan is None and found["term"] == "monthly.postpaid"
     tags = [] if ai_plan else blobs.texts("tags")
     if not ai_plan and not tags:
-        raise answers.refusal(NAME, "expected what is said of a machine, such as active", f"{blobs.place}.tags", tags)
+        raise answers.refusal(NAME, "expected tags of a machine, such as active", f"{blobs.place}.tags", tags)
     is_coming = COMING_SOON in tags
     return offers.offer(
         PROVIDER,
@@ -176,7 +176,9 @@ def _price(addon: answers.Fields, currency: str) -> Decimal:
     decimals = len(shown["decimals"])
     read = Decimal(re.sub(r"\D", "", shown["whole"]) + shown["decimals"]).scaleb(-decimals)
     if abs(read - price) * 2 > Decimal(1).scaleb(-decimals):
-        raise answers.refusal(NAME, f"price is {offers.plain(price)}, and beside it", f"{pricing.place}.price", text)
+        raise answers.refusal(
+            NAME, f"price is {offers.plain(price)}, but its text differs", f"{pricing.place}.price", text
+        )
     return price
 
 

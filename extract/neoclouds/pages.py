@@ -19,9 +19,9 @@ UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 """Elements without an end tag, by the HTML standard."""
-MOST_DEPTH = 256
+MAX_DEPTH = 256
 """The pages that are read here have less than fifty."""
-MOST_OPEN = 10_000
+MAX_OPEN = 10_000
 """The parser walks through all open elements for each further one: of a hundred thousand it takes minutes."""
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)[^<>]*?(/?)>")
 
@@ -50,8 +50,8 @@ class Page:
             raise refusal(self.source, "expected an HTML page", "body", text[:80])
         if not self.is_excerpt and not lower.rstrip().endswith("</html>"):
             raise refusal(self.source, "the page was cut short: no </html> at its end", "body", text[-80:])
-        if _most_open(text) > MOST_OPEN:
-            raise refusal(self.source, f"more than {MOST_OPEN} elements left open", "body", text[:80])
+        if _most_open(text) > MAX_OPEN:
+            raise refusal(self.source, f"more than {MAX_OPEN} elements left open", "body", text[:80])
         self.text = text
         self.tree: LexborHTMLParser = LexborHTMLParser(text)
         self._nodes = list(self._visible(self.tree.root))
@@ -63,9 +63,9 @@ class Page:
             one, depth = stack.pop()
             if one.tag in UNSEEN:
                 continue
-            if depth > MOST_DEPTH:
+            if depth > MAX_DEPTH:
                 # The text of each element is that of all below it: of a very deep page that would take forever.
-                raise refusal(self.source, f"elements nested deeper than {MOST_DEPTH}", "body", one.tag)
+                raise refusal(self.source, f"elements nested deeper than {MAX_DEPTH}", "body", one.tag)
             yield one
             stack += [(child, depth + 1) for child in reversed(list(one.iter()))]
 

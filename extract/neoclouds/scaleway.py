@@ -54,7 +54,7 @@ ZONE = re.compile(r"[a-z]{2}-[a-z]{3}-\d")
 SLICE = re.compile(r"\d{1,2}g\.\d{1,3}gb")
 TYPES_A_PAGE = 100
 HOURS_PER_MONTH = 730
-MOST_GIB = 2048
+MAX_GIB = 2048
 """Seven times the memory of the largest chip: beyond it the unit is another."""
 TRIMMED = frozenset({"gpu", "hourly_price", "arch", "ncpus", "ram"})
 """The fields of a type in saved answers that were cut down."""
@@ -136,7 +136,7 @@ def _servers(page: object) -> dict[str, object]:
 
 def _once(found: dict[str, Any], name: str, value: object) -> None:
     if name in found:
-        raise answers.refusal(NAME, "a type stands there twice: the pages moved while they were read", "servers", name)
+        raise answers.refusal(NAME, "duplicate type: the pages changed while they were read", "servers", name)
     found[name] = value
 
 
@@ -156,8 +156,8 @@ def _label(name: str, one: answers.Fields) -> str:
         return name
     chip = one.inner("gpu_info")
     memory_gib = Decimal(chip.whole("gpu_memory")) / (1 << 30)
-    if not 1 <= memory_gib <= MOST_GIB:
-        raise answers.refusal(NAME, f"expected bytes of 1 to {MOST_GIB} GiB", f"{chip.place}.gpu_memory", memory_gib)
+    if not 1 <= memory_gib <= MAX_GIB:
+        raise answers.refusal(NAME, f"expected bytes of 1 to {MAX_GIB} GiB", f"{chip.place}.gpu_memory", memory_gib)
     words = [chip.text("gpu_manufacturer"), chip.text("gpu_name"), f"{offers.plain(memory_gib)}GB"]
     slice_of_it = one.text_or_none("mig_profile")
     if slice_of_it and not SLICE.fullmatch(slice_of_it):

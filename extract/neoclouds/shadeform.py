@@ -56,7 +56,7 @@ OPTIONS = {"on_demand": "on_demand", "spot": "spot"}
 PRICE = "hourly_price"
 TWICE = ("num_gpus", "gpu_type", "interconnect")
 CONTRADICTED = "whose name has other chips or another count"
-MOST_CONTRADICTED = Decimal("0.1")
+MAX_CONTRADICTED = Decimal("0.1")
 """Part of the machines whose fields may contradict their names, before the fields are taken to have changed."""
 
 
@@ -104,7 +104,7 @@ def parse(document: Document) -> Parsed:
             rows += found
             availability += stock
             ignored += left_out
-    if ignored[CONTRADICTED] > len(machines) * MOST_CONTRADICTED:
+    if ignored[CONTRADICTED] > len(machines) * MAX_CONTRADICTED:
         raise refusal(NAME, CONTRADICTED, "configuration", f"{ignored[CONTRADICTED]} of {len(machines)}")
     rows, repeated = once(rows)
     ignored += Counter({"repeated": repeated})

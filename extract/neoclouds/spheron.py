@@ -162,8 +162,8 @@ def _amount(one: Fields, name: str) -> Decimal | None:
 def _label(one: Fields, name: str) -> str:
     """Return the group's name of the chip, with the memory of one chip where the name does not say it."""
     memory = one.whole("gpu_memory")
-    said = re.search(rf"\b{memory} ?G(i?B)?\b", name, re.IGNORECASE)
-    return name if said else f"{name} {memory}GB"
+    memory_in_name = re.search(rf"\b{memory} ?G(i?B)?\b", name, re.IGNORECASE)
+    return name if memory_in_name else f"{name} {memory}GB"
 
 
 def _places(one: Fields) -> list[str]:

@@ -62,7 +62,7 @@ def parse(document: Document) -> Parsed:
     """Return the prices of clusters and of dedicated inference; raise LayoutChanged."""
     page = pages.Page(document)
     ignored: Counter[str] = Counter()
-    rows, ignored["said twice"] = offers.once([*_clusters(page, ignored), *_inference(page, ignored)])
+    rows, ignored["duplicate on the page"] = offers.once([*_clusters(page, ignored), *_inference(page, ignored)])
     return offers.parsed(rows, source=page.source, ignored=+ignored)
 
 
@@ -145,10 +145,10 @@ def _offers(
 def _refuse_exchanged(source: str, label: str, prices: list[words.Worded]) -> None:
     """Raise where a longer commitment is dearer, or has a price beyond one without: columns may be exchanged."""
     amounts = [price.amount for price in prices]
-    given = [amount for amount in amounts if amount is not None]
+    present = [amount for amount in amounts if amount is not None]
     places = [place for place, amount in enumerate(amounts) if amount is not None]
     has_gap = bool(places) and places[-1] - places[0] >= len(places)
-    if has_gap or given != sorted(given, reverse=True):
+    if has_gap or present != sorted(present, reverse=True):
         raise refusal(source, "prices that do not fall with the length of the commitment", label, str(amounts))
 
 

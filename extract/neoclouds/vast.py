@@ -81,7 +81,7 @@ GPU_NAMES = (
 ANY_CHIP = ("", "all")
 """Scopes of saved answers of which nobody says what was asked."""
 LIMIT = 1000
-MOST_PAGES = 40
+MAX_PAGES = 40
 FILTERS: Mapping[str, object] = {
     "verified": {"eq": True},
     "rentable": {"eq": True},
@@ -126,12 +126,12 @@ QUANTILES = {"p25": Decimal("0.25"), "median": Decimal("0.5")}
 FEWEST = 2
 """Machines that make a market."""
 MIB_PER_GIB = 1024
-MOST_CHIPS = 16
+MAX_CHIPS = 16
 ROUNDING = Decimal("0.001")
 """By how much of a dollar an offer may differ from the sum of its parts."""
 COUNTRY = re.compile(r"(?:[^,]*, ?)?([A-Z]{2})(?:, ?(?:AF|AS|EU|NA|OC|SA))?")
 STRANGE = "which says things that do not go together"
-MOST_STRANGE = Decimal("0.25")
+MAX_STRANGE = Decimal("0.25")
 """Part of the offers that may be so, before their fields are taken to have changed."""
 
 
@@ -159,7 +159,7 @@ def parse(document: Document) -> Parsed:
             ignored["a smaller offer of the same machine"] += 1
         if known is None or (ask.chips, -ask.price) > (known.chips, -known.price):
             machines[place][machine] = ask
-    if ignored[STRANGE] > len(offers) * MOST_STRANGE:
+    if ignored[STRANGE] > len(offers) * MAX_STRANGE:
         raise refusal(NAME, STRANGE, "offers", f"{ignored[STRANGE]} of {len(offers)}")
     rows, availability = _market(machines, ignored)
     return parsed(
@@ -187,7 +187,7 @@ def _offers(document: Document) -> list[Fields]:
                 raise refusal(NAME, f"expected {document.scope}", f"{one.place}.gpu_name", one.text("gpu_name"))
             found.setdefault(one.whole("id"), one)
     if len(pages) == 1 and len(found) < len(pages[0]):
-        raise refusal(NAME, "an id stands there twice", "page 1", len(found))
+        raise refusal(NAME, "duplicate id", "page 1", len(found))
     return list(found.values())
 
 
@@ -204,7 +204,7 @@ def _ask(one: Fields) -> tuple[tuple[str, str, str] | None, Ask | None, str]:
     one.whole("machine_id")
     disk = one.number("storage_total_cost")
     adds_up = abs(total - base - disk) <= ROUNDING and disk <= base
-    if not 0 < chips <= MOST_CHIPS or not base or not memory or not adds_up or one.flag("is_bid"):
+    if not 0 < chips <= MAX_CHIPS or not base or not memory or not adds_up or one.flag("is_bid"):
         return None, None, STRANGE
     if one.whole("gpu_total_ram") != memory * chips or one.any("bundled_results") is not None:
         return None, None, STRANGE
@@ -288,7 +288,7 @@ def pages(ctx: Context, scope: str) -> Iterator[Response]:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     question: Mapping[str, object] = {**FILTERS, "gpu_name": {"eq": scope}}
     seen: set[int] = set()
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         try:
             answer = ctx.web.post(base_url(ctx, NAME, URL), json=question, accept=JSON, headers=headers)
         except SourceError as error:
@@ -302,10 +302,10 @@ def pages(ctx: Context, scope: str) -> Iterator[Response]:
         if not is_cut(len(found)):
             return
         if seen >= found.keys():
-            raise LayoutChanged("a page repeats what was told", source=NAME, field="page", value=len(found), hint=HINT)
+            raise LayoutChanged("a page repeats earlier rows", source=NAME, field="page", value=len(found), hint=HINT)
         seen |= found.keys()
         question = {**question, "dph_total": {"gte": max(found.values())}}
-    raise LayoutChanged("the pages do not end", source=NAME, field="page", value=MOST_PAGES, hint=HINT)
+    raise LayoutChanged("the pages do not end", source=NAME, field="page", value=MAX_PAGES, hint=HINT)
 
 
 def _numbers(body: bytes) -> dict[int, float]:
@@ -324,12 +324,12 @@ def without_hosts(body: bytes) -> bytes:
     """
     hidden = HIDDEN_VALUE.sub(rb"\1null", body)
     try:
-        told = json.loads(hidden)
+        visible = json.loads(hidden)
     except (ValueError, RecursionError):
         raise LayoutChanged("no JSON", source=NAME, field="body", value=len(body), hint=HINT) from None
-    left = next(_leads_to_hosts(told, ""), None)
+    left = next(_leads_to_hosts(visible, ""), None)
     if left is not None:
-        raise LayoutChanged("the host of a machine can be told", source=NAME, field=left, value="(hidden)", hint=HINT)
+        raise LayoutChanged("the host of a machine is visible", source=NAME, field=left, value="(hidden)", hint=HINT)
     return hidden
 
 

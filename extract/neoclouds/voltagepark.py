@@ -39,7 +39,7 @@ FABRICS = {"Ethernet": "ethernet", "InfiniBand": "infiniband"}
 """Each network, and how the names of its fields end."""
 MODEL = re.compile(r"[a-z0-9][a-z0-9.-]*")
 """A chip such as h100-sxm5-80gb; the CPU's name beside it has blanks."""
-MOST_CHIPS = 16
+MAX_CHIPS = 16
 """In one machine; numbers beside it count CPU cores and gigabytes."""
 
 
@@ -63,8 +63,8 @@ def _rows(location: Fields) -> Iterator[Row]:
     chips, model = machine.whole("gpu_count"), machine.text("gpu_model")
     if not MODEL.fullmatch(model):
         raise refusal(NAME, "expected a chip as in h100-sxm5-80gb", f"{machine.place}.gpu_model", model)
-    if not 1 <= chips <= MOST_CHIPS:
-        raise refusal(NAME, f"expected 1 to {MOST_CHIPS} chips", f"{machine.place}.gpu_count", chips)
+    if not 1 <= chips <= MAX_CHIPS:
+        raise refusal(NAME, f"expected 1 to {MAX_CHIPS} chips", f"{machine.place}.gpu_count", chips)
     for fabric, ending in FABRICS.items():
         price = location.in_text(f"gpu_price_{ending}")
         if not price:

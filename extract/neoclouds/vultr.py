@@ -149,7 +149,7 @@ def _chips(plan: Fields, is_metal: bool, ignored: Counter[str]) -> Chips | None:
         return None
     # Bare metal sells whole chips only, and has no field for their memory.
     memory = 0 if is_metal and not ("gpu_vram_gb" in plan and plan.any("gpu_vram_gb")) else plan.whole("gpu_vram_gb")
-    if (said := MEMORY.search(machine)) and int(said[1]) != memory:
+    if (memory_in_name := MEMORY.search(machine)) and int(memory_in_name[1]) != memory:
         ignored["a plan whose name has another memory"] += 1
         return None
     if count is None and named:
@@ -230,7 +230,9 @@ def _cost(fields: Fields, ending: str) -> Decimal | None:
     names = f"hourly_cost{ending}", f"monthly_cost{ending}"
     hour, month = (fields.number_or_none(name) if name in fields else None for name in names)
     if hour and month and not HOURS_PER_MONTH[0] <= month / hour <= HOURS_PER_MONTH[1]:
-        raise refusal(NAME, f"expected a month's cost beside {hour} an hour", f"{fields.place}.{names[1]}", str(month))
+        raise refusal(
+            NAME, f"expected a monthly cost that fits {hour} an hour", f"{fields.place}.{names[1]}", str(month)
+        )
     return hour or None
 
 

@@ -1,17 +1,16 @@
-"""The web as the sites of other companies are read: their robots.txt is minded, and a host gets its pauses.
+"""An HTTP client for the sites of other companies: it obeys robots.txt and limits the rate of requests to a host.
 
-1. robots.txt is asked for once per host and run, and read as RFC 9309 says: 4xx means no rules (2.3.1.3); where it
-   cannot be read, nothing is fetched (2.3.1.4), and it is asked for again a little later. Stricter than the standard,
+1. robots.txt is fetched once per host and run, and read as RFC 9309 says: 4xx means no rules (2.3.1.3); where it
+   cannot be read, nothing is fetched (2.3.1.4), and it is fetched again a little later. Stricter than the standard,
    which leaves it open: 408, 425 and 429 mean "not now", and redirects without end forbid like a broken server.
 2. Between two requests to a host lies a pause: ours, or its Crawl-delay where that is longer. Retries and redirects
-   are requests too. A host has one question at a time, and the pause begins when it is answered; a stream is answered
+   are requests too. A host has one request at a time, and the pause begins when it is answered; a stream is answered
    when it begins.
 3. A host is scheme, name and port, as in RFC 9309.
 """
 
 import copy
 import ipaddress
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,35 +18,32 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
+import httpx
 from protego import Protego
-from urllib3.exceptions import LocationValueError
-from urllib3.util import Url, parse_url
 
 from extract.web.http import REDIRECT_STATUS, HttpWeb, user_agent
 from extract.web.interface import Response
+from extract.web.transport import is_link_local, parse_url
 from warehouse.errors import SourceError, Unavailable
 
 PAUSE_S = 1.0
-LONGEST_PAUSE_S = 30.0
+MAX_PAUSE_S = 30.0
 """A site that wants more between two requests is not read: a run would take hours over it."""
 ROBOTS_LIMIT_BYTES = 500 << 10
-"""The least that a crawler must read (RFC 9309, 2.5); what comes after it is not looked at."""
+"""What a crawler must read at least (RFC 9309, 2.5); the rest is ignored."""
 MAX_ROBOTS_REDIRECTS = 5
 """RFC 9309, 2.3.1.2; they may lead to other hosts."""
-ASK_AGAIN_S = 20.0
-"""After this a robots.txt that could not be read is asked for again: less than a flow waits to try a scope again."""
-RULE = re.compile(r"\s*((?:dis)?allow)\s*:\s*([^#]*)", re.IGNORECASE)
+RETRY_AFTER_S = 20.0
+"""After this a robots.txt that could not be read is fetched again: less than a flow waits to retry a scope."""
 PRIVATE_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
-DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(kw_only=True)
 class _Host:
-    """One host of a run: what its robots.txt says, or why that is unknown, and when it may be asked next."""
+    """One host of a run: its rules, or why they are unknown, and when it may get the next request."""
 
     pause_s: float
     is_free: bool
-    text: str = ""
     rules: Protego | None = None
     error: SourceError | None = None
     failed_at: float = 0.0
@@ -58,10 +54,10 @@ class _Host:
 
 
 class PoliteWeb:
-    """A web (extract.web.interface.Web) that asks before it reads and takes its time; one for all sources of a run.
+    """A web (extract.web.interface.Web) that obeys robots.txt and makes pauses; one for all sources of a run.
 
-    Raises, beside what HttpWeb raises, SourceError with field "robots" where a site forbids an address to us or wants
-    pauses beyond `LONGEST_PAUSE_S`, and Unavailable with that field where its robots.txt cannot be read.
+    Raises, in addition to what HttpWeb raises, SourceError with field "robots" where a site forbids an address to us or
+    wants pauses beyond `MAX_PAUSE_S`, and Unavailable with that field where its robots.txt cannot be read.
     `spare_loopback=False` drops the pauses, not the rules, on this machine's own addresses. `clock` and `sleep` count
     in seconds.
     """
@@ -76,7 +72,7 @@ class PoliteWeb:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._web = web.guarded(self._admit)
-        self._asking = web.guarded(self._pace)
+        self._unruled = web.guarded(self._pace)
         self._agent = user_agent().partition("/")[0]
         self._pause_s, self._spare_loopback = pause_s, spare_loopback
         self._clock, self._sleep = clock, sleep
@@ -105,10 +101,10 @@ class PoliteWeb:
 
     @contextmanager
     def _turn(self, url: str) -> Iterator[None]:
-        """Wait for the host's other questions to be answered; its pause begins at the end of this one."""
+        """Wait for the host's other requests; its pause begins at the end of this one."""
         host = self._host(url)
         with host.turn:
-            self._check(url)  # before the retries of HttpWeb: a refusal of ours is not worth any
+            self._check(url)  # before the retries of HttpWeb: a refusal of ours needs none
             try:
                 yield
             finally:
@@ -120,7 +116,7 @@ class PoliteWeb:
         self._pace(url)
 
     def _pace(self, url: str) -> None:
-        """Wait until the host may be asked, and keep others from asking it for a pause."""
+        """Wait until the host may get a request, and hold others back for a pause."""
         host = self._host(url)
         if host.is_free:
             return
@@ -136,16 +132,16 @@ class PoliteWeb:
             host.free_at = max(host.free_at, self._clock() + host.pause_s)
 
     def _check(self, url: str) -> None:
-        """Raise SourceError where the host's robots.txt forbids an address to us, Unavailable where nobody knows."""
+        """Raise SourceError where the host's robots.txt forbids an address, Unavailable where it cannot be read."""
         host = self._host(url)
         rules = self._rules(url, host)
-        address = _address(url)  # as it will be sent: without dots and with its escapes in order
-        if not rules.can_fetch(address.url, self._agent):
-            hint = "Disable this source, or ask the site's owner for leave"
-            rule = _rule(host.text, address.url, self._agent) or f"a line of {_root(address)}/robots.txt"
-            raise SourceError("its robots.txt forbids it", source=url, field="robots", value=rule, hint=hint)
-        if host.pause_s > LONGEST_PAUSE_S:
-            message = f"its robots.txt asks for {host.pause_s:g} s between requests, more than {LONGEST_PAUSE_S:g} s"
+        address = parse_url(url)
+        if not rules.can_fetch(str(address), self._agent):
+            hint = "Disable this source, or ask the site's owner for permission"
+            place = f"{_root(address)}/robots.txt"
+            raise SourceError("its robots.txt forbids it", source=url, field="robots", value=place, hint=hint)
+        if host.pause_s > MAX_PAUSE_S:
+            message = f"its robots.txt wants {host.pause_s:g} s between requests, more than {MAX_PAUSE_S:g} s"
             hint = "Disable this source, or ask the site's owner for another way"
             rule = f"Crawl-delay: {host.pause_s:g}"
             raise SourceError(message, source=url, field="robots", value=rule, hint=hint)
@@ -154,25 +150,25 @@ class PoliteWeb:
         with host.reading:
             if host.rules is not None:
                 return host.rules
-            if host.error is not None and self._clock() - host.failed_at < ASK_AGAIN_S:
+            if host.error is not None and self._clock() - host.failed_at < RETRY_AFTER_S:
                 raise copy.copy(host.error)
             try:
-                host.text = self._robots_txt(_root(_address(url)) + "/robots.txt")
+                text = self._robots_txt(_root(parse_url(url)) + "/robots.txt")
             except SourceError as error:
                 host.error, host.failed_at = error, self._clock()
                 self._rest(host)
                 raise copy.copy(error) from error.__cause__
-            host.rules = Protego.parse(host.text)
+            host.rules = Protego.parse(text)
             host.pause_s = max(self._pause_s, host.rules.crawl_delay(self._agent) or 0.0)
             self._rest(host)
             return host.rules
 
     def _robots_txt(self, url: str) -> str:
-        """Return the text of a robots.txt, "" where there is none; raise Unavailable where nobody can tell."""
+        """Return the text of a robots.txt, "" where there is none; raise Unavailable where that is unknown."""
         target = url
         for _ in range(MAX_ROBOTS_REDIRECTS + 1):
             try:
-                answer = self._asking.first_bytes(target, limit_bytes=ROBOTS_LIMIT_BYTES)
+                answer = self._unruled.first_bytes(target, limit_bytes=ROBOTS_LIMIT_BYTES)
             except SourceError as error:
                 raise _unread(url, error.message, error.value, cause=error) from error
             if answer.status in REDIRECT_STATUS:
@@ -187,48 +183,29 @@ class PoliteWeb:
         raise _unread(url, f"more than {MAX_ROBOTS_REDIRECTS} redirects", target)
 
     def _host(self, url: str) -> _Host:
-        address = _address(url)
+        address = parse_url(url)
         with self._hosts_lock:
-            is_free = not self._spare_loopback and _is_loopback(address.host or "")
+            is_free = not self._spare_loopback and _is_loopback(address.host)
             return self._hosts.setdefault(_root(address), _Host(pause_s=self._pause_s, is_free=is_free))
 
 
-def _address(url: str) -> Url:
-    """Return an address in its parts, normal as urllib3 sends it; raise SourceError where it is none of the web's."""
-    try:
-        address = parse_url(url)
-    except LocationValueError as error:
-        raise SourceError(f"not an address: {error}", source=url, field="url", value=url) from error
-    if address.scheme not in DEFAULT_PORTS or not address.host:
-        raise SourceError("not an address of the web", source=url, field="url", value=url)
-    return address
-
-
-def _root(address: Url) -> str:
+def _root(address: httpx.URL) -> str:
     """Return scheme, name and port of an address, the port only where it is not the scheme's own."""
-    is_default = address.port in (None, DEFAULT_PORTS[address.scheme or ""])
-    return f"{address.scheme}://{address.host}" + ("" if is_default else f":{address.port}")
+    return f"{address.scheme}://{address.netloc.decode('ascii')}"
 
 
 def _is_loopback(name: str) -> bool:
     if name == "localhost":
         return True
     try:
-        return ipaddress.ip_address(name.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
-def _is_link_local(name: str) -> bool:
-    try:
-        return ipaddress.ip_address(name.strip("[]")).is_link_local
+        return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return False
 
 
 def _is_private(name: str) -> bool:
     """Return whether a host's name says that it is this machine, or one of a network of its own."""
-    name = name.strip("[]").rstrip(".").lower()
+    name = name.rstrip(".").lower()
     try:
         return not ipaddress.ip_address(name).is_global
     except ValueError:
@@ -237,19 +214,17 @@ def _is_private(name: str) -> bool:
 
 
 def _redirected(url: str, here: str, location: str) -> str:
-    """Return where the redirect of a robots.txt leads, to another host too; raise where not on the web or unsafe."""
+    """Return where the redirect of a robots.txt leads, to another host too; raise where that is none or unsafe."""
     try:
-        there = _address(urljoin(here, location))
+        there = parse_url(urljoin(here, location))
     except (SourceError, ValueError) as error:
-        raise _unread(url, "redirected to no address of the web", location) from error
-    if not location or (_address(here).scheme == "https" and there.scheme != "https"):
+        raise _unread(url, "redirected to no http(s) address", location) from error
+    if not location or (parse_url(here).scheme == "https" and there.scheme != "https"):
         raise _unread(url, "redirected to nowhere, or from https to http", location)
-    # Between sites of one private network it may lead; nobody's rules are at a link-local address.
-    if _is_link_local(there.host or "") or (
-        _is_private(there.host or "") and not _is_private(_address(url).host or "")
-    ):
+    # Within one private network a redirect may lead on; no rules are at a link-local address.
+    if is_link_local(there.host) or (_is_private(there.host) and not _is_private(parse_url(url).host)):
         raise _unread(url, "redirected to an address of a private network", location)
-    return there.url
+    return str(there)
 
 
 def _unread(url: str, why: str, value: object, *, cause: SourceError | None = None) -> SourceError:
@@ -268,20 +243,3 @@ def _text(body: bytes) -> str:
     if len(body) >= ROBOTS_LIMIT_BYTES:
         body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
     return body.decode("utf-8-sig", errors="replace")
-
-
-def _rule(text: str, url: str, agent: str) -> str:
-    """Return the line of a robots.txt that forbids an address to us, the longest that fits; "" where none is plain."""
-    lines = text.splitlines()
-    marked = list(lines)
-    rules = {number: match for number, line in enumerate(lines) if (match := RULE.match(line))}
-    values = {number: match[2].strip() for number, match in rules.items() if match[1].lower() == "disallow"}
-    # Each rule in its place, but under a path of its own: so the parser tells which of them are meant for us.
-    for number, match in rules.items():
-        marked[number] = f"{match[1]}:" + (f" /{number}/" if number in values else "")
-    ours = Protego.parse("\n".join(marked))
-    for number in sorted(values, key=lambda number: len(values[number]), reverse=True):
-        alone = Protego.parse(f"User-agent: *\nDisallow: {values[number]}")
-        if not alone.can_fetch(url, agent) and not ours.can_fetch(f"/{number}/", agent):
-            return lines[number].strip()
-    return ""

@@ -18,13 +18,13 @@ def root(body: bytes) -> ElementTree.Element:
     return found
 
 
-def told(item: ElementTree.Element, name: str) -> str | None:
-    """Return the text of a child; None where there is none; raise ValueError where it stands twice or is no text."""
+def child_text(item: ElementTree.Element, name: str) -> str | None:
+    """Return the text of a child; None where there is none; raise ValueError where it occurs twice or is no text."""
     found = item.findall(name)
     if not found:
         return None
     if len(found) > 1 or len(found[0]):
-        raise ValueError(f"{name} stands twice" if len(found) > 1 else f"{name} is no text")
+        raise ValueError(f"{name} occurs twice" if len(found) > 1 else f"{name} is no text")
     return found[0].text or ""
 
 
@@ -34,7 +34,7 @@ def check_names(whole: ElementTree.Element) -> None:
         names = [child.tag.rpartition("}")[2] for child in element]
         twice = {name for name in names if names.count(name) > 1} - {"item"} if len(names) > len({*names}) else ()
         if twice:
-            raise ValueError(f"{', '.join(sorted(twice))} stands twice")
+            raise ValueError(f"{', '.join(sorted(twice))} occurs twice")
 
 
 class _Builder(ElementTree.TreeBuilder):

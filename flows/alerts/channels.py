@@ -1,4 +1,4 @@
-"""The ways of an alert: mail through the server of the weekly mail, and chat services through Apprise.
+"""Channels of alerts: mail through the server of the weekly mail, and chat services through Apprise.
 
 An address of a chat service carries its secret. So it is named by its service and a digest alone, and Apprise's own
 log, which names hosts and addresses, is read here and goes nowhere.
@@ -24,23 +24,23 @@ from reports.weekly.mail import header
 from warehouse.errors import SettingsError
 
 BEFORE_HANDING = ("NewConnectionError", "NameResolutionError", "ConnectTimeout", "Failed to establish", "SSLError")
-"""Causes of requests for which nothing was handed over."""
+"""Causes of requests for which nothing was sent."""
 
 
 class Channel(Protocol):
-    """Somebody to tell. `name` stands in the record and in the log, and holds no secret."""
+    """A recipient of alerts. `name` is written to the record and the log, and holds no secret."""
 
     @property
     def name(self) -> str:
         """Return the name."""
 
-    def tell(self, told: Message, *, at: datetime, before: Callable[[], None]) -> None:
-        """Hand one message over; `before` is called right before. Raises Refused or Uncertain."""
+    def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
+        """Send one message; `before` is called right before. Raises Refused or Uncertain."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MailChannel:
-    """One address, which is told through the server of [mail]."""
+    """One address, which gets its alerts through the server of [mail]."""
 
     to: str
     chosen: MailSettings
@@ -51,13 +51,13 @@ class MailChannel:
         """Return the address, as the record names it."""
         return f"mail:{self.to.lower()}"
 
-    def tell(self, told: Message, *, at: datetime, before: Callable[[], None]) -> None:
-        """Hand one message over."""
-        made = letter(told, sender=self.chosen.sender, to=self.to, reply_to=self.chosen.reply_to, at=at)
+    def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
+        """Send one message."""
+        made = letter(alert, sender=self.chosen.sender, to=self.to, reply_to=self.chosen.reply_to, at=at)
         self.post.hand_over(made, sender=self.chosen.sender, to=self.to, before=before)
 
 
-def letter(told: Message, *, sender: str, to: str, reply_to: str = "", at: datetime) -> EmailMessage:
+def letter(alert: Message, *, sender: str, to: str, reply_to: str = "", at: datetime) -> EmailMessage:
     """Return an alert as a message of plain text; addresses are plain ones, name@domain."""
     made = EmailMessage(policy=policy.SMTP)
     domain = Address(addr_spec=sender).domain
@@ -65,13 +65,13 @@ def letter(told: Message, *, sender: str, to: str, reply_to: str = "", at: datet
     made["To"] = Address(addr_spec=to)
     if reply_to:
         made["Reply-To"] = Address(addr_spec=reply_to)
-    made["Subject"] = header(told.title)
+    made["Subject"] = header(alert.title)
     made["Date"] = format_datetime(at.astimezone(UTC))
-    who = hashlib.sha256("\n".join((told.kind, to.lower(), *told.ids)).encode()).hexdigest()[:20]
+    who = hashlib.sha256("\n".join((alert.kind, to.lower(), *alert.ids)).encode()).hexdigest()[:20]
     made["Message-ID"] = f"<alert.{who}@{domain}>"
     made["List-Id"] = f"chipledger alerts <alerts.chipledger.{domain}>"
     made["Auto-Submitted"] = "auto-generated"
-    made.set_content(f"{told.text}\n", cte="quoted-printable")
+    made.set_content(f"{alert.text}\n", cte="quoted-printable")
     return made
 
 
@@ -82,29 +82,31 @@ class ChatChannel:
     name: str
     plugin: Any
 
-    def tell(self, told: Message, *, at: datetime, before: Callable[[], None]) -> None:
-        """Hand one message over."""
+    def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
+        """Send one message."""
         before()
         with _overheard() as lines:
             try:
-                taken = self.plugin.notify(body=told.text, title=told.title, body_format="text")
+                accepted = self.plugin.notify(body=alert.text, title=alert.title, body_format="text")
             except Exception:  # noqa: BLE001 (as below)
                 raise Uncertain from None
-        if taken:
+        if accepted:
             return
-        said = "\n".join(lines)
-        if (answer := re.search(r"error=(\d{3})", said)) is not None:
+        log_text = "\n".join(lines)
+        if (answer := re.search(r"error=(\d{3})", log_text)) is not None:
             raise Refused(f"the service answered {answer[1]}")
         cause = next((line for line in lines if line.startswith(("Socket Exception", "A Connection error"))), "")
-        if cause and not any(word in said for word in BEFORE_HANDING):
+        if cause and not any(word in log_text for word in BEFORE_HANDING):
             raise Uncertain
-        raise Refused("the service was not reached" if cause else "the service did not take it")
+        raise Refused("the service was not reached" if cause else "the service did not accept it")
 
 
 def chat(url: str, *, number: int) -> ChatChannel:
     """Return the channel of one address. Raises SettingsError, which names its place in the list alone."""
+    from extract.web import certificates
     from flows.config.alert_settings import URLS
 
+    certificates.share()
     with _overheard():
         import apprise
 

@@ -1,7 +1,7 @@
-"""Alerts on the daily run: what was found is written down, then each channel is told what it has not been told.
+"""Alerts of the daily run: findings are recorded, then each channel is sent what it has not received.
 
 `alerts.jsonl` in the data directory is the record, append-only and flushed to disk: the baseline, what was news, and of
-each message a line before it is handed over and one after. A channel gets one message of a kind a day at most (UTC),
+each message a line before it is sent and one after. A channel gets one message of a kind a day at most (UTC),
 with all in it that it has not had. What was refused is sent again by the next run, to that channel alone; what may have
 arrived is not.
 """
@@ -33,9 +33,9 @@ Clock = Callable[[], datetime]
 
 @dataclass(kw_only=True)
 class Outcome:
-    """What became of a look for alerts: kinds whose baseline was set, titles by channel, and errors by channel.
+    """What became of an alert run: kinds whose baseline was set, titles by channel, and errors by channel.
 
-    `uncertain`: channels with how many things they may or may not have been told.
+    `uncertain`: channels with how many items may or may not have arrived.
     """
 
     baseline: list[str] = field(default_factory=list)
@@ -55,13 +55,13 @@ def is_wanted(settings: Settings, environ: Mapping[str, str]) -> bool:
 
 
 def after_run(settings: Settings, *, clock: Clock) -> None:
-    """Tell what is news after a run. Whatever fails is a warning: the run's own outcome stands."""
+    """Send alerts after a run. A failure is a warning and leaves the outcome of the run unchanged."""
     if not is_wanted(settings, os.environ) or not (settings.data_dir / "prices.duckdb").exists():
         return
     import duckdb
 
     try:
-        outcome = tell(settings, clock=clock)
+        outcome = send_due(settings, clock=clock)
     except (ChipledgerError, OSError, duckdb.Error) as error:
         LOG.warning("alerts: %s", error)
         return
@@ -69,10 +69,10 @@ def after_run(settings: Settings, *, clock: Clock) -> None:
         LOG.log(logging.INFO if outcome.is_good else logging.WARNING, "alerts: %s", line)
 
 
-def tell(settings: Settings, *, clock: Clock, channels: "Sequence[Channel] | None" = None) -> Outcome:
-    """Look for news, write it down, and tell every channel what it has not been told.
+def send_due(settings: Settings, *, clock: Clock, channels: "Sequence[Channel] | None" = None) -> Outcome:
+    """Find news, record it, and send every channel what it has not received.
 
-    Raises SettingsError where nobody is to be told, or [alerts] is wrong; WriterBusy where another process tells.
+    Raises SettingsError where there is no recipient or [alerts] is wrong; WriterBusy where another process sends.
     """
     from flows.alerts import findings
     from flows.alerts import text as alert_words
@@ -89,7 +89,7 @@ def tell(settings: Settings, *, clock: Clock, channels: "Sequence[Channel] | Non
         for channel in channels:
             if channel.name not in state.joined:
                 _add(record, state, {"what": "channel", "at": _text(now), "channel": channel.name})
-        built_at, found = _look(settings, chosen, state, now)
+        built_at, found = _find(settings, chosen, state, now)
         for entry in findings.entries(found, state, built_at=built_at, at=now):
             _add(record, state, entry)
             outcome.baseline += [entry["kind"]] if entry["what"] == "baseline" else []
@@ -100,13 +100,13 @@ def tell(settings: Settings, *, clock: Clock, channels: "Sequence[Channel] | Non
             for kind in chosen.kinds:
                 due = state.due(channel.name, kind, _text(now)[:10])
                 if due:
-                    told = alert_words.message(kind, due, **_limits(chosen))
-                    _tell_one(record, state, channel, told, outcome, clock=clock)
+                    alert = alert_words.message(kind, due, **_limits(chosen))
+                    _send_one(record, state, channel, alert, outcome, clock=clock)
     return outcome
 
 
 def preview(settings: Settings, *, clock: Clock) -> "tuple[list[str], list[Message]]":
-    """Return the kinds that have no baseline yet, and what would be told now; nothing is written and nothing sent.
+    """Return the kinds that have no baseline yet, and what would be sent now; nothing is written and nothing sent.
 
     What some channel has had, and another one has not, is in it.
     """
@@ -118,7 +118,7 @@ def preview(settings: Settings, *, clock: Clock) -> "tuple[list[str], list[Messa
     chosen = alert_settings.read(settings)
     record = Lines(path=settings.data_dir / RECORD, needed=("what", "at"))
     state, now = findings.read_state(record.entries()), clock()
-    built_at, found = _look(settings, chosen, state, now)
+    built_at, found = _find(settings, chosen, state, now)
     added = list(findings.entries(found, state, built_at=built_at, at=now))
     for entry in added:
         state.add(entry)
@@ -133,7 +133,7 @@ def preview(settings: Settings, *, clock: Clock) -> "tuple[list[str], list[Messa
 
 
 def channels_of(settings: Settings, environ: Mapping[str, str]) -> "list[Channel]":
-    """Return everybody to tell. Raises SettingsError where there is nobody, or an address is wrong."""
+    """Return all recipients. Raises SettingsError where there is none, or an address is wrong."""
     from flows.alerts.channels import MailChannel, chat
     from flows.config import alert_settings
     from flows.mail import sending
@@ -141,7 +141,7 @@ def channels_of(settings: Settings, environ: Mapping[str, str]) -> "list[Channel
     to, urls = alert_settings.read(settings).to, alert_settings.urls(environ)
     if not to and not urls:
         raise SettingsError(
-            "there is nobody to tell", field="alerts.to", hint=f"Give addresses of mail, or of chat services in {URLS}"
+            "alerts have no recipient", field="alerts.to", hint=f"Set mail addresses, or chat services in {URLS}"
         )
     made: list[Channel] = []
     if to:
@@ -153,22 +153,22 @@ def channels_of(settings: Settings, environ: Mapping[str, str]) -> "list[Channel
 def lines(outcome: Outcome) -> Iterator[str]:
     """Yield what became of it, for people; no address of a chat service is in it."""
     if outcome.baseline:
-        yield f"first look: what is known now of {', '.join(outcome.baseline)} is noted, and not told"
+        yield f"first run: what is known now of {', '.join(outcome.baseline)} is recorded, not sent"
     for channel, titles in outcome.sent.items():
         for title in titles:
-            yield f"told {channel}: {title}"
+            yield f"sent to {channel}: {title}"
     for channel, error in outcome.failed.items():
-        yield f"failed, will be told by the next run: {channel}: {error}"
+        yield f"failed; the next run sends it again: {channel}: {error}"
     for channel, n in outcome.uncertain.items():
-        yield f"may have arrived, and is not sent again: {channel}: {n} of what was to be told"
+        yield f"may have arrived, not sent again: {channel}: {n} items"
     if not (outcome.baseline or outcome.sent or outcome.failed or outcome.uncertain):
-        yield "nothing to tell"
+        yield "nothing to send"
 
 
-def _look(settings: Settings, chosen: "AlertSettings", state: "State", now: datetime) -> Any:
+def _find(settings: Settings, chosen: "AlertSettings", state: "State", now: datetime) -> Any:
     from flows.alerts import findings
 
-    return findings.look(
+    return findings.find(
         settings.published(),
         state,
         kinds=chosen.kinds,
@@ -183,26 +183,26 @@ def _limits(chosen: "AlertSettings") -> dict[str, float]:
     return {"least": chosen.change_percent / 100, "stale_days": chosen.stale_days}
 
 
-def _tell_one(
-    record: "Lines", state: "State", channel: "Channel", told: "Message", outcome: Outcome, *, clock: Clock
+def _send_one(
+    record: "Lines", state: "State", channel: "Channel", alert: "Message", outcome: Outcome, *, clock: Clock
 ) -> None:
     from flows.mail.sending import Refused, Uncertain
 
     def note(what: str, error: str = "") -> None:
-        _note(record, state, what, channel.name, told.kind, told.ids, at=clock(), error=error)
+        _note(record, state, what, channel.name, alert.kind, alert.ids, at=clock(), error=error)
 
     try:
-        channel.tell(told, at=clock(), before=lambda: note("handing"))
+        channel.send(alert, at=clock(), before=lambda: note("handing"))
     except Refused as error:
         text = " ".join(str(error).split())[:LONGEST_ERROR]
         note("failed", error=text)
         outcome.failed[channel.name] = text
     except Uncertain:
         note("uncertain")
-        outcome.uncertain[channel.name] = outcome.uncertain.get(channel.name, 0) + len(told.ids)
+        outcome.uncertain[channel.name] = outcome.uncertain.get(channel.name, 0) + len(alert.ids)
     else:
         note("sent")
-        outcome.sent.setdefault(channel.name, []).append(told.title)
+        outcome.sent.setdefault(channel.name, []).append(alert.title)
 
 
 def _note(

@@ -1,7 +1,7 @@
-"""What there is to tell at once: what the published file says now, held against what was known before.
+"""Findings worth an alert: what the published file has now, compared with what was known before.
 
 All is computed from the file and the lines of `alerts.jsonl`; nothing is sent here. The first look at a kind sets its
-baseline and tells nothing.
+baseline and sends nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 Entry = Mapping[str, Any]
 
 LATEST = timedelta(days=7)
-"""A move that is learnt later than this is history; one that waited for its confirmation is told."""
+"""A move that is learnt later than this is history; one that waited for its confirmation is sent."""
 NEEDS = {"move": "price_change", "chip": "accelerator_hour_price", "stale": "source_health", "claim": "claim_audit"}
 """The mart that each kind is read from; a file without it says nothing of that kind."""
 BACK = " back"
@@ -26,7 +26,7 @@ BACK = " back"
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One thing to tell: its kind, an id that it has for good, and what is said of it."""
+    """One finding: its kind, its lasting id, and its facts."""
 
     kind: str
     id: str
@@ -46,9 +46,10 @@ class Found:
 
 @dataclass
 class State:
-    """What the lines say: what is known of each kind, since when, what was told, and to which channel.
+    """What the lines say: what is known of each kind, since when, what was sent, and to which channel.
 
-    `since`: when the file was built of which the baseline was made. `told`: of each channel, kind and id what became of
+    `since`: when the file was built of which the baseline was made. `outcomes`: of each channel, kind and id what
+    became of
     it last. `joined`: how many items there were when a channel first appeared; it gets the later ones. `sent_on`: the
     last day on which a channel got a message of a kind.
     """
@@ -57,7 +58,7 @@ class State:
     known: dict[str, dict[str, str]] = field(default_factory=dict)
     items: list[Item] = field(default_factory=list)
     joined: dict[str, int] = field(default_factory=dict)
-    told: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    outcomes: dict[tuple[str, str, str], str] = field(default_factory=dict)
     sent_on: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def add(self, entry: Entry) -> None:
@@ -74,7 +75,7 @@ class State:
             self.joined.setdefault(entry["channel"], len(self.items))
         else:
             for name in entry["ids"]:
-                self.told[entry["channel"], entry["kind"], name] = what
+                self.outcomes[entry["channel"], entry["kind"], name] = what
             if what != "failed":
                 self.sent_on[entry["channel"], entry["kind"]] = entry["at"][:10]
             elif self.sent_on.get((entry["channel"], entry["kind"])) == entry["at"][:10]:
@@ -82,20 +83,21 @@ class State:
                 del self.sent_on[entry["channel"], entry["kind"]]
 
     def due(self, channel: str, kind: str, today: str) -> list[Item]:
-        """Return what a channel has not been told of a kind; nothing where it got a message of that kind today."""
+        """Return the items of a kind that a channel has not received; nothing where it got a message of that kind
+        today."""
         if self.sent_on.get((channel, kind)) == today:
             return []
         later = self.items[self.joined.get(channel, len(self.items)) :]
         return [
             item
             for item in later
-            if item.kind == kind and self.told.get((channel, kind, item.id), "failed") == "failed"
+            if item.kind == kind and self.outcomes.get((channel, kind, item.id), "failed") == "failed"
         ]
 
     def unanswered(self, channel: str) -> dict[str, list[str]]:
         """Return the ids, by kind, that were handed over to a channel by a process which did not live to say more."""
         ids: dict[str, list[str]] = {}
-        for (to, kind, name), what in self.told.items():
+        for (to, kind, name), what in self.outcomes.items():
             if to == channel and what == "handing":
                 ids.setdefault(kind, []).append(name)
         return ids
@@ -109,7 +111,7 @@ def read_state(entries: Iterable[Entry]) -> State:
     return state
 
 
-def look(
+def find(
     file: Path,
     state: State,
     *,
@@ -121,8 +123,8 @@ def look(
 ) -> tuple[datetime, dict[str, Found]]:
     """Return when the file was built, and what it says of each kind. The file is read only.
 
-    `least` is the ratio from which on a move is told; `now` is aware. `watched` says whether a row of a move is of a
-    chip and a region that are to be told.
+    `least` is the ratio from which on a move is sent; `now` is aware. `watched` says whether a row of a move is of a
+    chip and a region that are watched.
     """
     with duckdb.connect(str(file), read_only=True) as con:
         built_at: datetime = con.execute("select built_at from meta.build").fetchall()[0][0]
@@ -152,7 +154,7 @@ def _ask(con: duckdb.DuckDBPyConnection, name: str, values: Mapping[str, Any]) -
 def _move(
     rows: list[dict[str, Any]], known: Mapping[str, str] | None, least: float, watched: Callable[[Row], bool]
 ) -> Found:
-    """Return moves of list prices, and those told before that turned out to be none."""
+    """Return moves of list prices, and those sent before that were reverted."""
     items = []
     for row in rows:
         name = f"{row.pop('offer_id')} {row['observed_at'].isoformat()}"
@@ -204,7 +206,7 @@ def _claim(rows: list[dict[str, Any]], known: Mapping[str, str] | None) -> Found
 
 
 def turns(known: Mapping[str, str], claim_id: str) -> int:
-    """Return how many verdicts a claim has had, so that the same change told again has another id."""
+    """Return how many verdicts a claim has had, so that the same change, when it returns, has another id."""
     return int(known.get(f"{claim_id}#", "0"))
 
 

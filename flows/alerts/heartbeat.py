@@ -11,7 +11,7 @@ LOG = logging.getLogger(__name__)
 
 
 def call(settings: Settings) -> None:
-    """Tell the address in `heartbeat_url` that a run went well; its failure is a warning, as the run was good."""
+    """Call `heartbeat_url` after a good run; a failure is a warning."""
     if not settings.heartbeat_url:
         return
     from extract.web.http import HttpWeb
@@ -20,5 +20,5 @@ def call(settings: Settings) -> None:
         HttpWeb().get(settings.heartbeat_url, accept="*/*")
     except SourceError as error:
         # Whoever has the address can say that a run was good.
-        told = redact.hide(error.message, secrets=[settings.heartbeat_url])
-        LOG.warning("the heartbeat was not taken by %s: %s", urlsplit(settings.heartbeat_url).hostname, told)
+        message = redact.hide(error.message, secrets=[settings.heartbeat_url])
+        LOG.warning("heartbeat: %s refused it: %s", urlsplit(settings.heartbeat_url).hostname, message)

@@ -1,4 +1,5 @@
-"""Alerts in words: a title and lines of plain text, which mean nothing more in Markdown, HTML or a chat's own markup.
+"""The text of alerts: a title and lines of plain text, which mean nothing more in Markdown, HTML or a chat's own
+markup.
 
 Text from outside keeps letters, digits and a few signs; whatever could make a link, a mention, a picture or a tag of it
 becomes a question mark. So the same words go to every service, however it reads them.
@@ -23,7 +24,7 @@ VERDICTS = {"physically_impossible": "physically impossible"}
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """One message of one kind: its title, its text, and the ids of what it tells."""
+    """One message of one kind: its title, its text, and the ids of its items."""
 
     kind: str
     title: str
@@ -41,7 +42,7 @@ def safe(text: object) -> str:
 
 
 def message(kind: str, items: Sequence[Item], *, least: float, stale_days: float) -> Message:
-    """Return what is told of one kind, all of it in one message."""
+    """Return all items of one kind as one message."""
     facts = [item.fact for item in items]
     title, lines = {
         "move": lambda: _moves(facts, least),
@@ -54,8 +55,9 @@ def message(kind: str, items: Sequence[Item], *, least: float, stale_days: float
 
 
 NOTES = {
-    "move": "List prices per chip-hour. A move is provisional for a week: what is back by then was none, and is told.",
-    "chip": "No live source priced it before. A name that is not in our tables is told as its provider writes it.",
+    "move": "List prices per chip-hour. A move is provisional for a week: "
+    "if the old price is back by then, it is reported as reverted.",
+    "chip": "No live source priced it before. An unknown name is shown as its provider writes it.",
     "stale": "Prices of these places are not current. `chipledger doctor` says what is wrong.",
     "claim": "Verdicts of today, by prices of today. `chipledger audit` gives the arithmetic.",
 }
@@ -78,12 +80,12 @@ def _moves(facts: Sequence[Row], least: float) -> tuple[str, list[str]]:
         )
         key = (*(fact.get(name) for name in same), *(f"{fact[side]:.6g}" for side in ("price_before", "price_after")))
         groups.setdefault(key, []).append(fact)
-    told = sorted(groups.values(), key=lambda group: -abs(group[0]["change_ratio"]))
-    n_back = sum(bool(group[0].get("is_taken_back")) for group in told)
-    n_moves = len(told) - n_back
+    moves = sorted(groups.values(), key=lambda group: -abs(group[0]["change_ratio"]))
+    n_back = sum(bool(group[0].get("is_taken_back")) for group in moves)
+    n_moves = len(moves) - n_back
     parts = [f"{wording.count(n_moves, 'list price')} moved by {least * 100:g} % or more"] if n_moves else []
-    parts += [f"{wording.count(n_back, 'move')} taken back"] if n_back else []
-    return "; ".join(parts), [_move(group) for group in told]
+    parts += [f"{wording.count(n_back, 'move')} reverted"] if n_back else []
+    return "; ".join(parts), [_move(group) for group in moves]
 
 
 def _move(group: Sequence[Row]) -> str:
@@ -103,7 +105,7 @@ def _move(group: Sequence[Row]) -> str:
     before, after = (wording.amount(fact[side], places) for side in ("price_before", "price_after"))
     change = wording.percent(fact["change_ratio"])
     seen = min(datetime.fromisoformat(each["observed_at"]) for each in group)
-    end = "; it was taken back, so it was none" if fact.get("is_taken_back") else ""
+    end = "; reverted within a week, so not a move" if fact.get("is_taken_back") else ""
     amounts = f"{before} to {after} {safe(fact['pricing_currency'])} per {unit}"
     return f"{', '.join(words)}{where}: {amounts}, {change}, seen {wording.minute(seen)}{end}"
 
@@ -145,6 +147,6 @@ def _claims(facts: Sequence[Row]) -> tuple[str, list[str]]:
         before, after = (safe(VERDICTS.get(name, name)) for name in (fact["verdict_before"], fact["verdict_today"]))
         value = fact["recomputed_value"]
         ours = f"; recomputed {value:.4g}" if value is not None else ""
-        said = f"{safe(fact['metric'])} {safe(fact['claimed'])} ({safe(fact['article'])})"
-        lines.append(f"{safe(fact['claim_id'])}: {before} became {after}: {said}{ours}")
+        claim_text = f"{safe(fact['metric'])} {safe(fact['claimed'])} ({safe(fact['article'])})"
+        lines.append(f"{safe(fact['claim_id'])}: {before} became {after}: {claim_text}{ours}")
     return f"{wording.count(len(facts), 'claim')} with another verdict", lines

@@ -1,4 +1,4 @@
-"""The command `alert`: what is news since it was last told, to those whom [alerts] names."""
+"""The command `alert`: sends news to the recipients of [alerts]."""
 
 import sys
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from flows.shared import output
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Print what would be told; send and note nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be sent; send and record nothing.")
 @output.JSON
 @click.pass_obj
 def alert(read: Callable[[], Settings], *, dry_run: bool, in_json: bool) -> None:
     """Tell what is news: list prices that moved, new chips, stale sources, claims with another verdict.
 
-    `run` does the same at its end. The first time sets the baseline; nothing is told twice to the same channel.
+    `run` does the same at its end. The first time sets the baseline; no channel gets the same item twice.
     """
     with output.errors(in_json=in_json):
         from flows.alerts import deliver
@@ -25,12 +25,12 @@ def alert(read: Callable[[], Settings], *, dry_run: bool, in_json: bool) -> None
         chosen = read()
         if dry_run:
             baseline, messages = deliver.preview(chosen, clock=steps.utc_now)
-            told = {"baseline": baseline, "messages": [{"title": one.title, "text": one.text} for one in messages]}
-            words = [f"first look, nothing is told of it: {kind}" for kind in baseline]
+            shown = {"baseline": baseline, "messages": [{"title": one.title, "text": one.text} for one in messages]}
+            words = [f"first run, recorded and not sent: {kind}" for kind in baseline]
             words += [f"{one.title}\n\n{one.text}\n" for one in messages]
-            output.echo(output.as_json(told) if in_json else "\n".join(words) or "nothing to tell")
+            output.echo(output.as_json(shown) if in_json else "\n".join(words) or "nothing to send")
             return
-        outcome = deliver.tell(chosen, clock=steps.utc_now)
+        outcome = deliver.send_due(chosen, clock=steps.utc_now)
     made = {
         "baseline": outcome.baseline,
         "sent": outcome.sent,

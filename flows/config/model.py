@@ -22,6 +22,7 @@ from flows.config.alert_settings import AlertSettings
 from flows.config.cost_settings import Costs
 from flows.config.decision_settings import DecisionSettings
 from flows.config.mail_table import MailTable
+from flows.config.network_settings import NetworkSettings
 from flows.config.private_settings import PrivateSettings
 from flows.config.ranking_settings import RankingSettings
 from flows.config.retention_settings import RetentionSettings
@@ -86,6 +87,9 @@ class SettingsModel(BaseSettings):
         default_factory=RankingSettings, description="up to which age prices are ranked: docs/querying.md"
     )
     site: SiteSettings = Field(default_factory=SiteSettings, description="the pages in the reports folder")
+    network: NetworkSettings = Field(
+        default_factory=NetworkSettings, description="certificates of a company: docs/settings.md"
+    )
     run: RunSettings = Field(default_factory=RunSettings, description="where scopes are collected: docs/fan-out.md")
     warehouse: WarehouseSettings = Field(
         default_factory=WarehouseSettings, description="one file, or a warehouse of many: docs/warehouse-shared.md"

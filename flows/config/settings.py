@@ -31,8 +31,8 @@ class Settings:
     `data_dir`: where everything is kept. `workers`: scopes that are fetched side by side. `wait_seconds`: how long to
     wait for another run that is writing. `heartbeat_url`: called after each good run. `reporting_currency`: shown
     beside US dollars in pages and mail. `sources`: one table for each source, with `enabled` and the source's own
-    settings. `mail`, `costs`, `alerts`, `private`, `decision`, `site`, `retention`, `ranking`, `run`, `warehouse`:
-    tables that are read where they are used, each by its own module.
+    settings. `mail`, `costs`, `alerts`, `private`, `decision`, `site`, `retention`, `ranking`, `network`, `run`,
+    `warehouse`: tables that are read where they are used, each by its own module.
     """
 
     data_dir: Path = Path("data")
@@ -49,6 +49,7 @@ class Settings:
     site: Mapping[str, Any] = field(default_factory=dict)
     retention: Mapping[str, Any] = field(default_factory=dict)
     ranking: Mapping[str, Any] = field(default_factory=dict)
+    network: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
     warehouse: Mapping[str, Any] = field(default_factory=dict)
 
@@ -100,7 +101,8 @@ def read(
 ) -> Settings:
     """Return the settings: `data_dir`, then the environment, then a file (`chipledger.toml` here, if there is one).
 
-    Raises SettingsError for an unknown name, a value out of range, or a file that was named and does not exist.
+    Raises SettingsError for an unknown name, a value out of range, or a file that was named and does not exist. A file
+    of certificates in [network] counts for all clients of this process from now on.
     """
     environ = os.environ if environ is None else environ
     if not path and not Path(FILE_NAME).exists() and not any(name.startswith(PREFIX) for name in environ):
@@ -108,7 +110,12 @@ def read(
         return Settings() if data_dir is None else Settings(data_dir=data_dir.expanduser())
     from flows.config import model
 
-    return model.settings_of(layers(path, data_dir=data_dir, environ=environ).model())
+    found = model.settings_of(layers(path, data_dir=data_dir, environ=environ).model())
+    if found.network.get("ca_bundle"):
+        from extract.web import certificates
+
+        certificates.share(str(found.network["ca_bundle"]))
+    return found
 
 
 def layers(

@@ -98,10 +98,17 @@ def covered(
     """
     head = {name: line[name] for name in ("line_number", "label", "nodes", "share_of_use")}
     demands = _demands(line, decision)
+    ranked = [each for each in options if each["is_ranked"] and each["on_demand_is_ranked"]]
     reason = _reason(line, options, demands, decision)
+    if reason is None and not ranked:
+        newest = max(min(each["last_observed_at"], each["on_demand_last_observed_at"]) for each in options)
+        reason = (
+            "no commitment of this machine has a price that is ranked, and a ranked one on demand: both were last "
+            f"seen on {newest:%Y-%m-%d}"
+        )
     if reason or demands is None:
         return head | {"reason": reason, "answers": []}
-    options = [each for each in options if each["is_current"]] or options
+    options = ranked
     move = dict(moves[0]) if moves else None
     yearly, basis = _drift(move, decision)
     owned = _owned(line, today)

@@ -144,13 +144,15 @@ def _quotas(settings: Settings) -> list[Row]:
 
 def _quotas_of(region: str) -> "Quotas | str":
     """Return a region's quotas, or why there is no answer, by name of the error."""
-    import botocore.session
     from botocore import exceptions
 
+    from extract.aws.client import session
     from flows.doctor import quotas
 
     try:
-        return quotas.read(botocore.session.Session().create_client(QUOTAS, region_name=region, config=_config()))
+        return quotas.read(
+            session(CONNECT_TIMEOUT_S, READ_TIMEOUT_S).create_client(QUOTAS, region_name=region, config=_config())
+        )
     except exceptions.ClientError as error:
         answer: Any = error.response
         return f"no answer: {answer.get('Error', {}).get('Code', '')}"
@@ -167,25 +169,22 @@ def _config() -> Any:
 
     return Config(
         retries={"total_max_attempts": 1, "mode": "standard"},
-        connect_timeout=CONNECT_TIMEOUT_S,
-        read_timeout=READ_TIMEOUT_S,
         user_agent_extra=user_agent().split(" ")[0],
     )
 
 
 def _clients() -> dict[str, Any]:
     """Return a client of each service in the region where the sources ask first, with one attempt and little time."""
-    import botocore.session
-
+    from extract.aws.client import session
     from extract.aws.price_list import places
     from extract.aws.spot.ec2 import HOME_REGION
 
     home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
     central = places.partition_of(home).api_region
-    session, config = botocore.session.Session(), _config()
+    made, config = session(CONNECT_TIMEOUT_S, READ_TIMEOUT_S), _config()
     regions = {"pricing": central, "savingsplans": central, "ec2": home, "servicequotas": home}
     return {
-        name: session.create_client(BOTO_NAMES.get(name, name), region_name=region, config=config)
+        name: made.create_client(BOTO_NAMES.get(name, name), region_name=region, config=config)
         for name, region in regions.items()
     }
 

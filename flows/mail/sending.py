@@ -158,8 +158,10 @@ class Smtp:
 
     @contextmanager
     def _connected(self) -> Iterator[smtplib.SMTP]:
+        from extract.web import certificates
+
         chosen = self.settings
-        context = self.context or ssl.create_default_context()
+        context = self.context or certificates.tls_context()
         where: dict[str, Any] = {"host": chosen.host, "port": chosen.port, "timeout": chosen.timeout_seconds}
         server = smtplib.SMTP_SSL(**where, context=context) if chosen.tls == "implicit" else smtplib.SMTP(**where)
         try:
@@ -215,6 +217,9 @@ class Ses:
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError
 
+        from extract.web import certificates
+
+        certificates.share()
         config = Config(retries={"total_max_attempts": 1}, read_timeout=self.settings.timeout_seconds)
         try:
             return boto3.client("sesv2", region_name=self.settings.region or None, config=config)

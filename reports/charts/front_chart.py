@@ -45,7 +45,7 @@ class Size:
         return self.height - self.bottom
 
 
-DESK, PHONE = Size(700, 204), Size(360, 210, right=100)
+DESK, PHONE = Size(700, 150), Size(360, 210, right=100)
 
 
 def read(rows: Sequence[Row]) -> dict[str, Spans]:
@@ -70,7 +70,7 @@ def figure(rows: Sequence[Row], chip: str, until: datetime) -> str:
         return ""
     return (
         f'<figure class="lines"><figcaption><h2 id="lines">{escape(finding(lines, chip))}</h2>'
-        f'<p class="sub">{escape(scope(lines, until))}</p></figcaption>\n'
+        f'<p class="sub">{escape(scope(lines))}</p></figcaption>\n'
         f"{draw(lines, DESK, until, chip, 'desk')}\n{draw(lines, PHONE, until, chip, 'phone')}</figure>"
     )
 
@@ -112,12 +112,11 @@ def _since(spans: Spans | None) -> str:
     )
 
 
-def scope(lines: Mapping[str, Spans], until: datetime) -> str:
-    """Return unit and dates."""
+def scope(lines: Mapping[str, Spans]) -> str:
+    """Return unit, first date and what lines and gaps are."""
     first = min(spans[0][0] for spans in lines.values())
     return (
-        f"USD per chip-hour on demand, {front_words.date(first)} to {front_words.date(until)}; median and lowest of "
-        "other providers. Gaps: nobody looked."
+        f"USD per chip-hour on demand since {front_words.date(first)}; median and lowest of others; gaps: not observed."
     )
 
 

@@ -116,10 +116,7 @@ def _scope(front: Front) -> str:
     }
     away = sorted(regions - {"us-east-1"})
     where = f"us-east-1 at AWS (else {', '.join(away)})" if away else "us-east-1 at AWS"
-    return (
-        f"US dollars per chip-hour, Linux, {where}, spot in all US zones; upfront fees spread over the term. "
-        f"Options are never ranked against each other.{_point(front)}"
-    )
+    return f"USD per chip-hour, Linux, {where}, spot in all US zones; upfront fees spread over the term.{_point(front)}"
 
 
 def _point(front: Front) -> str:
@@ -255,6 +252,6 @@ def _bill(front: Front) -> str:
     items = "".join(f"<li>{escape(each)}</li>" for each in told)
     return (
         '<section class="bill" aria-labelledby="bill"><h2 id="bill">What would change your bill</h2>'
-        f'<ul>{items}</ul><p class="sub">List prices as of {front_words.date(front.built_at)}; the SQL is '
-        '<a href="tables.html">int.front_bill</a>. For a plan of yours: <code>chipledger fleet</code>.</p></section>'
+        f'<ul>{items}</ul><p class="sub">At list prices, by <a href="tables.html">int.front_bill</a>. For a plan of '
+        "yours: <code>chipledger fleet</code>.</p></section>"
     )

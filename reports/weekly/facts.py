@@ -52,12 +52,10 @@ REMADE = (
     "commitment_option",
 )
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
-TOKENS = {
-    "token_point": "headline_point",
-    "token_cost": "headline_token_cost",
-    "token_split": "token_cost_history",
-}
-"""SELECTs over marts of the file itself, each with its mart; a file without one of them is shown without all."""
+TOKENS = {"token_point": "headline_point", "token_cost": "headline_token_cost"}
+"""SELECTs over marts of the file itself, each with its mart."""
+TOKEN_MARTS = {*TOKENS.values(), "token_cost_history", "token_drift"}
+"""What costs per token rest on; a file without one of them is shown without any."""
 INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
 """Made again only from what was known then: of what is known now, the file's own stands."""
 FRAMES = (
@@ -218,6 +216,8 @@ def read(
             charted=answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], as_of)),
             rate=answers.value("rate", lambda: currencies.rate(con, shown_in, as_of)),
         )
+        if not known_then:
+            answers.put("token_split", lambda: _token_split(con))
         con.execute("use published")
         return _completed(con, found, answers)
 
@@ -260,11 +260,12 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
     has = {name for (name,) in con.execute("select name from meta.model").fetchall()}
     values = {"chips": [*found.chips], "until": found.as_of}
     for name in TOKENS:
-        # Costs are of the file's own day, and so of no other week; their history has a date.
-        is_known = has.issuperset(TOKENS.values()) and not found.known_then
+        # Costs are of the file's own day, and so of no other week.
+        is_known = has.issuperset(TOKEN_MARTS) and not found.known_then
         is_known &= found.is_newest or name != "token_cost"
         frame = answers.value(name, partial(_ask, con, f"week_{name}", values)) if is_known else None
         frames[name] = pl.DataFrame() if frame is None else frame
+    frames.setdefault("token_split", pl.DataFrame())
     checks = [
         row
         for row in differing or ()
@@ -273,6 +274,18 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
     return replace(
         found, frames=frames, checks=checks, drift=drift, documents=pl.DataFrame() if documents is None else documents
     )
+
+
+def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """Return the drift of the lowest cost per token up to the week's last day, by the file's own int.token_drift."""
+    models = dict(con.execute("select name, sql from published.meta.model").fetchall())
+    if not TOKEN_MARTS.issubset(models):
+        return pl.DataFrame()
+    con.execute("update meta.build set built_at = built_at - interval 1 microsecond")  # the end is not of the week
+    for name in ("token_cost_history", "headline_point"):
+        con.execute(f"create view int.{name} as from published.int.{name}")
+    con.execute(f"create view int.token_drift as {models['token_drift']}")
+    return _ask(con, "week_token_split", {})
 
 
 def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.DataFrame:

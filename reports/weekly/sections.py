@@ -5,10 +5,12 @@ A section that cannot be made says so in its place; the others are made all the 
 
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
+from math import exp
 
 import polars as pl
 
 from reports import wording
+from reports.tables import drift_tokens
 from reports.weekly import news
 from reports.weekly.facts import WeekFacts
 from reports.weekly.news import Row
@@ -260,21 +262,20 @@ def _spot_note(kinds: Set[str]) -> str:
 
 
 def _token_split(row: Row, found: WeekFacts) -> str:
-    """Return the lowest cost on demand on any chip, and what moved it in 90 days: the causes multiply to the change."""
+    """Return the lowest cost on demand on any chip, and what moved it in 90 days, in the parts of the page of drift."""
     chip = news.brief(row["accelerator_name"])
     start = (
-        f"The lowest seen on demand, on any chip: {wording.significant(row['usd_per_million_output_tokens'])} "
+        f"The lowest seen on demand, on any chip: {wording.significant(row['usd_after'])} "
         f"({chip}, {news.brief(row['service_provider_name'])})"
     )
-    since = news.on(row["since_date"], found)
-    if not row["n_steps"]:
-        return f"{start}, unchanged since {since}."
-    causes = {"prices seen": "price_share", "software": "evidence_share", "new chips": "new_chip_share"}
-    parts = ", ".join(f"{words} {wording.percent(row[share])}" for words, share in causes.items())
-    return (
-        f"{start}; since {since} {wording.percent(row['change_share'])}: {parts}. A provider first read in that time "
-        "counts under prices."
+    since = news.on(row["window_begins_on"], found)
+    if row["drift"] is None:
+        return f"{start}; none was known on {since}."
+    parts = ", ".join(
+        f"{words.replace('<br>', ' ')} {wording.percent(exp(row[effect]) - 1)}"
+        for effect, words in drift_tokens.EFFECTS.items()
     )
+    return f"{start}; since {since} {wording.percent(row['drift'])}: {parts}."
 
 
 def _token_cost(row: Row | None) -> Cell:

@@ -9,8 +9,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from web_site import Answer, Site, chunked, open_site, send
 
-from extract.web.http import HttpWeb, Retries, read_stream
-from extract.web.http_body import BLOCK_BYTES, BrokenOff
+from extract.web.http import BLOCK_BYTES, BrokenOff, HttpWeb, Retries, read_stream
 from warehouse.errors import SourceError, Unavailable
 
 QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("extract", "extract.aws", "extract.catalogues", "extract.neoclouds")
 NOT_SOURCES = {
     "extract": {"aws", "base", "benchmarks", "catalogues", "neoclouds", "observations", "web"},
-    "extract.aws": {"bulk", "client", "line_buffer", "places", "session"},
+    "extract.aws": {"bulk", "client", "line_buffer", "places"},
     "extract.neoclouds": {"answers", "fetching", "offers", "pages", "words"},
 }
 

@@ -1,6 +1,7 @@
 """One source asked once under a fault: what came of it, how long it took, how much memory."""
 
 import contextlib
+import functools
 import os
 import re
 import socket
@@ -126,8 +127,8 @@ def quick(patch: pytest.MonkeyPatch, patience: Patience) -> Iterator[None]:
     real = extract.web.http.HttpWeb
     patch.setattr(
         extract.web.http, "HttpWeb",
-        lambda: real(
-            retries=soon, connect_timeout_s=patience.read, read_timeout_s=patience.read,
+        functools.partial(
+            real, retries=soon, connect_timeout_s=patience.read, read_timeout_s=patience.read,
             whole_timeout_s=patience.whole, stream_timeout_s=patience.whole,
         ),
     )  # fmt: skip

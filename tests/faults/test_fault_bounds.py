@@ -2,15 +2,16 @@
 
 from typing import Any
 
+import httpx
 import pytest
 from web_site import open_site, send
 
 from extract.aws import client, line_buffer
 from extract.neoclouds import fetching
 from extract.web.http import HttpWeb, Retries, _same_family
-from extract.web.http_head import _elsewhere
 from extract.web.interface import Response
 from extract.web.polite import _redirected
+from extract.web.transport import Backend, Transport
 from warehouse.errors import LayoutChanged, SourceError, Unavailable
 
 
@@ -59,23 +60,35 @@ class Peer:
     def getpeername(self) -> tuple[str, int]:
         return self.address, 80
 
+    def setsockopt(self, *_: int) -> None:
+        pass
+
     def close(self) -> None:
         self.closed = True
 
 
 @pytest.mark.parametrize(
-    ("address", "refused"), [("169.254.169.254", True), ("fe80::1%eth0", True), ("192.0.2.1", False)]
+    "address", ["169.254.169.254", "fe80::1%eth0", "::ffff:169.254.169.254", "192.0.2.1", "::ffff:192.0.2.1"]
 )
-def test_nobody_at_a_link_local_address_is_asked(address: str, refused: bool) -> None:
-    """Whatever name led there."""
+def test_nobody_at_a_link_local_address_is_asked(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever name led there: the connection is closed before a byte is sent."""
     peer: Any = Peer(address)
-    try:
-        _elsewhere(None, peer)  # type: ignore[arg-type]
-    except OSError:
-        raise
-    except Exception as error:  # noqa: BLE001
-        assert "link-local" in str(error)
-    assert peer.closed is refused
+    monkeypatch.setattr("socket.create_connection", lambda *_, **__: peer)
+    if address.endswith("192.0.2.1"):
+        Backend().connect_tcp("prices.example", 80)
+    else:
+        with pytest.raises(SourceError, match="link-local"):
+            Backend().connect_tcp("prices.example", 80)
+    assert peer.closed is not address.endswith("192.0.2.1")
+
+
+def test_no_proxy_is_asked_for_a_link_local_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would ask on our behalf."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with pytest.raises(SourceError, match="link-local"):
+        Transport().handle_request(httpx.Request("GET", "http://169.254.169.254/latest/meta-data/"))
 
 
 def test_a_query_ends_by_size_and_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +131,7 @@ def test_all_pages_of_an_answer_have_a_limit(monkeypatch: pytest.MonkeyPatch) ->
         fetching._all(pages(1), "vast")
 
 
-@pytest.mark.parametrize("length", ["-5", "5, 5", "0x10", "9" * 5000])
+@pytest.mark.parametrize("length", ["-5", "5, 6", "0x10", "9" * 5000])
 def test_a_length_that_is_none_is_refused(length: str) -> None:
     """Else the end of the connection, wherever it comes, would be the end of the body."""
 
@@ -131,6 +144,24 @@ def test_a_length_that_is_none_is_refused(length: str) -> None:
         with pytest.raises(SourceError) as caught:
             HttpWeb(retries=Retries(attempts=1)).get(site.url + "/file")
         assert caught.value.field in ("content-length", "url")
+
+
+@pytest.mark.parametrize(("length", "expected"), [("5, 5", b"12345"), ("6, 6", None)])
+def test_a_length_that_is_said_twice_counts(length: str, expected: bytes | None) -> None:
+    """RFC 9110, 8.6, allows it where both are the same; the body has to have it."""
+
+    def answer(handler: Any) -> None:
+        handler.wfile.write(f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n12345".encode())
+        handler.close_connection = True
+
+    with open_site() as site:
+        site.answers["/file"] = [answer]
+        web = HttpWeb(retries=Retries(attempts=1))
+        if expected is not None:
+            assert web.get(site.url + "/file").body == expected
+        else:
+            with pytest.raises(Unavailable, match="expected 6 bytes, received 5"):
+                web.get(site.url + "/file")
 
 
 def test_an_answer_without_a_length_ends_with_its_connection() -> None:

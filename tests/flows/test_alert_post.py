@@ -137,7 +137,7 @@ def test_what_a_service_answers(
     caplog.set_level(logging.DEBUG)
     hook.status = status
     with pytest.raises(error) as raised:
-        channels.chat(hook.url, number=1).tell(TOLD, at=day(1), before=lambda: None)
+        channels.chat(hook.url, number=1).send(TOLD, at=day(1), before=lambda: None)
     assert SECRET not in str(raised.value)
     assert SECRET not in caplog.text
     assert not [record for record in caplog.records if record.name == "apprise"]
@@ -149,7 +149,7 @@ def test_a_service_that_is_not_there_is_told_again() -> None:
         unused.bind(("127.0.0.1", 0))
         url = f"json://127.0.0.1:{unused.getsockname()[1]}/"
         with pytest.raises(Refused, match="not reached"):
-            channels.chat(url, number=1).tell(TOLD, at=day(1), before=lambda: None)
+            channels.chat(url, number=1).send(TOLD, at=day(1), before=lambda: None)
 
 
 @pytest.mark.parametrize("url", [f"nosuch://{SECRET}", f"slack://{SECRET}", SECRET, f"json://{SECRET}:port:/"])
@@ -171,5 +171,5 @@ def test_after_a_run_a_failure_is_a_warning_without_a_secret(
     write(tmp_path, 3, moves=[ROSE])
     hook.status = 500
     deliver.after_run(settings, clock=lambda: day(3))
-    assert "failed, will be told by the next run: json:" in caplog.text
+    assert "failed; the next run sends it again: json:" in caplog.text
     assert SECRET not in caplog.text

@@ -36,11 +36,11 @@ class Ear:
     heard: list[Message] = field(default_factory=list)
     fate: Exception | None = None
 
-    def tell(self, told: Message, *, at: datetime, before: Callable[[], None]) -> None:
+    def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
         before()
         if self.fate:
             raise self.fate
-        self.heard.append(told)
+        self.heard.append(alert)
 
     @property
     def titles(self) -> list[str]:
@@ -49,7 +49,7 @@ class Ear:
 
 def tell(folder: Path, at: float, *channels: Ear, **table: Any) -> Outcome:
     settings = Settings(data_dir=folder, alerts=table)
-    return deliver.tell(settings, clock=lambda: day(at), channels=channels)
+    return deliver.send_due(settings, clock=lambda: day(at), channels=channels)
 
 
 def written(folder: Path) -> list[dict[str, Any]]:
@@ -138,8 +138,8 @@ def test_a_move_that_was_told_and_was_none_is_taken_back(tmp_path: Path) -> None
     for at in (4, 5):
         write(tmp_path, at, moves=[ROSE, (3.5, "H100", 2.89, 2.39)], kind="correction")
         tell(tmp_path, at, ear)
-    assert ear.titles == ["1 list price moved by 5 % or more", "1 move taken back"]
-    assert ear.heard[1].text.splitlines()[0].endswith("it was taken back, so it was none")
+    assert ear.titles == ["1 list price moved by 5 % or more", "1 move reverted"]
+    assert ear.heard[1].text.splitlines()[0].endswith("reverted within a week, so not a move")
 
 
 def test_a_scope_that_is_stale_again_is_told_again(tmp_path: Path) -> None:
@@ -379,7 +379,7 @@ def test_nobody_to_tell_is_said(
     (tmp_path / "chipledger.toml").write_text("[alerts]\nchange_percent = 3\n")
     given = ["--settings", str(tmp_path / "chipledger.toml"), "--data-dir", str(tmp_path), "alert"]
     done = CliRunner().invoke(main, given)
-    assert (done.exit_code, "there is nobody to tell" in done.output) == (2, True)
+    assert (done.exit_code, "alerts have no recipient" in done.output) == (2, True)
     deliver.after_run(Settings(data_dir=tmp_path, alerts={"to": ["a@example.com"]}), clock=lambda: day(1))
     assert "Server and sender stand in [mail]" in caplog.text
 
@@ -389,7 +389,7 @@ def test_a_dry_run_writes_and_sends_nothing(tmp_path: Path) -> None:
     write(tmp_path, 2)
     given = ["--data-dir", str(tmp_path), "alert", "--dry-run"]
     first = CliRunner().invoke(main, given)
-    assert first.output.splitlines()[0] == "first look, nothing is told of it: move"
+    assert first.output.splitlines()[0] == "first run, recorded and not sent: move"
     assert not (tmp_path / "alerts.jsonl").exists()
     tell(tmp_path, 2, Ear())
     before = (tmp_path / "alerts.jsonl").read_bytes()

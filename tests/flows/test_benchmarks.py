@@ -111,7 +111,7 @@ def test_no_answer_adds_nothing(result: Path, folder: Path, monkeypatch: pytest.
     monkeypatch.setattr(benchmark_commands, "_is_terminal", lambda: True)
     done = call("benchmark", "add", result, "--set", "precision=fp8", data_dir=folder, answers="H100\n\n")
     assert done.exit_code == 1
-    assert "does not tell accelerator, accelerator_count" in done.stderr
+    assert "lacks accelerator, accelerator_count" in done.stderr
     assert not folder.exists()
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ def option(price: float, years: int = 1, **others: Any) -> dict[str, Any]:
         "price_per_accelerator_hour_usd": price, "purchase_option": "savings_plan", "offering_class": None,
         "commitment_discount_type": "EC2Instance", "commitment_term_hours": 8760 * years, "upfront_price": None,
         "purchase_payment_model": "No Upfront", "is_current": True, "on_demand_is_current": True,
+        "is_ranked": True, "on_demand_is_ranked": True,
+        "last_observed_at": datetime(2026, 11, 20), "on_demand_last_observed_at": datetime(2026, 11, 20),  # noqa: DTZ001
     } | others  # fmt: skip
 
 
@@ -168,6 +170,20 @@ def test_what_has_no_answer_says_why(of: dict[str, Any], options: list[dict[str,
     found = covered(of, options=options)
     assert found["reason"].startswith(reason)
     assert found["answers"] == []
+
+
+def test_old_prices_are_no_terms() -> None:
+    """A plan at half the price that was last seen years ago is not bought; nor is anything from an old price alone."""
+    old = {"is_ranked": False, "is_current": False, "last_observed_at": datetime(2023, 6, 1)}  # noqa: DTZ001
+    cheap = option(1.5, years=3, offer_id=99, **old)
+    assert covered(options=[*OPTIONS, cheap]) == covered()
+    alone = covered(options=[cheap])
+    assert alone["answers"] == []
+    assert alone["reason"] == (
+        "no commitment of this machine has a price that is ranked, and a ranked one on demand: both were last "
+        "seen on 2023-06-01"
+    )
+    assert covered(options=[option(5.0, on_demand_is_ranked=False)])["answers"] == []
 
 
 def test_use_may_be_a_profile_or_level() -> None:

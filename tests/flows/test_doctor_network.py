@@ -15,6 +15,7 @@ from mail_server import serving
 from web_site import Site, open_site, send
 
 from extract import SOURCES
+from extract.web import certificates
 from flows.cli.main import main
 from flows.config import mail_settings
 from flows.config.settings import Settings
@@ -131,9 +132,7 @@ def test_every_live_source_has_an_address_or_asks_an_api(monkeypatch: pytest.Mon
 
 def told(context: ssl.SSLContext | None, port: int, monkeypatch: pytest.MonkeyPatch, **more: Any) -> Row:
     """Return the line of mail where the server's own authority is trusted, or no other than the usual."""
-    monkeypatch.setattr(
-        sending.ssl, "create_default_context", lambda: context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    )
+    monkeypatch.setattr(certificates, "tls_context", lambda: context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
     (row,) = services.mails(
         Settings(mail=MAIL | {"port": port, "user": "me"} | more), {mail_settings.PASSWORD: "secret"}
     )

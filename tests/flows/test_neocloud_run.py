@@ -149,7 +149,7 @@ def test_one_that_fails_fails_alone(second: Done) -> None:
         (DOWN, ["its robots.txt cannot be read", "no answer"]),
         (SLOW, ["the answer broke off"]),
         (CHANGED, ["heading"]),
-        (FORBIDS, ["its robots.txt forbids it", "Disallow: /"]),
+        (FORBIDS, ["its robots.txt forbids it", "/robots.txt"]),
     ],
 )
 def test_the_health_of_a_source_says_why(second: Done, source: str, told: list[str]) -> None:

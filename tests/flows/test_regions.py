@@ -1,5 +1,6 @@
 """Many regions side by side, with every fault switched on: the short form of bench/collect_regions.py."""
 
+import functools
 import importlib.util
 import sys
 from pathlib import Path
@@ -33,7 +34,7 @@ def quick(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.001)
     monkeypatch.setattr("botocore.retries.adaptive.ClientRateLimiter.on_sending_request", lambda *_, **__: None)
     monkeypatch.setattr("extract.web.http.STREAM_RETRIES", soon)
-    monkeypatch.setattr("extract.web.http.HttpWeb", lambda: HttpWeb(retries=soon))
+    monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=soon))
 
 
 @pytest.mark.usefixtures("quick")

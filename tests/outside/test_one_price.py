@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import log
+from math import exp, log
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,24 @@ class Side:
             cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
             chip = plain(cells[0]).split()[0]
             found |= {(chip, number): cell for number, cell in enumerate(cells)}
+        return found
+
+    def drift_page(self) -> str:
+        """Return the page of drift."""
+        return (self.folder / "reports" / "drift.html").read_text(encoding="utf-8")
+
+    def drifts(self) -> dict[tuple[str, ...], list[str]]:
+        """Return the rows of the page of drift, by table, its group, and name, as lists of cells as HTML."""
+        page = self.drift_page()
+        found: dict[tuple[str, ...], list[str]] = {}
+        for table in re.split(r'<div class="frame" id="(?=drift-)', page)[1:]:
+            body, group = table.partition("<tbody")[2].partition("</tbody>")[0], ""
+            for row in re.findall(r"<tr[^>]*>(.*?)</tr>", body, re.DOTALL):
+                cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+                if len(cells) == 1:
+                    group = plain(cells[0])
+                    continue
+                found[table.partition('"')[0], group, plain(cells[0])] = cells[1:]
         return found
 
     def mail(self) -> str:
@@ -220,6 +238,41 @@ def test_drift_moves_by_its_part(pair: Pair) -> None:
     assert pair.differing(f"from mart.price_index where index_date < '{DAY}' or {others}") == ([], [])
     week = "select * exclude (sparkline, spark_days, level_change, mix_effect) from int.drift_report"
     assert pair.differing(f"{week} where window_days = 7") == ([], [])
+
+
+def test_its_rows_on_the_page_of_drift_move(pair: Pair) -> None:
+    """Its provider's, its chip's and that of all chips, each window by its part; of the page nothing else."""
+    one, other = pair.without.drifts(), pair.moved.drifts()
+    names = (
+        ("drift-providers-on-demand", CHIP, "AWS"), ("drift-chips-on-demand", "", CHIP),
+        ("drift-chips-on-demand", "", "All chips, equal weights"),
+    )  # fmt: skip
+    assert len(one) > 100
+    assert one.keys() == other.keys()
+    assert {name for name in one if one[name] != other[name]} == set(names)
+    n_known = 0
+    for name, where, part in zip(names, UP, parts(pair), strict=True):
+        query = (
+            f"select window_days as days, drift from int.drift_report where {where} and purchase_option = 'on_demand'"
+        )
+        drifts = {row["days"]: row["drift"] for row in pair.without.rows(query)}
+        for column, days in enumerate((7, 30, 90, 365)):
+            before, after = (plain(side[name][column]).rstrip("*") for side in (one, other))
+            moved = 0 if days == 7 else part
+            if drifts[days] is None:
+                assert before == after == "\N{EN DASH}"
+                continue
+            assert [before, after] == [shown_change((1 + drifts[days]) * exp(log_of) - 1) for log_of in (0, moved)]
+            n_known += days != 7
+    assert n_known >= 7
+    rest = [re.sub(r"<tbody.*?</tbody>", "", side.drift_page(), flags=re.DOTALL) for side in (pair.without, pair.moved)]
+    assert rest[0] == rest[1]
+
+
+def shown_change(ratio: float) -> str:
+    """Return a change as a page shows it."""
+    sign = "" if abs(ratio) < 1e-9 else "+" if ratio > 0 else "\N{MINUS SIGN}"
+    return f"{sign}{abs(ratio) * 100:.1f} %"
 
 
 def test_tokens_cost_less_by_the_price(pair: Pair) -> None:

@@ -1,9 +1,13 @@
 """The ten public tables: narrow, described, with an example that runs; and one "cheapest" on every surface."""
 
+import email
+import email.policy
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +210,39 @@ def test_every_surface_has_one_cheapest(published: Path) -> None:
     for row in priced:
         assert (row["service_provider_name"], row["low_price_usd"]) == best[tuple(row[name] for name in KEY)]
     assert [row for row in costs if row["cost_rank"] is not None and not row["is_price_ranked"]] == []
+
+
+WAY = re.compile(r"(?:^|\| )(on demand|spot|Capacity Block) ([\d,.]+) ([^|]+?)(?= \||$)")
+
+
+def test_the_rendered_mail_has_the_same_cheapest(offline_run: Path) -> None:
+    """Each chip and form of the text part, on demand, on spot and in a block: provider and price of the first rank."""
+    (file,) = (offline_run / "mail").glob("*.eml")
+    message = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
+    part = message.get_body(("plain",))
+    assert part is not None
+    _, _, text = part.get_content().replace("\r\n", "\n").partition("CHEAPEST NOW, BY WAY TO BUY\n")
+    joined = re.sub(r"\n {8,}", " ", text.partition("\n  USD per chip-hour")[0])  # a row goes on below its cells
+    shown = {}
+    for line in joined.splitlines():
+        name, _, cells = line.strip().partition("  ")
+        for way, price, who in WAY.findall(" ".join(cells.split())):
+            shown[name, way.lower().replace(" ", "_")] = (price, who)
+    with duckdb.connect(str(offline_run / "prices.duckdb"), read_only=True) as con:
+        first = asked(
+            con,
+            "from mart.provider_price where price_rank is not null and offer_id in (select offer_id from "
+            "int.price_history where valid_to is null and valid_from < ?) qualify row_number() over (partition by "
+            "accelerator_name, form_factor, purchase_option order by price_rank) = 1",
+            [datetime.fromisocalendar(int(file.stem[:4]), int(file.stem[-2:]), 7) + timedelta(days=1)],
+        )  # of what was known at the end of the mail's week
+        n_forms = Counter(name for (name,) in con.execute("select accelerator_name from core.accelerator").fetchall())
+    chips_shown = {name.split()[0] for name, _ in shown}
+    expected = {}
+    for row in first:
+        chip, form, option = row["accelerator_name"], row["form_factor"], row["purchase_option"]
+        if chip in chips_shown and option in ("on_demand", "spot", "capacity_block"):
+            label = f"{chip} {form or '(form ?)'}" if n_forms[chip] > 1 or form else chip
+            expected[label, option] = (f"{row['cheapest_price_usd']:.2f}", row["service_provider_name"])
+    assert len(expected) > 20
+    assert {key: (price, who[: len(expected.get(key, ("", ""))[1])]) for key, (price, who) in shown.items()} == expected

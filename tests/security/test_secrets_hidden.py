@@ -131,7 +131,7 @@ def test_a_heartbeat_that_fails_names_its_host_alone(
     """Its address is the secret: from a file, or a variable."""
     address = f"{parrot}/ping/{canaries.TOKEN}?key={canaries.PASSWORD}"
     heartbeat.call(Settings(heartbeat_url=address))
-    assert "the heartbeat was not taken by 127.0.0.1: the server answered 500" in caplog.text
+    assert "heartbeat: 127.0.0.1 refused it: the server answered 500" in caplog.text
     assert canaries.found_in([caplog.text.encode()]) == []
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from extract.benchmarks import given, result
+from extract.benchmarks import result, supplied
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import migrate
 from warehouse.reference import throughput
@@ -126,7 +126,7 @@ def test_the_vocabularies_are_those_of_the_readers() -> None:
     assert result.TASKS == throughput.TASKS
     assert result.FAMILIES == throughput.FAMILIES
     assert result.UNITS_OF_WORK == throughput.UNITS_OF_WORK
-    assert given.PRECISIONS == throughput.PRECISIONS
+    assert supplied.PRECISIONS == throughput.PRECISIONS
 
 
 def test_ids_have_52_bits_and_say_what_is_said() -> None:

@@ -82,6 +82,7 @@ select
     end as price_rank,
     d.last_observed_at as on_demand_last_observed_at,
     d.is_current as on_demand_is_current,
+    d.is_ranked as on_demand_is_ranked,
     c.document_sha256,
     d.offer_id as on_demand_offer_id,
     c.offer_id

@@ -81,17 +81,8 @@ commitment as (
         'price' as price_kind,
         price_per_accelerator_hour_usd as price_usd,
         null::VARCHAR as unknown_reason,
-        nullif(
-            concat_ws(
-                ', ',
-                commitment_discount_type || ' plan',
-                offering_class,
-                purchase_payment_model,
-                tier,
-                fabric,
-                conditions
-            ),
-            ''
+        decision.offer_terms(
+            commitment_discount_type, offering_class, purchase_payment_model, tier, fabric, conditions, statistic
         ) as offer_terms
     from listed
     where purchase_option in ('reserved', 'savings_plan')

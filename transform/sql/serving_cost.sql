@@ -28,15 +28,24 @@ question as (
         tokens_a_day::DOUBLE as daily_load
 ),
 
-pace as (
-    select unnest(case when least_speed is null then cost.usual_speeds() else [least_speed] end) as speed
-    from question
+paced as (
+    select
+        o.*,
+        unnest(
+            cost.speeds_within(
+                case when q.least_speed is null then cost.usual_speeds() else [q.least_speed] end,
+                o.interactivity_from,
+                o.interactivity_to,
+                o.interactivity_limit
+            )
+        ) as interactivity
+    from int.serving_offer as o
+    inner join question as q on o.model_name = q.wanted
 ),
 
 asked as (
     select
         o.*,
-        coalesce(o.interactivity_limit, i.speed) as interactivity,
         q.used_share,
         q.daily_load as tokens_per_day,
         case
@@ -45,7 +54,7 @@ asked as (
             else q.committed_share
         end::DOUBLE as running_share,
         cost.rates_at_speed(
-            i.speed,
+            o.interactivity,
             o.interactivity_from,
             o.interactivity_to,
             o.is_clamped,
@@ -56,13 +65,9 @@ asked as (
             o.median_input_rate,
             o.low_input_rate
         ) as rates
-    from int.serving_offer as o
-    inner join question as q on o.model_name = q.wanted
-    left join pace as i
-        on o.interactivity_from < i.speed and i.speed <= coalesce(o.interactivity_to, i.speed)
-    where
-        i.speed is not null
-        or (o.interactivity_from is null and (q.least_speed is null or o.interactivity_limit >= q.least_speed))
+    from paced as o
+    cross join question as q
+    where o.interactivity_from is not null or q.least_speed is null or o.interactivity >= q.least_speed
 ),
 
 rated as (

@@ -10,18 +10,22 @@
 -- of one purchase option, commitment class and utilisation at one operating point of one benchmark. Never ranked are
 -- prices beyond the limit of age (is_price_ranked), and rates below the slowest run, which are "at most" (reach).
 -- Not included: egress, storage, support, tax, cost of capital.
-with pace as (
-    select unnest(cost.usual_speeds()) as speed
+with paced as (
+    select
+        *,
+        unnest(
+            cost.speeds_within(cost.usual_speeds(), interactivity_from, interactivity_to, interactivity_limit)
+        ) as interactivity
+    from int.serving_offer
 ),
 
 asked as (
     select
         o.*,
-        coalesce(o.interactivity_limit, i.speed) as interactivity,
         u.utilisation,
         1e0 as running_share,
         cost.rates_at_speed(
-            i.speed,
+            o.interactivity,
             o.interactivity_from,
             o.interactivity_to,
             o.is_clamped,
@@ -32,11 +36,8 @@ asked as (
             o.median_input_rate,
             o.low_input_rate
         ) as rates
-    from int.serving_offer as o
+    from paced as o
     cross join (values (0.3e0), (0.5e0), (0.7e0), (1e0)) as u (utilisation)
-    left join pace as i
-        on o.interactivity_from < i.speed and i.speed <= coalesce(o.interactivity_to, i.speed)
-    where o.interactivity_from is null or i.speed is not null
 ),
 
 rated as (

@@ -9,24 +9,20 @@
 --   new_chip_effect  what chips did that had no cost before; of one chip it is 0
 -- exp(part) - 1 is the share by which the cost moved for that reason.
 with own as (
-    select
-        r.point_number,
-        p.purchase_option,
-        p.commitment_class,
+    select distinct
+        { 'point': r.point_number, 'option': p.purchase_option, 'class': p.commitment_class } as market,
         r.accelerator_name,
         r.unit_key,
         greatest(r.known_from, p.valid_from) as valid_from
     from int.token_rate_history as r
     inner join int.option_price_history as p on r.unit_key = p.unit_key
-    group by all
+    where p.commitment_class is not null
 ),
 
 -- Days on which a price or a rate of a chip's units changed.
 chip_day as (
     select distinct
-        point_number,
-        purchase_option,
-        commitment_class,
+        market,
         accelerator_name,
         valid_from
     from own
@@ -34,9 +30,7 @@ chip_day as (
 
 unit as (
     select distinct
-        point_number,
-        purchase_option,
-        commitment_class,
+        market,
         accelerator_name,
         unit_key
     from own
@@ -51,15 +45,13 @@ unit_priced as (
     from chip_day as d
     inner join unit as u
         on
-            d.point_number = u.point_number
-            and d.purchase_option = u.purchase_option
-            and d.commitment_class = u.commitment_class
+            d.market = u.market
             and d.accelerator_name = u.accelerator_name
     asof inner join int.option_price_history as p
         on
             u.unit_key = p.unit_key
-            and d.purchase_option = p.purchase_option
-            and d.commitment_class = p.commitment_class
+            and d.market.option = p.purchase_option
+            and d.market.class = p.commitment_class
             and d.valid_from >= p.valid_from
 ),
 
@@ -71,14 +63,12 @@ unit_cost as (
         cost.usd_per_million_tokens(c.price_usd, 1, r.output_rate_per_paid_accelerator, 1) as usd
     from unit_priced as c
     asof inner join int.token_rate_history as r
-        on c.point_number = r.point_number and c.unit_key = r.unit_key and c.valid_from >= r.known_from
+        on c.market.point = r.point_number and c.unit_key = r.unit_key and c.valid_from >= r.known_from
 ),
 
 chip_cost as (
     select
-        point_number,
-        purchase_option,
-        commitment_class,
+        market,
         accelerator_name,
         valid_from,
         arg_min(
@@ -93,56 +83,40 @@ chip_cost as (
             (usd, unit_key)
         ) filter (where usd is not null) as best
     from unit_cost
-    group by point_number, purchase_option, commitment_class, accelerator_name, valid_from
+    group by all
 ),
 
 chip_step as (
     select *
     from chip_cost
-    window w as (partition by point_number, purchase_option, commitment_class, accelerator_name order by valid_from)
+    window w as (partition by market, accelerator_name order by valid_from)
     qualify row_number() over w = 1 or best is distinct from lag(best) over w
 ),
 
 -- Each chip is a series of its own, and all of them are one.
 series as (
-    select
-        point_number,
-        purchase_option,
-        commitment_class,
-        accelerator_name as series_name,
-        accelerator_name
-    from chip_step
-    union
-    select
-        point_number,
-        purchase_option,
-        commitment_class,
-        'all chips' as series_name,
+    select distinct
+        market,
+        unnest([accelerator_name, 'all chips']) as series_name,
         accelerator_name
     from chip_step
 ),
 
 series_day as (
     select distinct
-        s.point_number,
-        s.purchase_option,
-        s.commitment_class,
+        s.market,
         s.series_name,
         c.valid_from
     from series as s
     inner join chip_step as c
         on
-            s.point_number = c.point_number
-            and s.purchase_option = c.purchase_option
-            and s.commitment_class = c.commitment_class
+            s.market = c.market
             and s.accelerator_name = c.accelerator_name
 ),
 
 state as (
     select
-        s.point_number,
-        s.purchase_option,
-        s.commitment_class,
+        s.market,
         s.series_name,
         s.accelerator_name,
         d.valid_from,
@@ -150,37 +124,31 @@ state as (
     from series_day as d
     inner join series as s
         on
-            d.point_number = s.point_number
-            and d.purchase_option = s.purchase_option
-            and d.commitment_class = s.commitment_class
+            d.market = s.market
             and d.series_name = s.series_name
     asof inner join chip_step as c
         on
-            s.point_number = c.point_number
-            and s.purchase_option = c.purchase_option
-            and s.commitment_class = c.commitment_class
+            s.market = c.market
             and s.accelerator_name = c.accelerator_name
             and d.valid_from >= c.valid_from
 ),
 
 best as (
     select
-        point_number,
-        purchase_option,
-        commitment_class,
+        market,
         series_name,
         valid_from,
         arg_min({ 'chip': accelerator_name, 'of': best }, (best['usd'], accelerator_name)) filter (
             where best['usd'] is not null
         ) as best
     from state
-    group by point_number, purchase_option, commitment_class, series_name, valid_from
+    group by all
 ),
 
 step as (
     select *
     from best
-    window w as (partition by point_number, purchase_option, commitment_class, series_name order by valid_from)
+    window w as (partition by market, series_name order by valid_from)
     qualify
         row_number() over w = 1
         or best['of']['usd'] is distinct from lag(best['of']['usd']) over w
@@ -193,20 +161,18 @@ paired as (
         lead(valid_from) over w as valid_to,
         -- The last row before with a cost.
         max({ 'day': valid_from, 'usd': best['of']['usd'] }) filter (where best['of']['usd'] is not null) over (
-            partition by point_number, purchase_option, commitment_class, series_name
+            partition by market, series_name
             order by valid_from
             rows between unbounded preceding and 1 preceding
         ) as last_known
     from step
-    window w as (partition by point_number, purchase_option, commitment_class, series_name order by valid_from)
+    window w as (partition by market, series_name order by valid_from)
 ),
 
 -- What each chip that had a cost before costs now, and what it would at its price of then.
 moved as (
     select
-        n.point_number,
-        n.purchase_option,
-        n.commitment_class,
+        n.market,
         n.series_name,
         n.valid_from,
         a.accelerator_name,
@@ -216,16 +182,12 @@ moved as (
     from paired as n
     inner join state as a
         on
-            n.point_number = a.point_number
-            and n.purchase_option = a.purchase_option
-            and n.commitment_class = a.commitment_class
+            n.market = a.market
             and n.series_name = a.series_name
             and n.last_known.day = a.valid_from
     inner join state as b
         on
-            n.point_number = b.point_number
-            and n.purchase_option = b.purchase_option
-            and n.commitment_class = b.commitment_class
+            n.market = b.market
             and n.series_name = b.series_name
             and a.accelerator_name = b.accelerator_name
             and n.valid_from = b.valid_from
@@ -234,50 +196,28 @@ moved as (
 
 held as (
     select
-        m.point_number,
-        m.purchase_option,
-        m.commitment_class,
+        m.market,
         m.series_name,
         m.valid_from,
         min(cost.usd_per_million_tokens(m.price_before, 1, r.output_rate_per_paid_accelerator, 1)) as usd_at_old_prices,
         min(m.usd) as usd_of_old_chips
     from moved as m
     asof inner join int.token_rate_history as r
-        on m.point_number = r.point_number and m.unit_key = r.unit_key and m.valid_from >= r.known_from
-    group by m.point_number, m.purchase_option, m.commitment_class, m.series_name, m.valid_from
+        on m.market.point = r.point_number and m.unit_key = r.unit_key and m.valid_from >= r.known_from
+    group by all
 ),
 
 point as (
-    select distinct
-        point_number,
-        model_name,
-        scenario,
-        benchmark_family,
-        precision,
-        input_length,
-        output_length,
-        decoding,
-        evidence_grade,
-        interactivity,
-        interactivity_statistic
+    select distinct * exclude (accelerator_name, unit_key, known_from, output_rate_per_paid_accelerator, throughput_id)
     from int.token_rate_history
 )
 
 select
-    t.model_name,
-    t.scenario,
-    t.benchmark_family,
-    t.precision,
-    t.input_length,
-    t.output_length,
-    t.decoding,
-    t.evidence_grade,
-    t.interactivity,
-    t.interactivity_statistic,
+    t.* exclude (t.point_number), -- noqa: AM04
     p.series_name as accelerator_name,
     p.best['chip'] as best_accelerator_name,
-    p.purchase_option,
-    p.commitment_class,
+    p.market.option as purchase_option,
+    p.market.class as commitment_class,
     p.valid_from,
     p.valid_to,
     p.usd as usd_per_million_output_tokens,
@@ -290,11 +230,9 @@ select
     p.best['of']['throughput_id'] as throughput_id,
     p.best['of']['offer_id'] as offer_id
 from paired as p
-inner join point as t on p.point_number = t.point_number
+inner join point as t on p.market.point = t.point_number
 left join held as h
     on
-        p.point_number = h.point_number
-        and p.purchase_option = h.purchase_option
-        and p.commitment_class = h.commitment_class
+        p.market = h.market
         and p.series_name = h.series_name
         and p.valid_from = h.valid_from

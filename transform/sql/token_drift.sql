@@ -9,9 +9,31 @@
 --   evidence_effect      new runs: software
 --   new_chip_effect      chips that had no cost before
 with history as (
-    select *
+    select
+        *,
+        {
+            'model_name': model_name,
+            'scenario': scenario,
+            'precision': precision,
+            'decoding': decoding,
+            'interactivity': interactivity,
+            'interactivity_statistic': interactivity_statistic
+        } as op
     from int.token_cost_history
     where evidence_grade = 'A'
+),
+
+headline as (
+    select
+        {
+            'model_name': model_name,
+            'scenario': scenario,
+            'precision': precision,
+            'decoding': decoding,
+            'interactivity': interactivity,
+            'interactivity_statistic': interactivity_statistic
+        } as op
+    from int.headline_point
 ),
 
 day as (
@@ -23,55 +45,25 @@ day as (
     cross join (values (7), (30), (90), (365)) as w (window_days)
 ),
 
-point as (
+-- Of each model the headline's point, else that at which most chips have a cost today.
+chosen as (
     select
-        h.model_name,
-        h.scenario,
-        h.precision,
-        h.decoding,
-        h.interactivity,
-        h.interactivity_statistic,
-        bool_or(p.model_name is not null) as is_headline,
-        count(distinct h.accelerator_name) as n_chips
+        h.op,
+        bool_or(p.op is not null) as is_headline
     from history as h
     cross join meta.build as b
-    left join int.headline_point as p
-        on
-            h.model_name = p.model_name
-            and h.scenario = p.scenario
-            and h.precision is not distinct from p.precision
-            and h.decoding is not distinct from p.decoding
-            and h.interactivity is not distinct from p.interactivity
-            and h.interactivity_statistic is not distinct from p.interactivity_statistic
+    left join headline as p on h.op is not distinct from p.op
     where
         h.accelerator_name <> 'all chips'
         and h.usd_per_million_output_tokens is not null
         and h.valid_from <= b.built_at::DATE
         and (h.valid_to > b.built_at::DATE or h.valid_to is null)
-    group by
-        h.model_name,
-        h.scenario,
-        h.precision,
-        h.decoding,
-        h.interactivity,
-        h.interactivity_statistic
-),
-
-chosen as (
-    select *
-    from point
-    where is_headline or n_chips >= 2
+    group by h.op
+    having bool_or(p.op is not null) or count(distinct h.accelerator_name) >= 2
     qualify
         row_number() over (
-            partition by model_name
-            order by
-                is_headline desc,
-                n_chips desc,
-                scenario asc,
-                precision asc,
-                decoding asc,
-                interactivity asc,
-                interactivity_statistic asc
+            partition by h.op.model_name
+            order by bool_or(p.op is not null) desc, count(distinct h.accelerator_name) desc, h.op asc
         ) = 1
 ),
 
@@ -94,25 +86,13 @@ series as (
         c.is_headline,
         f.offer_id is not null as is_newly_seen
     from history as h
-    inner join chosen as c
-        on
-            h.model_name = c.model_name
-            and h.scenario = c.scenario
-            and h.precision is not distinct from c.precision
-            and h.decoding is not distinct from c.decoding
-            and h.interactivity is not distinct from c.interactivity
-            and h.interactivity_statistic is not distinct from c.interactivity_statistic
+    inner join chosen as c on h.op is not distinct from c.op
     left join first_seen as f on h.offer_id = f.offer_id and h.valid_from::DATE = f.seen_on
 ),
 
 measured as (
     select
-        s.model_name,
-        s.scenario,
-        s.precision,
-        s.decoding,
-        s.interactivity,
-        s.interactivity_statistic,
+        s.op,
         s.is_headline,
         s.accelerator_name,
         s.purchase_option,
@@ -136,53 +116,38 @@ measured as (
         coalesce(sum(s.new_chip_effect) filter (where s.valid_from > d.window_begins_on), 0) as new_chip_effect
     from series as s
     inner join day as d on s.valid_from <= d.window_ends_on
-    group by
-        s.model_name,
-        s.scenario,
-        s.precision,
-        s.decoding,
-        s.interactivity,
-        s.interactivity_statistic,
-        s.is_headline,
-        s.accelerator_name,
-        s.purchase_option,
-        s.commitment_class,
-        d.window_days,
-        d.window_begins_on,
-        d.window_ends_on
+    group by all
 )
 
 select
-    model_name,
-    scenario,
-    precision,
-    decoding,
-    interactivity,
-    interactivity_statistic,
-    is_headline,
-    accelerator_name,
-    purchase_option,
-    commitment_class,
-    window_days,
-    window_begins_on,
-    window_ends_on,
-    usd_before,
-    usd_after,
-    usd_after / usd_before - 1 as drift,
-    ln(usd_after / usd_before) as drift_log,
-    case when usd_before is not null and usd_after is not null then price_effect end as price_effect,
-    case when usd_before is not null and usd_after is not null then new_provider_effect end as new_provider_effect,
-    case when usd_before is not null and usd_after is not null then evidence_effect end as evidence_effect,
-    case when usd_before is not null and usd_after is not null then new_chip_effect end as new_chip_effect,
+    op.*, -- noqa: AM04
+    measured.is_headline,
+    measured.accelerator_name,
+    measured.purchase_option,
+    measured.commitment_class,
+    measured.window_days,
+    measured.window_begins_on,
+    measured.window_ends_on,
+    measured.usd_before,
+    measured.usd_after,
+    measured.usd_after / measured.usd_before - 1 as drift,
+    ln(measured.usd_after / measured.usd_before) as drift_log,
+    case when measured.usd_before is not null and measured.usd_after is not null then price_effect end as price_effect,
+    case when measured.usd_before is not null and measured.usd_after is not null then new_provider_effect end
+        as new_provider_effect,
+    case when measured.usd_before is not null and measured.usd_after is not null then evidence_effect end
+        as evidence_effect,
+    case when measured.usd_before is not null and measured.usd_after is not null then new_chip_effect end
+        as new_chip_effect,
     case
-        when usd_before is null then strftime(window_begins_on, 'no cost known on %Y-%m-%d')
-        when usd_after is null then 'no price is ranked now'
+        when measured.usd_before is null then strftime(measured.window_begins_on, 'no cost known on %Y-%m-%d')
+        when measured.usd_after is null then 'no price is ranked now'
     end as unknown_reason
 from measured
 order by
-    is_headline desc,
-    model_name asc,
-    purchase_option asc,
-    commitment_class asc,
-    accelerator_name asc,
-    window_days asc
+    measured.is_headline desc,
+    op.model_name asc,
+    measured.purchase_option asc,
+    measured.commitment_class asc,
+    measured.accelerator_name asc,
+    measured.window_days asc

@@ -2,16 +2,20 @@
 -- benchmark has several: int.serving_rate as int.token_cost reads it, before any price.
 --   reach  measured, between two runs, at most (slower than the slowest run, which is at least as fast: a cost from it
 --          is the most that it can be), or unreachable
-with pace as (
-    select unnest(cost.usual_speeds()) as speed
+with paced as (
+    select
+        *,
+        unnest(
+            cost.speeds_within(cost.usual_speeds(), interactivity_from, interactivity_to, interactivity_limit)
+        ) as interactivity
+    from int.serving_rate
 ),
 
 asked as (
     select
         r.*,
-        coalesce(r.interactivity_limit, i.speed) as interactivity,
         cost.rates_at_speed(
-            i.speed,
+            r.interactivity,
             r.interactivity_from,
             r.interactivity_to,
             r.is_clamped,
@@ -22,10 +26,7 @@ asked as (
             r.median_input_rate,
             r.low_input_rate
         ) as rates
-    from int.serving_rate as r
-    left join pace as i
-        on r.interactivity_from < i.speed and i.speed <= coalesce(r.interactivity_to, i.speed)
-    where r.interactivity_from is null or i.speed is not null
+    from paced as r
 )
 
 select

@@ -13,6 +13,7 @@ COMMITMENT = (
     ),
     ("on_demand_last_observed_at", "TIMESTAMP", "When the on-demand price was last seen", "UTC"),
     ("on_demand_is_current", "BOOLEAN", "Whether the on-demand price is current", ""),
+    ("on_demand_is_ranked", "BOOLEAN", "Whether the on-demand price is within the limit of age and may be ranked", ""),
     ("on_demand_offer_id", "BIGINT", "Offer of the on-demand price", ""),
     # how list prices moved
     ("first_observed_at", "TIMESTAMP", "When an on-demand list price of the chip was first seen", "UTC"),

@@ -54,8 +54,8 @@ def fetch(ctx: Context, scope: str) -> Look:
     unpriced = [offer for document in documents for offer in offerings.unpriced(document)]
     notes = (f"{len(unpriced)} offers of unknown rate, such as {unpriced[0]}",) if unpriced else ()
     # Of types that were not asked for the look says nothing, nor of prices that cannot be told.
-    asked_all = not {"instance_types", "durations_hours", "counts"} & ctx.settings.keys()
-    complete = asked_all and not unpriced
+    is_whole = not {"instance_types", "durations_hours", "counts"} & ctx.settings.keys()
+    complete = is_whole and not unpriced
     return Look(source=NAME, scope=scope, observed_at=now, complete=complete, documents=tuple(documents), notes=notes)
 
 

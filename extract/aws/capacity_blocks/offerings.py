@@ -24,7 +24,7 @@ SEGMENTS = "capacityBlockOfferingSegmentSet"
 ULTRASERVER_PREFIX = "u-"
 USABLE_UNTIL_MIN = 30
 """Instances are ended from so long before the end of a block."""
-LEAST_CHIP_RATE = Decimal("0.5")
+MIN_CHIP_RATE = Decimal("0.5")
 """No chip of an UltraServer has cost less than four times this; see quirk 5."""
 TENTH = Decimal("1e-10")
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?")
@@ -51,7 +51,7 @@ FACTS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """What was asked: a type of machine or UltraServer, how many, for how long."""
+    """What was queried: a type of machine or UltraServer, how many, for how long."""
 
     instance_type: str
     count: int
@@ -189,18 +189,18 @@ def _zone(offer: Offer) -> str | None:
 
 
 def _query(document: Document) -> Query:
-    asked = document.parameters
-    kind = "Ultraserver" if "UltraserverType" in asked else "Instance"
+    queried = document.parameters
+    kind = "Ultraserver" if "UltraserverType" in queried else "Instance"
     try:
         return Query(
-            instance_type=asked[f"{kind}Type"],
-            count=int(asked[f"{kind}Count"]),
-            hours=int(asked["CapacityDurationHours"]),
+            instance_type=queried[f"{kind}Type"],
+            count=int(queried[f"{kind}Count"]),
+            hours=int(queried["CapacityDurationHours"]),
         )
     except (KeyError, ValueError) as error:
         hint = "An answer says nothing without the query: it is a landed document that can be read"
         raise LayoutChanged(
-            "the query is not known", source=NAME, field="parameters", value=str(dict(asked)), hint=hint
+            "the query is not known", source=NAME, field="parameters", value=str(dict(queried)), hint=hint
         ) from error
 
 
@@ -225,7 +225,7 @@ def _read(document: Document) -> tuple[list[Offer], str | None]:
 
 
 def _offer(item: Element, body: bytes) -> Offer:
-    number = _told(item, "capacityBlockOfferingId", body)
+    number = _text(item, "capacityBlockOfferingId", body)
     if not number:
         raise _refusal("an offer without an id", body)
     within = item.find(SEGMENTS)
@@ -237,35 +237,35 @@ def _offer(item: Element, body: bytes) -> Offer:
         id=number,
         block=block,
         segments=segments,
-        currency=_told(item, "currencyCode", body),
+        currency=_text(item, "currencyCode", body),
     )
 
 
 def _part(item: Element, body: bytes) -> Part:
     hours, minutes = (_number(item, f"capacityBlockDuration{name}", body) for name in ("Hours", "Minutes"))
     # An UltraServer is counted as one, whatever it is made of.
-    server = _told(item, "ultraserverType", body)
+    server = _text(item, "ultraserverType", body)
     return Part(
-        instance_type=server or _told(item, "instanceType", body),
-        zone=_told(item, "availabilityZone", body),
-        zone_id=_told(item, "availabilityZoneId", body),
+        instance_type=server or _text(item, "instanceType", body),
+        zone=_text(item, "availabilityZone", body),
+        zone_id=_text(item, "availabilityZoneId", body),
         count=_number(item, "ultraserverCount" if server else "instanceCount", body),
         start=_moment(item, "startDate", body),
         end=_moment(item, "endDate", body),
         minutes=None if hours is None or minutes is None else hours * 60 + minutes,
-        fee=_told(item, "upfrontFee", body),
+        fee=_text(item, "upfrontFee", body),
     )
 
 
-def _told(item: Element, name: str, body: bytes) -> str | None:
+def _text(item: Element, name: str, body: bytes) -> str | None:
     try:
-        return strict_xml.told(item, name)
+        return strict_xml.child_text(item, name)
     except ValueError as error:
         raise _refusal(str(error), body) from error
 
 
 def _number(item: Element, name: str, body: bytes) -> int | None:
-    text = _told(item, name, body)
+    text = _text(item, name, body)
     if text is None:
         return None
     if not re.fullmatch(r"[0-9]{1,6}", text):
@@ -274,7 +274,7 @@ def _number(item: Element, name: str, body: bytes) -> int | None:
 
 
 def _moment(item: Element, name: str, body: bytes) -> datetime | None:
-    text = _told(item, name, body)
+    text = _text(item, name, body)
     try:
         at = datetime.fromisoformat(text) if text else None
         return at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC) if at else None
@@ -284,7 +284,7 @@ def _moment(item: Element, name: str, body: bytes) -> datetime | None:
 
 def _refusal(message: str, body: bytes) -> LayoutChanged:
     value = body[:80].decode("utf-8", "replace")
-    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Look at the landed document")
+    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Check the landed document")
 
 
 # --- rows and facts
@@ -321,21 +321,21 @@ def _price(offer: Offer, query: Query) -> str:
     if offer.block.instance_type not in (None, query.instance_type):
         return f"{text} for {offer.block.instance_type}"
     chips = re.search(r"x(\d+)$", query.instance_type) if query.unit == "UltraServer" else None
-    if chips and hourly < LEAST_CHIP_RATE * int(chips[1]):
+    if chips and hourly < MIN_CHIP_RATE * int(chips[1]):
         return f"{text} for {chips[1]} chips"
     return text
 
 
 def _facts(offers: list[Offer], refusal: str | None, query: Query, document: Document) -> pl.DataFrame:
     shared = (document.scope, query.instance_type, query.unit, query.hours, query.count)
-    rows: list[tuple[object, ...]] = [(*shared, *_said(offer)) for offer in offers]
-    said = document.parameters
-    if not offers and (said.get("page", "1"), said.get("offers", "0")) == ("1", "0"):
+    rows: list[tuple[object, ...]] = [(*shared, *_values(offer)) for offer in offers]
+    parameters = document.parameters
+    if not offers and (parameters.get("page", "1"), parameters.get("offers", "0")) == ("1", "0"):
         rows = [(*shared, "", *(None,) * 8, refusal)]
     return pl.DataFrame(rows, schema=FACTS, orient="row")
 
 
-def _said(offer: Offer) -> Iterator[object]:
+def _values(offer: Offer) -> Iterator[object]:
     start, end = offer.ends()
     ids = {part.zone_id for part in offer.parts}
     fee = _amount(offer.block.fee)

@@ -7,7 +7,7 @@ from typing import Any
 from xml.parsers import expat
 
 from extract.aws import client as aws_client
-from extract.aws.instance_types.reading import ASKED, DEVICES, SOURCE_NAME, refusal
+from extract.aws.instance_types.reading import DEVICES, QUERIED_TYPES, SOURCE_NAME, refusal
 from extract.base import Context
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import SettingsError, SourceError
@@ -16,7 +16,7 @@ from warehouse.reference.instance_types import ACCELERATOR_TYPE
 TYPES, OFFERINGS = "ec2.DescribeInstanceTypes", "ec2.DescribeInstanceTypeOfferings"
 ROOT = "DescribeInstanceTypesResponse"
 HOME_REGION = "us-east-1"
-"""Where the list of regions is asked for."""
+"""Where the list of regions comes from."""
 TYPES_A_PAGE, OFFERINGS_A_PAGE = 100, 1000
 NAMES_A_QUERY = 100
 """A filter takes 200 values."""
@@ -53,9 +53,9 @@ def fetch(ctx: Context, scope: str) -> Look:
         for start in range(0, len(names), NAMES_A_QUERY):
             some = [{"Name": "instance-type", "Values": names[start : start + NAMES_A_QUERY]}]
             request = {"LocationType": "availability-zone-id", "Filters": some, "MaxResults": OFFERINGS_A_PAGE}
-            asked = {ASKED: ",".join(names[start : start + NAMES_A_QUERY])}
+            queried = {QUERIED_TYPES: ",".join(names[start : start + NAMES_A_QUERY])}
             pages = _pages(ctx, client.describe_instance_type_offerings, OFFERINGS, scope, request)
-            documents += [replace(page, parameters={**page.parameters, **asked}) for page in pages]
+            documents += [replace(page, parameters={**page.parameters, **queried}) for page in pages]
     if not any(b"instanceType>" in page.body for page in whole):
         raise SourceError("no instance types", source=SOURCE_NAME, field="region", value=scope, hint="Try again later")
     return Look(source=SOURCE_NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import botocore.model
 
 SOURCE_NAME = "aws_instance_types"
-ASKED = "instance-type"
-"""The parameter of a document of offerings that names the types it was asked for."""
+QUERIED_TYPES = "instance-type"
+"""The parameter of a document of offerings that names the queried types."""
 DEVICES = {
     "GpuInfo": "Gpus",
     "NeuronInfo": "NeuronDevices",
@@ -31,7 +31,7 @@ DEVICES = {
     "MediaAcceleratorInfo": "Accelerators",
 }
 """Where a type's accelerators are listed."""
-MOST_MIB = 1 << 30
+MAX_MIB = 1 << 30
 """Beyond this is no memory of a chip, let alone a count."""
 USAGE_CLASSES = ("on-demand", "spot", "capacity-block")
 
@@ -45,7 +45,9 @@ def parse(document: Document) -> Parsed:
     if "InstanceTypes" in answer:
         return _capabilities(_listed(answer, "InstanceTypes"), document.scope)
     if "InstanceTypeOfferings" in answer:
-        return _zones(_listed(answer, "InstanceTypeOfferings"), document.scope, asked=ASKED in document.parameters)
+        return _zones(
+            _listed(answer, "InstanceTypeOfferings"), document.scope, queried=QUERIED_TYPES in document.parameters
+        )
     raise refusal("expected instance types or their offerings", "body", ", ".join(list(answer)[:10]))
 
 
@@ -113,7 +115,7 @@ def _capabilities(machines: Sequence[Machine], scope: str) -> Parsed:
                 "supports_on_demand": sold["on-demand"],
                 "supports_spot": sold["spot"],
                 "supports_capacity_block": sold["capacity-block"],
-                **_said(devices[0] if len(devices) == 1 else {}),
+                **_device_values(devices[0] if len(devices) == 1 else {}),
             }
         )
     schema: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -139,7 +141,7 @@ def _devices(machine: Machine) -> list[Machine]:
     return [device for info in infos for device in _listed(_object(machine, info), DEVICES[info])]
 
 
-def _said(device: Machine) -> dict[str, object]:
+def _device_values(device: Machine) -> dict[str, object]:
     """Return what the API says of an accelerator, in the table's units; NULL where it is silent."""
     count, share = _number(device, "Count", whole=True), _number(device, "GpuPartitionSize", whole=False)
     if count == 0:  # a fraction; without its share the count is unknown
@@ -170,13 +172,13 @@ def _number(of: Machine, name: str, *, whole: bool) -> Decimal | None:
     found = of.get(name)
     if found is None:
         return None
-    if type(found) not in ((int,) if whole else (int, float)) or not 0 <= found < MOST_MIB:
+    if type(found) not in ((int,) if whole else (int, float)) or not 0 <= found < MAX_MIB:
         raise refusal("expected a number", name, found)
     return Decimal(str(found))
 
 
-def _zones(offerings: Sequence[Machine], scope: str, *, asked: bool) -> Parsed:
-    """Return the zones of types with an accelerator: all that were asked for, else those known by their names."""
+def _zones(offerings: Sequence[Machine], scope: str, *, queried: bool) -> Parsed:
+    """Return the zones of types with an accelerator: all that were queried, else those known by their names."""
     rows: list[dict[str, object]] = []
     unknown: set[str] = set()
     ignored: Counter[str] = Counter()
@@ -185,7 +187,7 @@ def _zones(offerings: Sequence[Machine], scope: str, *, asked: bool) -> Parsed:
         if not isinstance(name, str) or not isinstance(place, str):
             raise refusal("an offering without type or place", "InstanceTypeOfferings", dict(offering))
         kind = offering.get("LocationType")
-        if not asked and not ACCELERATOR_TYPE.match(name):
+        if not queried and not ACCELERATOR_TYPE.match(name):
             ignored["not_accelerator"] += 1
         elif kind not in ("availability-zone-id", "availability-zone"):
             ignored["no_zone"] += 1
@@ -224,5 +226,5 @@ def _listed(answer: Mapping[str, Any], name: str) -> Sequence[Machine]:
 
 def refusal(message: str, field: str, value: object) -> LayoutChanged:
     """Return the error for an answer that is not as it should be."""
-    hint = f"The source {SOURCE_NAME} has to be taught the new layout"
+    hint = f"The source {SOURCE_NAME} has to be updated for the new layout"
     return LayoutChanged(message, source=SOURCE_NAME, field=field, value=value, hint=hint)

@@ -107,7 +107,7 @@ class _Selector:
         line_end = start
         for at in sorted(found):
             if at < line_end:
-                continue  # the marker stands twice in one line
+                continue  # the marker occurs twice in one line
             line_start = block.rfind(b"\n", start, at) + 1 or start
             line_end = block.find(b"\n", at, end) + 1
             line = block[line_start:line_end]

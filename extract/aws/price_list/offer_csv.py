@@ -74,7 +74,7 @@ def read_head(start: bytes, *, url: str) -> Head | None:
 
 
 def _check_header(head: Head, url: str) -> None:
-    """Raise LayoutChanged where a column is missing that a file of this age has, or stands twice."""
+    """Raise LayoutChanged where a column is missing that a file of this age has, or occurs twice."""
     published = head.published_at or datetime.max.replace(tzinfo=UTC)
     expected = [*ALWAYS, *(name for name, since in SINCE.items() if published >= since)]
     missing = [name for name in expected if name not in head.header]
@@ -85,7 +85,7 @@ def _check_header(head: Head, url: str) -> None:
         )
     twice = sorted(name for name in {*expected, *RESERVED} if head.header.count(name) > 1)
     if twice:
-        raise _refusal("columns stand twice", url, "header", ", ".join(twice))
+        raise _refusal("columns occur twice", url, "header", ", ".join(twice))
 
 
 class Columns:
@@ -103,23 +103,23 @@ class Columns:
     def product(self, fields: Sequence[str]) -> Product:
         """Return the product of a line."""
 
-        def told(name: str) -> str | None:
+        def cell(name: str) -> str | None:
             return self.get(fields, name) or None
 
         return Product(
             sku=fields[self._at["SKU"]],
-            instance_type=told("Instance Type"),
-            family=told("Instance Family"),
-            gpu=told("GPU"),
-            operating_system=told("Operating System"),
-            tenancy=told("Tenancy"),
-            operation=told("operation"),
-            capacity_status=told("CapacityStatus"),
-            market_option=told("MarketOption"),
-            software=told("Pre Installed S/W"),
-            license=told("License Model"),
+            instance_type=cell("Instance Type"),
+            family=cell("Instance Family"),
+            gpu=cell("GPU"),
+            operating_system=cell("Operating System"),
+            tenancy=cell("Tenancy"),
+            operation=cell("operation"),
+            capacity_status=cell("CapacityStatus"),
+            market_option=cell("MarketOption"),
+            software=cell("Pre Installed S/W"),
+            license=cell("License Model"),
             region=self.get(fields, "Region Code"),
-            location_type=told("Location Type"),
+            location_type=cell("Location Type"),
         )
 
 
@@ -174,5 +174,5 @@ def _text(raw: bytes, url: str) -> str:
 
 
 def _refusal(message: str, url: str, field: str, value: str) -> LayoutChanged:
-    hint = f"The source {SOURCE_NAME} has to be taught the new layout" if field == "header" else f"Look at {url}"
+    hint = f"The source {SOURCE_NAME} has to be updated for the new layout" if field == "header" else f"Check {url}"
     return LayoutChanged(message, source=SOURCE_NAME, field=field, value=value, hint=hint)

@@ -10,7 +10,7 @@ from extract.aws.price_list.rules import SOURCE_NAME, Price, Product
 from extract.web import strict_json
 from warehouse.errors import LayoutChanged
 
-HINT = f"The source {SOURCE_NAME} has to be taught the new layout"
+HINT = f"The source {SOURCE_NAME} has to be updated for the new layout"
 
 
 def prices(body: bytes) -> Iterator[Price]:
@@ -63,7 +63,7 @@ def _term(product: Product, term_type: str, term: Mapping[str, object]) -> Itera
 def _product(product: Mapping[str, object]) -> Product:
     attributes = _mapping(product.get("attributes"), "attributes")
 
-    def told(name: str) -> str | None:
+    def attribute(name: str) -> str | None:
         return _text(attributes, name) or None
 
     sku = _text(product, "sku")
@@ -71,18 +71,18 @@ def _product(product: Mapping[str, object]) -> Product:
         raise _refusal("expected a product with its SKU", "sku", sku)
     return Product(
         sku=sku,
-        instance_type=told("instanceType"),
-        family=told("instanceFamily"),
-        gpu=told("gpu"),
-        operating_system=told("operatingSystem"),
-        tenancy=told("tenancy"),
-        operation=told("operation"),
-        capacity_status=told("capacitystatus"),
-        market_option=told("marketoption"),
-        software=told("preInstalledSw"),
-        license=told("licenseModel"),
+        instance_type=attribute("instanceType"),
+        family=attribute("instanceFamily"),
+        gpu=attribute("gpu"),
+        operating_system=attribute("operatingSystem"),
+        tenancy=attribute("tenancy"),
+        operation=attribute("operation"),
+        capacity_status=attribute("capacitystatus"),
+        market_option=attribute("marketoption"),
+        software=attribute("preInstalledSw"),
+        license=attribute("licenseModel"),
         region=_text(attributes, "regionCode"),
-        location_type=told("locationType"),
+        location_type=attribute("locationType"),
     )
 
 

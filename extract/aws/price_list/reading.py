@@ -40,4 +40,4 @@ def _plain(body: bytes) -> bytes:
 
 def _refusal(message: str, body: bytes) -> LayoutChanged:
     value = body[:80].decode("utf-8", "replace")
-    return LayoutChanged(message, source=SOURCE_NAME, field="body", value=value, hint="Look at the landed document")
+    return LayoutChanged(message, source=SOURCE_NAME, field="body", value=value, hint="Check the landed document")

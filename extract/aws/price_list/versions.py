@@ -19,9 +19,9 @@ NOT_FOUND = 404
 
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
-    """Yield a look at each version of a region's file from `since` to `until`, oldest first.
+    """Yield a fetch of each version of a region's file from `since` to `until`, oldest first.
 
-    A version that is not there or not readable is a hole: a look without documents and a note. What cannot be
+    A version that is not there or not readable is a hole: a fetch without documents and a note. What cannot be
     reached raises Unavailable; begun again, the versions landed so far are not fetched a second time.
     """
     places.check_region(scope)
@@ -30,8 +30,8 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     pending = (f"ill-formed entries of the version index: {', '.join(ill_formed)}",) if ill_formed else ()
     for at, url in urls.items():
         if (since is None or since <= at) and (until is None or at <= until):
-            look = _version(ctx, scope, at, url)
-            yield replace(look, notes=(*pending, *look.notes))
+            fetched = _version(ctx, scope, at, url)
+            yield replace(fetched, notes=(*pending, *fetched.notes))
             pending = ()
 
 
@@ -63,18 +63,18 @@ def _version(ctx: Context, scope: str, at: datetime, url: str) -> Look:
     except Unavailable:
         raise
     except LayoutChanged as error:
-        return _look(scope, at, notes=(f"{url}: {error}",))
+        return _fetched(scope, at, notes=(f"{url}: {error}",))
     except SourceError as error:
         if error.field == "status" and error.value == NOT_FOUND:
-            return _look(scope, at, notes=(f"{url} does not exist: no prices of this version in {scope}",))
+            return _fetched(scope, at, notes=(f"{url} does not exist: no prices of this version in {scope}",))
         raise
     if notes or document.published_at != at:
         stated = document.published_at.isoformat() if document.published_at else "no date"
-        return _look(scope, at, notes=(f"{url} states {stated} as its publication: left out", *notes))
+        return _fetched(scope, at, notes=(f"{url} states {stated} as its publication: left out", *notes))
     return Look(source=SOURCE_NAME, scope=scope, observed_at=at, complete=False, archived=True, documents=(document,))
 
 
-def _look(scope: str, at: datetime, *, notes: tuple[str, ...]) -> Look:
+def _fetched(scope: str, at: datetime, *, notes: tuple[str, ...]) -> Look:
     return Look(
         source=SOURCE_NAME, scope=scope, observed_at=at, complete=False, archived=True, documents=(), notes=notes
     )

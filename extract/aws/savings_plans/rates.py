@@ -1,6 +1,6 @@
 """Every rate that a document holds, whatever it is of, in the document's own words.
 
-A rate is told apart from others by plan, usage type, operation, product description and tenancy. Nothing is merged
+A rate differs from others by plan, usage type, operation, product description and tenancy. Nothing is merged
 here and nothing left out: a document of n rates gives n rows. `rules` says which of them are prices of accelerators.
 """
 
@@ -153,27 +153,27 @@ def _of_csv(body: bytes) -> Iterator[Rate]:
 
 
 def _csv_rate(values: Sequence[str], at: Mapping[str, int]) -> Rate:
-    def told(name: str) -> str | None:
+    def cell(name: str) -> str | None:
         return values[at[name]] or None
 
     length, unit = values[at["LeaseContractLength"]], values[at["LeaseContractLengthUnit"]]
     return Rate(
         plan_id=values[at["SKU"]],
-        plan=told("Product Family"),
-        payment=told("PurchaseOption"),
+        plan=cell("Product Family"),
+        payment=cell("PurchaseOption"),
         duration=f"{length} {unit}".strip() or None,
-        service=told("DiscountedServiceCode"),
+        service=cell("DiscountedServiceCode"),
         usage_type=values[at["DiscountedUsageType"]],
         operation=values[at["DiscountedOperation"]],
         product_description=None,
         tenancy=None,
-        instance_type=told("DiscountedInstanceType"),
-        region=told("DiscountedRegionCode"),
+        instance_type=cell("DiscountedInstanceType"),
+        region=cell("DiscountedRegionCode"),
         unit=values[at["Unit"]],
         amount=values[at["DiscountedRate"]],
-        currency=told("Currency"),
-        sku=told("DiscountedSKU"),
-        rate_code=told("RateCode"),
+        currency=cell("Currency"),
+        sku=cell("DiscountedSKU"),
+        rate_code=cell("RateCode"),
     )
 
 

@@ -69,8 +69,8 @@ def fetch(ctx: Context, scope: str) -> Look:
 def _notes(current: _Answer, chosen: tuple[str, ...] | None, missing: list[tuple[str, str]]) -> list[str]:
     notes = []
     if not current.last_seen:
-        asked = ", ".join(chosen) if chosen else "any accelerator"
-        notes.append(f"no spot price of {asked} here")
+        wanted = ", ".join(chosen) if chosen else "any accelerator"
+        notes.append(f"no spot price of {wanted} here")
     if missing:
         named = ", ".join(f"{kind} in {zone}" for zone, kind in missing[:5])
         notes.append(f"{len(missing)} offers of the last days are not among the prices in force: {named}")

@@ -161,7 +161,7 @@ def cut(blocks: Iterator[bytes], *, url: str, progress: Context) -> Month:
     """Return the lines of accelerators on Linux, by region; raise LayoutChanged where it is no such file or damaged."""
     import pyarrow as pa
 
-    whole, size, kept_size, told = hashlib.sha256(), 0, 0, 0
+    whole, size, kept_size, reported = hashlib.sha256(), 0, 0, 0
     packers: dict[bytes, Any] = {}
     packed: dict[bytes, list[bytes]] = {}
     rest = b""
@@ -179,8 +179,8 @@ def cut(blocks: Iterator[bytes], *, url: str, progress: Context) -> Month:
                 kept_size += sum(map(len, kept))
             if kept_size > EXCERPT_LIMIT_BYTES:
                 raise _refusal(f"the lines of accelerators exceed {EXCERPT_LIMIT_BYTES} bytes", url)
-            if size - told >= PROGRESS_STEP_BYTES:
-                told = size
+            if size - reported >= PROGRESS_STEP_BYTES:
+                reported = size
                 progress.progress(f"{NAME}: {size >> 20} MB of {url} read")
     except OSError as error:
         raise _refusal(f"the compressed file is damaged: {error}", url) from error
@@ -221,8 +221,8 @@ class _Reader(io.RawIOBase):
                 break
             self._rest += block
         size = len(self._rest) if size < 0 else size
-        given, self._rest = self._rest[:size], self._rest[size:]
-        return given
+        block, self._rest = self._rest[:size], self._rest[size:]
+        return block
 
 
 def _months(since: datetime | None, until: datetime) -> Iterator[tuple[int, int]]:

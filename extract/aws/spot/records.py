@@ -85,7 +85,7 @@ def _xml(body: bytes) -> Iterator[Record]:
         raise _refusal(f"expected {ROOT} with {SET}", body)
     for item in records:
         try:
-            found = {name: strict_xml.told(item, f"{namespace}{name[0].lower()}{name[1:]}") for name in FIELDS}
+            found = {name: strict_xml.child_text(item, f"{namespace}{name[0].lower()}{name[1:]}") for name in FIELDS}
         except ValueError as error:
             raise _refusal(str(error), body) from error
         yield _record(dict(found), body)
@@ -132,7 +132,7 @@ def _record(record: dict[str, object], body: bytes) -> Record:
 
 def _refusal(message: str, body: bytes) -> LayoutChanged:
     value = body[:80].decode("utf-8", "replace")
-    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Look at the landed document")
+    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Check the landed document")
 
 
 # --- which of them count
@@ -142,13 +142,13 @@ def _accelerators(frame: pl.DataFrame, ignored: Counter[str]) -> tuple[pl.DataFr
     """Return the records of accelerators, and types that were asked for by name and look like none."""
     names = frame["type"].unique().to_list()
     ours = [name for name in names if ACCELERATOR_TYPE.match(name)]
-    strange = [name for name in names if name not in ours and _asked_for(name)]
+    strange = [name for name in names if name not in ours and _is_accelerator(name)]
     kept = frame.filter(pl.col("type").is_in(ours))
     ignored["not_accelerator"] += frame.height - kept.height
     return kept, tuple(f"instance type {name!r}" for name in sorted(strange))
 
 
-def _asked_for(name: str) -> bool:
+def _is_accelerator(name: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in ACCELERATORS)
 
 
@@ -240,11 +240,11 @@ def _check_ids(ids: Iterable[str | None], document: Document) -> None:
     known = {bool(each) for each in ids}
     if len(known) > 1:
         raise LayoutChanged(
-            "records with the id of their zone beside others without",
+            "records with the id of their zone among others without",
             source=NAME,
             field="AvailabilityZoneId",
             value="",
-            hint="Look at the landed document",
+            hint="Check the landed document",
         )
 
 
@@ -256,5 +256,5 @@ def _check_region(zones: Iterable[str | None], document: Document) -> None:
                 source=NAME,
                 field="AvailabilityZone",
                 value=zone,
-                hint="Look at the landed document",
+                hint="Check the landed document",
             )

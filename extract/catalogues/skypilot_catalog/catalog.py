@@ -44,7 +44,7 @@ NO_PRICE = Decimal(99999999)
 """What Prime Intellect's table has for "no spot price"."""
 NOISE = Decimal("1e-12")
 """What a sum of binary fractions may be off by, in dollars."""
-LEAST_MIB = 1024
+MIN_MIB = 1024
 """No chip has less memory than this in MiB: below, the number is of GB."""
 OFF_BY = Decimal("0.08")
 """How far two accounts of one memory may be apart: an H200 has 141 GB, or the 140 GiB that its driver shows."""
@@ -189,7 +189,7 @@ def _without(price: Decimal | None, spot: Decimal | None, scope: str) -> Iterato
     if spot and scope == "vast":
         yield "the highest bid of several"
     elif spot == NO_PRICE:
-        yield "a spot price that stands for none"
+        yield "a spot price that means none"
     elif spot and price and spot == price:
         yield "a spot price equal to the price"
     elif spot and price and spot > price:
@@ -301,7 +301,7 @@ def _info_memory(catalogue: Catalogue, machine: Machine, info: Info) -> Decimal 
     """Return the memory of one chip in whole GiB, None where GpuInfo does not say it."""
     if not info.size:
         return None
-    gib = info.size if info.size < LEAST_MIB else info.size / LEAST_MIB
+    gib = info.size if info.size < MIN_MIB else info.size / MIN_MIB
     return (gib / (machine.chips if catalogue.is_total else 1)).quantize(Decimal(1), ROUND_HALF_UP)
 
 

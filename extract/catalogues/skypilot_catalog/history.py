@@ -102,7 +102,7 @@ class History:
             clone = _folder(address) / FOLDER
             if (clone / "HEAD").exists() or (clone / ".git").exists():
                 _same_origin(clone, address)
-                ctx.progress(f"{NAME}: asking {address} for what is new")
+                ctx.progress(f"{NAME}: fetching new commits from {address}")
                 _git("fetch", "--quiet", "--no-tags", "origin", at=clone, url=address, is_clone=True)
             else:
                 ctx.progress(f"{NAME}: cloning {address} without its files, which takes some minutes")
@@ -112,7 +112,7 @@ class History:
 
     def versions(self, scope: str) -> list[Version]:
         """Return the versions of a provider's table, oldest first; raise SourceError where there never was one."""
-        told = self._git(
+        output = self._git(
             "log",
             "--first-parent",
             "--diff-merges=first-parent",
@@ -126,7 +126,7 @@ class History:
         ).decode("utf-8", "replace")
         found: list[tuple[datetime, int, int, Version]] = []
         commit, moment = "", datetime.min.replace(tzinfo=UTC)
-        for place, line in enumerate(told.splitlines()):
+        for place, line in enumerate(output.splitlines()):
             if head := _COMMIT.fullmatch(line):
                 commit, moment = head[1], datetime.fromtimestamp(int(head[2]), UTC)
             elif (change := _CHANGE.fullmatch(line)) and change[2] != "D":
@@ -134,7 +134,7 @@ class History:
                 # git tells the newest commit first.
                 found.append((moment, -place, int(change[4]), version))
         if not found:
-            hint = f"Look under catalogs/ of {self.url}"
+            hint = f"See catalogs/ of {self.url}"
             raise SourceError("the repository has no such table", source=NAME, field="scope", value=scope, hint=hint)
         return _newest_format(found)
 
@@ -170,8 +170,8 @@ def _folder(address: str) -> Path:
 
 def _clone(clone: Path, address: str) -> None:
     """Make the clone beside its place and move it there whole, so that one that broke off is never taken for one."""
-    with tempfile.TemporaryDirectory(dir=clone.parent, prefix="clone-") as beside:
-        made = Path(beside) / FOLDER
+    with tempfile.TemporaryDirectory(dir=clone.parent, prefix="clone-") as folder:
+        made = Path(folder) / FOLDER
         _git(
             "clone",
             "--quiet",
@@ -222,13 +222,13 @@ def _git(*words: str, at: Path, url: str, is_clone: bool = False) -> bytes:
     options = [word for setting in settings for word in ("-c", setting)]
     seconds, most = (CLONE_S, CLONE_BYTES) if is_clone else (READ_S, READ_BYTES)
     bounded = (sys.executable, "-I", "-S", "-c", BOUNDED, str(MEMORY_BYTES), str(most))
-    with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as complaints:
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints:
         git = subprocess.Popen(  # noqa: S603 - a list of words, no shell; the address is checked and stands after --
             [*bounded, program, *options, *words],
             cwd=at,
             env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=told,
+            stdout=output,
             stderr=complaints,
             start_new_session=True,
         )
@@ -243,7 +243,7 @@ def _git(*words: str, at: Path, url: str, is_clone: bool = False) -> bytes:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(git.pid, signal.SIGKILL)
             git.wait()
-        if told.seek(0, os.SEEK_END) >= most:
+        if output.seek(0, os.SEEK_END) >= most:
             hint = "It is another repository than expected, or a table that swells"
             message = f"git {words[0]} tells more than {most} bytes"
             raise SourceError(message, source=NAME, field="size", value=most, hint=hint)
@@ -253,5 +253,5 @@ def _git(*words: str, at: Path, url: str, is_clone: bool = False) -> bytes:
             raise Unavailable(
                 f"git {words[0]} failed: {lines[-1]}", source=NAME, field="git", value=url, hint="Try again later"
             )
-        told.seek(0)
-        return told.read()
+        output.seek(0)
+        return output.read()

@@ -150,7 +150,7 @@ READ: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 
 REFUSED = {
-    "genai_perf_profile_export_streaming_overcount_bug.json": "mean output of 2565.86 tokens where 500 were asked for",
+    "genai_perf_profile_export_streaming_overcount_bug.json": "mean output of 2565.86 tokens where 500 were requested",
     "custom_multiturn_summary.json": "no known benchmark tool wrote this file",
 }
 
@@ -160,7 +160,7 @@ NOTES = {
     "llmperf_summary_groq_llama2-70b.json": "its time between tokens contains the first",
     "inferencex_agg_bmk_agentic_unofficial.json": "unofficial InferenceX run",
     "inferencex_experimental_seconds_no_suffix.json": "unofficial InferenceX run",
-    "sglang_bench_serving_infinity_trimmed.jsonl": "up to 128000 input tokens asked for",
+    "sglang_bench_serving_infinity_trimmed.jsonl": "up to 128000 input tokens requested",
     "mlperf_training_mllog_gpt3_512xH100_excerpt.txt": "evaluation pauses included",
     "neuron_llmperf_stdout_llama3.1-405b_trn2.txt": "concurrency unknown",
 }

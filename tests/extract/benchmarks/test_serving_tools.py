@@ -101,7 +101,7 @@ def test_the_form_of_each_tool_is_read(tool: str) -> None:
         ("sglang", {"request_throughput": 48.8909}, "not 1000"),
         ("sglang", {"mean_e2e_latency_ms": 240950}, "in flight, more than the 256"),
         ("genai_perf", {"was_cancelled": True}, "the run was cancelled"),
-        ("genai_perf", {"input_config.output_tokens_mean": 99}, "199.97 tokens where 99 were asked for"),
+        ("genai_perf", {"input_config.output_tokens_mean": 99}, "199.97 tokens where 99 were requested"),
         ("genai_perf", {"output_token_throughput.avg": 201.3}, "201.3 tokens/s cannot come from 0.5033 requests/s"),
         ("genai_perf", {"benchmark_duration.avg": 254.3}, "makes 25595.3, not 12798"),
         ("genai_perf", {"request_count.avg": 0}, "no request was completed"),

@@ -89,7 +89,7 @@ def test_with_a_token_the_page_tells_spot_alone(monkeypatch: pytest.MonkeyPatch)
     assert [row["instance_type"] for row in rows(SOURCE.parse(sizes.documents[0]))] == [H100["slug"], ADA["slug"]]
     assert {row["purchase_option"] for row in rows(spot)} == {"spot"}
     assert rows(spot) == [row for row in CASE.expected if row["purchase_option"] == "spot"]
-    assert spot.ignored == {"told by the API": 7, "per contract": 2}
+    assert spot.ignored == {"in the API's answer": 7, "per contract": 2}
     assert web.asked == [(API + "1", "Bearer dop_v1_secret"), (API + "2", "Bearer dop_v1_secret"), (URL, "")]
     assert "secret" not in repr(sizes)
 

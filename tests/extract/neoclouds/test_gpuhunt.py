@@ -20,7 +20,7 @@ from web_site import Site, open_site, send
 
 from extract.base import Context
 from extract.catalogues import gpuhunt_
-from extract.catalogues.gpuhunt_ import ASKED, READ_HERE, SOURCE
+from extract.catalogues.gpuhunt_ import READ_HERE, SERVED, SOURCE
 from extract.neoclouds import SOURCES
 from extract.web.http import HttpWeb, Retries
 from flows.collect import steps
@@ -242,7 +242,7 @@ def test_providers_with_a_source_of_their_own_are_not_asked(site: Site):
             look(scope)
         assert raised.value.field == "scope"
     assert not site.asked
-    assert not set(ASKED) & {source.name for source in SOURCES}
+    assert not set(SERVED) & {source.name for source in SOURCES}
     names = {"lambdalabs": "lambda", "vastai": "vast"}
     assert {names.get(scope, scope) for scope in READ_HERE} - {"aws"} <= {source.name for source in SOURCES}
 

@@ -108,7 +108,7 @@ def test_a_zone_without_a_gpu_is_no_error():
 def test_a_type_on_two_pages_is_refused():
     """The pages moved while they were read, so that another type may be missing."""
     page = {"servers": TYPES}
-    with pytest.raises(LayoutChanged, match="twice"):
+    with pytest.raises(LayoutChanged, match="duplicate type"):
         parsed({"chipledger_pages": [page, page]})
 
 

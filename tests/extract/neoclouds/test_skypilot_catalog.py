@@ -229,7 +229,7 @@ def test_a_reseller_names_the_host():
         ("runpod", "NVIDIA A100-SXM4-80GB", "3.7968", None, "NVIDIA A100-SXM4-80GB"),
         ("hyperstack", "A100 80GB", "11.2", "CA - CANADA-1", "n3-A100x8-NVLink"),
     ]
-    assert ignored("primeintellect", table)["a spot price that stands for none"] == 2
+    assert ignored("primeintellect", table)["a spot price that means none"] == 2
     assert one("shadeform", line("massedcompute_L40", "L40", "1.0", "0.88"))["host_provider_name"] == "massedcompute"
 
 

@@ -219,7 +219,7 @@ def test_a_clone_has_no_files_until_they_are_read(lambdas: Repository, tmp_path:
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [history.FOLDER]
     assert "cloning" in said[0]
     History.of(context(lambdas.url, said=said))
-    assert "what is new" in said[-1]
+    assert "new commits" in said[-1]
     with pytest.raises(SettingsError, match="another repository"):
         History.of(context(f"file://{tmp_path}"))
 

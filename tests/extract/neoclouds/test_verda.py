@@ -45,7 +45,7 @@ def nodes() -> list[dict[str, Any]]:
 
 
 def test_the_page_gives_machines_clusters_and_containers_apart():
-    """Each kind by its tier; CPU machines, storage and an offer said twice are counted."""
+    """Each kind by its tier; CPU machines, storage and an offer duplicate on the page are counted."""
     found = parse(document(SOURCE, page(nodes())))
     told = [
         (row["accelerator_label"], row["accelerator_count"], row["purchase_option"], row.get("tier"), row["unit_price"])

@@ -8,18 +8,14 @@ select
     c.region_id,
     c.instance_type,
     c.purchase_option,
-    nullif(
-        concat_ws(
-            ', ',
-            o.commitment_discount_type || ' plan',
-            o.offering_class,
-            o.purchase_payment_model,
-            o.tier,
-            o.fabric,
-            o.conditions,
-            case when o.statistic <> 'price' then o.statistic end
-        ),
-        ''
+    decision.offer_terms(
+        o.commitment_discount_type,
+        o.offering_class,
+        o.purchase_payment_model,
+        o.tier,
+        o.fabric,
+        o.conditions,
+        o.statistic
     ) as offer_terms,
     c.effective_hourly_price_before / c.accelerator_count::DOUBLE as price_per_accelerator_hour_before,
     c.effective_hourly_price_after / c.accelerator_count::DOUBLE as price_per_accelerator_hour_after,

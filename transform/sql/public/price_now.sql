@@ -10,18 +10,14 @@ select
     o.accelerator_count,
     o.purchase_option,
     o.commitment_term_hours,
-    nullif(
-        concat_ws(
-            ', ',
-            o.commitment_discount_type || ' plan',
-            o.offering_class,
-            o.purchase_payment_model,
-            o.tier,
-            o.fabric,
-            o.conditions,
-            case when o.statistic <> 'price' then o.statistic end
-        ),
-        ''
+    decision.offer_terms(
+        o.commitment_discount_type,
+        o.offering_class,
+        o.purchase_payment_model,
+        o.tier,
+        o.fabric,
+        o.conditions,
+        o.statistic
     ) as offer_terms,
     o.price_per_accelerator_hour_usd,
     o.age_days,

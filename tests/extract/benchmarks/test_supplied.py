@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from extract.benchmarks import BenchmarkIncomplete, BenchmarkRefused, Measurement, read
-from extract.benchmarks.given import MEANINGS, PRECISIONS
+from extract.benchmarks.supplied import MEANINGS, PRECISIONS
 
 # The form of `vllm bench serve`, with the figures of llm-d's run of 2025-05-30 on four L40S, rounded.
 RUN: dict[str, Any] = {
@@ -99,7 +99,7 @@ def test_an_alias_is_confirmed_by_name() -> None:
     assert (run.model_name, "served as prod-v2" in run.note) == ("llama-3-8b", True)
     assert "served_as=prod-v2" in refusal({"model": "llama-3-8b"}, model_id="prod-v2").hint
     assert refusal({"model": "llama-3-8b", "served_as": "other"}, model_id="prod-v2").field == "served_as"
-    with pytest.raises(BenchmarkIncomplete, match="does not tell model"):
+    with pytest.raises(BenchmarkIncomplete, match="lacks model"):
         one({"served_as": "prod-v2"}, model_id="prod-v2")
 
 

@@ -1,6 +1,6 @@
-"""The user's words about a run, and how they complete what its file tells.
+"""What the user supplies about a run, and how it completes what its file contains.
 
-A file is believed before the user: a word that contradicts it is refused, one that says more than it is taken.
+A file is believed before the user: a value that contradicts it is refused, one that says more is used.
 """
 
 import re
@@ -10,7 +10,14 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from extract.benchmarks.result import UNITS_OF_WORK, BenchmarkIncomplete, BenchmarkRefused, Measurement, Told, plain
+from extract.benchmarks.result import (
+    UNITS_OF_WORK,
+    BenchmarkIncomplete,
+    BenchmarkRefused,
+    Measurement,
+    ParsedRun,
+    plain,
+)
 
 if TYPE_CHECKING:
     from warehouse.reference.accelerators import Chip
@@ -64,7 +71,7 @@ OFFICIAL = {
 """Addresses of results that their makers reviewed: of one result, not of a project."""
 
 
-class Given:
+class Supplied:
     """The user's words, checked for their names and forms."""
 
     def __init__(self, words: Mapping[str, str], *, source: str) -> None:
@@ -72,7 +79,7 @@ class Given:
         self.words = {name: value.strip() for name, value in words.items() if value.strip()}
         for name, value in self.words.items():
             if name not in MEANINGS:
-                raise self.refused(name, "not something that can be given", f"Known are {', '.join(MEANINGS)}")
+                raise self.refused(name, "unknown name", f"Known are {', '.join(MEANINGS)}")
             if len(value) > 300 or not value.isprintable():
                 raise self.refused(name, "expected one line of at most 300 characters")
         self._check_words()
@@ -136,96 +143,96 @@ class Given:
             raise self.refused("published_by", "a vendor's document needs its source_url")
 
 
-def complete(told: Told, given: Given) -> Measurement:
+def complete(parsed: ParsedRun, supplied: Supplied) -> Measurement:
     """Return a run with the user's words added. Raises BenchmarkIncomplete or BenchmarkRefused."""
-    notes = list(told.notes)
-    model, chip = _model(told, given, notes), _chip(told, given, notes)
-    count, precision = _count(told, given, notes), _precision(told, given)
+    notes = list(parsed.notes)
+    model, chip = _model(parsed, supplied, notes), _chip(parsed, supplied, notes)
+    count, precision = _count(parsed, supplied, notes), _precision(parsed, supplied)
     needed = {"model": model, "accelerator": chip, "accelerator_count": count, "precision": precision}
     lacking = [name for name, value in needed.items() if value is None]
-    lacking += [name for name in told.needed if given.text(name) is None]
+    lacking += [name for name in parsed.needed if supplied.text(name) is None]
     if model is None or chip is None or count is None or precision is None or lacking:
-        raise _incomplete(told, given, lacking)
-    _check_kind(told, given)
-    lengths = {name: _number(told, given, name) for name in ("input_length", "output_length", "concurrency")}
-    url = _text(told, given, "source_url")
-    grade = _grade(told, given, lengths, url, notes)
+        raise _incomplete(parsed, supplied, lacking)
+    _check_kind(parsed, supplied)
+    lengths = {name: _number(parsed, supplied, name) for name in ("input_length", "output_length", "concurrency")}
+    url = _text(parsed, supplied, "source_url")
+    grade = _grade(parsed, supplied, lengths, url, notes)
     return Measurement(
         model_name=model,
-        task=told.task,
-        scenario=told.scenario,
-        benchmark=" ".join(filter(None, (told.benchmark, given.text("round")))),
-        benchmark_family=told.family,
+        task=parsed.task,
+        scenario=parsed.scenario,
+        benchmark=" ".join(filter(None, (parsed.benchmark, supplied.text("round")))),
+        benchmark_family=parsed.family,
         accelerator_name=chip.accelerator_name,
         form_factor=chip.form_factor,
         accelerator_count=count,
         precision=precision,
-        unit_of_work=(given.text("unit") or told.unit_of_work).lower(),
+        unit_of_work=(supplied.text("unit") or parsed.unit_of_work).lower(),
         input_length=lengths["input_length"],
         output_length=lengths["output_length"],
         concurrency=lengths["concurrency"],
-        batch_size=_number(told, given, "batch_size"),
-        output_rate=told.output_rate,
-        input_rate=told.input_rate,
-        total_rate=told.total_rate,
-        interactivity=told.interactivity,
-        interactivity_statistic=told.interactivity_statistic,
-        ttft_ms=told.ttft_ms,
-        ttft_statistic=told.ttft_statistic,
-        acceptance_length=_number(told, given, "acceptance_length"),
-        prefix_cache_hit_share=_number(told, given, "prefix_cache_hit_share"),
-        error_share=told.error_share,
-        is_disaggregated=_disaggregated(told, given),
-        parallelism=_text(told, given, "parallelism"),
-        software=given.text("software") or told.software,
-        measured_by=_text(told, given, "measured_by"),
-        measured_on=_day(told, given),
+        batch_size=_number(parsed, supplied, "batch_size"),
+        output_rate=parsed.output_rate,
+        input_rate=parsed.input_rate,
+        total_rate=parsed.total_rate,
+        interactivity=parsed.interactivity,
+        interactivity_statistic=parsed.interactivity_statistic,
+        ttft_ms=parsed.ttft_ms,
+        ttft_statistic=parsed.ttft_statistic,
+        acceptance_length=_number(parsed, supplied, "acceptance_length"),
+        prefix_cache_hit_share=_number(parsed, supplied, "prefix_cache_hit_share"),
+        error_share=parsed.error_share,
+        is_disaggregated=_disaggregated(parsed, supplied),
+        parallelism=_text(parsed, supplied, "parallelism"),
+        software=supplied.text("software") or parsed.software,
+        measured_by=_text(parsed, supplied, "measured_by"),
+        measured_on=_day(parsed, supplied),
         source_url=url,
         evidence_grade=grade,
         note="; ".join(notes),
     )
 
 
-def _incomplete(told: Told, given: Given, lacking: list[str]) -> BenchmarkIncomplete:
+def _incomplete(parsed: ParsedRun, supplied: Supplied, lacking: list[str]) -> BenchmarkIncomplete:
     flags = "; ".join(f"--set {name}=... ({MEANINGS[name]})" for name in lacking)
     names = ", ".join(lacking)
     return BenchmarkIncomplete(
-        _where(told, f"the file does not tell {names}"),
-        source=given.source,
+        _where(parsed, f"the file lacks {names}"),
+        source=supplied.source,
         field=names,
-        value="not told",
+        value="missing",
         hint=f"Give {flags}",
     )
 
 
-def _check_kind(told: Told, given: Given) -> None:
+def _check_kind(parsed: ParsedRun, supplied: Supplied) -> None:
     """Refuse words that are of another kind of run."""
-    if given.text("unit") and told.unit_of_work != "sample":
-        raise given.refused("unit", f"the file counts {told.unit_of_work}s")
-    if given.text("round") and not told.family.startswith("mlperf"):
-        raise given.refused("round", "only MLPerf has rounds")
-    length = given.number("sequence_length")
+    if supplied.text("unit") and parsed.unit_of_work != "sample":
+        raise supplied.refused("unit", f"the file counts {parsed.unit_of_work}s")
+    if supplied.text("round") and not parsed.family.startswith("mlperf"):
+        raise supplied.refused("round", "only MLPerf has rounds")
+    length = supplied.number("sequence_length")
     if length is None:
         return
-    if told.task != "training":
-        raise given.refused("sequence_length", "only of a training run; give input_length and output_length")
-    if told.input_length is not None and told.input_length != length:
-        raise _contradiction(told, given, "sequence_length", plain(told.input_length))
+    if parsed.task != "training":
+        raise supplied.refused("sequence_length", "only of a training run; give input_length and output_length")
+    if parsed.input_length is not None and parsed.input_length != length:
+        raise _contradiction(parsed, supplied, "sequence_length", plain(parsed.input_length))
 
 
-def _contradiction(told: Told, given: Given, name: str, of_file: object) -> BenchmarkRefused:
-    return given.refused(name, _where(told, f"contradicts the file, which says {of_file}"))
+def _contradiction(parsed: ParsedRun, supplied: Supplied, name: str, of_file: object) -> BenchmarkRefused:
+    return supplied.refused(name, _where(parsed, f"contradicts the file, which says {of_file}"))
 
 
-def _where(told: Told, message: str) -> str:
-    return f"{told.place}: {message}" if told.place else message
+def _where(parsed: ParsedRun, message: str) -> str:
+    return f"{parsed.place}: {message}" if parsed.place else message
 
 
-def _model(told: Told, given: Given, notes: list[str]) -> str | None:
-    of_user, of_file, alias = given.text("model"), told.model, given.text("served_as")
+def _model(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> str | None:
+    of_user, of_file, alias = supplied.text("model"), parsed.model, supplied.text("served_as")
     if alias is not None:
         if alias != of_file:
-            raise _contradiction(told, given, "served_as", of_file)
+            raise _contradiction(parsed, supplied, "served_as", of_file)
         if of_user is None:
             return None
     # A name without a digit ("ensemble") is that of a deployment: it says no size and no version of a model.
@@ -238,9 +245,9 @@ def _model(told: Told, given: Given, notes: list[str]) -> str | None:
     ours, theirs = _words(of_user), _words(of_file)
     sizes = _sizes(of_file)
     if not (ours <= theirs or theirs <= ours) or (sizes and sizes != _sizes(of_user)):
-        raise given.refused(
+        raise supplied.refused(
             "model",
-            _where(told, f"contradicts the file, which says {of_file}"),
+            _where(parsed, f"contradicts the file, which says {of_file}"),
             f"If that is only the name it is served under, give also served_as={of_file}",
         )
     notes.append(f"the file names the model {of_file}")
@@ -257,51 +264,51 @@ def _sizes(model: str) -> frozenset[str]:
     return frozenset(re.findall(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b(?![a-z0-9])", model.lower()))
 
 
-def _chip(told: Told, given: Given, notes: list[str]) -> "Chip | None":
+def _chip(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> "Chip | None":
     from warehouse.reference.accelerators import resolve
 
-    text = given.text("accelerator")
+    text = supplied.text("accelerator")
     of_user = resolve(text) if text else None
-    of_file = resolve(told.accelerator) if told.accelerator else None
+    of_file = resolve(parsed.accelerator) if parsed.accelerator else None
     if text and of_user is None:
-        raise given.refused("accelerator", "not a chip that is known here")
+        raise supplied.refused("accelerator", "not a chip that is known here")
     if of_user is not None and of_file is not None:
         forms = {form for form in (of_user.form_factor, of_file.form_factor) if form}
         names = sorted((of_user.accelerator_name, of_file.accelerator_name), key=len)
         if len(forms) > 1 or not (names[0] == names[1] or re.fullmatch(rf"{re.escape(names[0])}-\d+GB", names[1])):
-            raise _contradiction(told, given, "accelerator", told.accelerator)
+            raise _contradiction(parsed, supplied, "accelerator", parsed.accelerator)
         # A100 says less than A100-80GB, and H100 less than H100 SXM: what either of them says is taken.
         finer = of_user if of_user.accelerator_name == names[1] else of_file
         chip: Chip | None = finer._replace(form_factor=next(iter(forms), None))
     else:
         chip = of_user or of_file
-    if told.accelerator and of_file is None and chip is not None:
-        notes.append(f"the file names the chip {told.accelerator}")
+    if parsed.accelerator and of_file is None and chip is not None:
+        notes.append(f"the file names the chip {parsed.accelerator}")
     if chip is not None and chip.accelerator_share != 1:
-        raise given.refused(
+        raise supplied.refused(
             "accelerator",
-            _where(told, f"{text or told.accelerator} is a part of a chip, or not known to be a whole one"),
+            _where(parsed, f"{text or parsed.accelerator} is a part of a chip, or not known to be a whole one"),
             "Give the whole chip, and its share as accelerator_count, such as 0.25",
         )
     return chip
 
 
-def _count(told: Told, given: Given, notes: list[str]) -> Decimal | None:
-    billed, used = given.number("accelerator_count"), told.chips_used
+def _count(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> Decimal | None:
+    billed, used = supplied.number("accelerator_count"), parsed.chips_used
     if billed is not None and (billed.normalize().as_tuple().exponent < -4):  # type: ignore[operator]
-        raise given.refused("accelerator_count", "more than 4 decimals")
+        raise supplied.refused("accelerator_count", "more than 4 decimals")
     if billed is None or used is None:
         return billed or used
     if billed < used:
-        raise _contradiction(told, given, "accelerator_count", f"{plain(used)} chips worked")
+        raise _contradiction(parsed, supplied, "accelerator_count", f"{plain(used)} chips worked")
     if billed > used:
         notes.append(f"{plain(billed)} chips billed, of which {plain(used)} worked")
     return billed
 
 
-def _precision(told: Told, given: Given) -> str | None:
-    of_user = (given.text("precision") or "").lower() or None
-    of_file = told.precision.lower() if told.precision else None
+def _precision(parsed: ParsedRun, supplied: Supplied) -> str | None:
+    of_user = (supplied.text("precision") or "").lower() or None
+    of_file = parsed.precision.lower() if parsed.precision else None
     if of_file is not None and of_file not in PRECISIONS:
         of_file = None
     if of_user is None or of_file is None or of_user == of_file:
@@ -310,22 +317,22 @@ def _precision(told: Told, given: Given) -> str | None:
         return of_user
     if FINER_PRECISIONS.get(of_file) == of_user:
         return of_file
-    raise _contradiction(told, given, "precision", told.precision)
+    raise _contradiction(parsed, supplied, "precision", parsed.precision)
 
 
-def _number(told: Told, given: Given, name: str) -> Decimal | None:
-    of_user, of_file = given.number(name), getattr(told, name)
+def _number(parsed: ParsedRun, supplied: Supplied, name: str) -> Decimal | None:
+    of_user, of_file = supplied.number(name), getattr(parsed, name)
     if of_user is None or of_file is None:
         return of_user if of_file is None else of_file
     if abs(of_user - of_file) > TOLERANCE * of_file:
-        raise _contradiction(told, given, name, plain(of_file))
+        raise _contradiction(parsed, supplied, name, plain(of_file))
     return Decimal(of_file)
 
 
-def _text(told: Told, given: Given, name: str) -> str | None:
-    of_user, of_file = given.text(name), getattr(told, name)
+def _text(parsed: ParsedRun, supplied: Supplied, name: str) -> str | None:
+    of_user, of_file = supplied.text(name), getattr(parsed, name)
     if of_user is not None and of_file is not None and _squeezed(of_user) != _squeezed(of_file):
-        raise _contradiction(told, given, name, of_file)
+        raise _contradiction(parsed, supplied, name, of_file)
     return of_file or of_user
 
 
@@ -333,38 +340,40 @@ def _squeezed(text: str) -> str:
     return re.sub(r"[\s,]", "", text).casefold()
 
 
-def _disaggregated(told: Told, given: Given) -> bool | None:
-    word = given.text("disaggregated")
+def _disaggregated(parsed: ParsedRun, supplied: Supplied) -> bool | None:
+    word = supplied.text("disaggregated")
     of_user = None if word is None else word.lower() == "yes"
-    if of_user is not None and told.is_disaggregated is not None and of_user != told.is_disaggregated:
-        raise _contradiction(told, given, "disaggregated", "yes" if told.is_disaggregated else "no")
-    return told.is_disaggregated if of_user is None else of_user
+    if of_user is not None and parsed.is_disaggregated is not None and of_user != parsed.is_disaggregated:
+        raise _contradiction(parsed, supplied, "disaggregated", "yes" if parsed.is_disaggregated else "no")
+    return parsed.is_disaggregated if of_user is None else of_user
 
 
-def _day(told: Told, given: Given) -> date | None:
-    of_user = given.day()
-    if of_user is not None and told.measured_on is not None and of_user != told.measured_on:
-        raise _contradiction(told, given, "measured_on", told.measured_on)
-    return told.measured_on or of_user
+def _day(parsed: ParsedRun, supplied: Supplied) -> date | None:
+    of_user = supplied.day()
+    if of_user is not None and parsed.measured_on is not None and of_user != parsed.measured_on:
+        raise _contradiction(parsed, supplied, "measured_on", parsed.measured_on)
+    return parsed.measured_on or of_user
 
 
-def _grade(told: Told, given: Given, numbers: Mapping[str, Decimal | None], url: str | None, notes: list[str]) -> str:
-    official = OFFICIAL.get(told.family)
+def _grade(
+    parsed: ParsedRun, supplied: Supplied, numbers: Mapping[str, Decimal | None], url: str | None, notes: list[str]
+) -> str:
+    official = OFFICIAL.get(parsed.family)
     linked = url is not None and official is not None and official.fullmatch(url) is not None
-    if told.is_official is not False and (told.is_official or linked):
+    if parsed.is_official is not False and (parsed.is_official or linked):
         grade = "A"
     else:
-        grade = "B" if (given.text("published_by") or "").lower() == "vendor" else "C"
-        if told.family == "inferencex":
+        grade = "B" if (supplied.text("published_by") or "").lower() == "vendor" else "C"
+        if parsed.family == "inferencex":
             notes.append("unofficial InferenceX run: no address of an official one")
             grade = "C"
-    if told.error_share is not None and told.error_share > ERROR_SHARE_LIMIT:
-        notes.append(f"{plain(told.error_share * 100, 3)} % of the requests failed, so it is never ranked")
+    if parsed.error_share is not None and parsed.error_share > ERROR_SHARE_LIMIT:
+        notes.append(f"{plain(parsed.error_share * 100, 3)} % of the requests failed, so it is never ranked")
         return "D"
-    if told.task == "serving" and not told.family.startswith("mlperf"):
+    if parsed.task == "serving" and not parsed.family.startswith("mlperf"):
         unknown = [name for name in ("input_length", "output_length") if numbers[name] is None]
         # A scenario with a number is the load itself, such as "request rate 5/s".
-        if numbers["concurrency"] is None and not re.search(r"\d", told.scenario or ""):
+        if numbers["concurrency"] is None and not re.search(r"\d", parsed.scenario or ""):
             unknown.append("concurrency")
         if unknown:
             notes.append(f"{', '.join(unknown)} unknown, so it is never ranked")

@@ -1,0 +1,7 @@
+-- Speeds at which a row of int.serving_rate is read: of a stretch of a frontier (speed_from < speed <= speed_to) those
+-- of the list that lie on it; of any other point the one speed that every run kept, which may be unknown.
+select
+    case
+        when speed_from is null then [kept_speed]
+        else list_filter(speeds, lambda s: speed_from < s and s <= coalesce(speed_to, s))
+    end as speeds_within

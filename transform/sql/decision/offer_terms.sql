@@ -1,0 +1,16 @@
+-- Which plan, class, payment, tier, fabric and conditions an offer has, and what its amount is where it is no price;
+-- NULL where none of these is stated.
+select
+    nullif(
+        concat_ws(
+            ', ',
+            discount_type || ' plan',
+            class,
+            payment_model,
+            tier_name,
+            fabric_name,
+            condition_text,
+            nullif(statistic_name, 'price')
+        ),
+        ''
+    ) as terms
