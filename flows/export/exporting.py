@@ -1,6 +1,6 @@
 """Exports of the published file: every mart as Parquet or CSV, FOCUS SkuPrice, and what other tools read.
 
-prices.duckdb alone is read; what is private is written only where that was asked for, and readable by its owner alone.
+prices.duckdb alone is read; what is private is written only on request, and readable by its owner alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from warehouse.errors import ChipledgerError
 FORMATS = ("parquet", "csv")
 KINDS = ("focus-sku-price", "skypilot", "xlsx")
 PRIVATE = "private"
-"""The folder for what is private, beside the marts."""
+"""The folder for what is private, next to the marts."""
 
 FOCUS = (
     'from int.focus_sku_price order by "ServiceProviderName", "SkuPriceId", "PricingRegionId", "AvailabilityZone", '
@@ -51,7 +51,7 @@ class Written:
 
 @contextmanager
 def reading(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a read-only connection. Raises ChipledgerError where a question fails."""
+    """Give a read-only connection. Raises ChipledgerError where a query fails."""
     try:
         with duckdb.connect(str(file), read_only=True) as con:
             yield con
@@ -144,7 +144,7 @@ def _table(con: duckdb.DuckDBPyConnection, table: str, target: Path, form: str, 
 
 @contextmanager
 def _private(file: Path, *, with_private: bool) -> Iterator[tuple[duckdb.DuckDBPyConnection | None, list[str]]]:
-    """Give a connection to the private file and the names of its tables; nothing where it was not asked for."""
+    """Give a connection to the private file and the names of its tables; nothing without a request."""
     if not with_private:
         yield None, []
         return

@@ -1,6 +1,6 @@
 """Current prices as SkyPilot's catalogues: `<cloud>/vms.csv` in the columns of its schema v8.
 
-SkyPilot takes what a catalogue says for today's price and has no place for an age, so that only prices that are current
+SkyPilot reads a catalogue's price as today's and has no place for an age, so that only prices that are current
 go in, of Linux machines at list price in US dollars: on demand as `Price`, spot as `SpotPrice`. A row is one type in
 one zone, or in a region where no zone is known. Its reader sets the rest
 (https://github.com/skypilot-org/skypilot/blob/master/sky/catalog/common.py, read 2026-11-21):
@@ -199,8 +199,8 @@ def _rows(
 ) -> list[Machine]:
     rows = []
     for region in dict.fromkeys(key[0] for key in prices):
-        told = {key[1] for key in prices if key[0] == region and key[1] is not None}
-        everywhere: list[str | None] = [*sorted(told | zones.get((instance_type, region), set()))] or [None]
+        stated = {key[1] for key in prices if key[0] == region and key[1] is not None}
+        everywhere: list[str | None] = [*sorted(stated | zones.get((instance_type, region), set()))] or [None]
         for zone in everywhere:
             on_demand = prices.get((region, zone, "on_demand")) or prices.get((region, None, "on_demand"))
             spot = prices.get((region, zone, "spot"))

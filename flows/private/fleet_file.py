@@ -89,7 +89,7 @@ def _line(entry: Entry, names: Names) -> Line:
     option = entry.one_of("option", PURCHASE_OPTIONS)
     nodes = entry.number("nodes", above=Decimal(0))
     if option is None or nodes is None:
-        raise entry.error("option" if option is None else "nodes", "must be given")
+        raise entry.error("option" if option is None else "nodes", "required")
     share = entry.number("share_of_use", most=Decimal(1))
     ends_on = entry.day("commitment_end")
     if ends_on is not None and option in PAID_WHEN_RUNNING:

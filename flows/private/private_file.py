@@ -1,4 +1,4 @@
-"""The private file, `private.duckdb`: what the user pays and runs, beside the published file and never in it.
+"""The private file, `private.duckdb`: what the user pays and runs, next to the published file and never in it.
 
 Pages, feeds, mails' tables and exports read the published file alone, so nothing of this can be in them. It is built
 after each publication from the files that [private] of the settings names, readable by its owner only.
@@ -120,7 +120,7 @@ def read(con: duckdb.DuckDBPyConnection, documents: Mapping[str, Document]) -> O
 
 
 def fill(con: duckdb.DuckDBPyConnection, overlay: Overlay, built_at: datetime) -> None:
-    """Make the tables in the database in use, beside the published file attached as `prices`."""
+    """Make the tables in the database in use, next to the published file attached as `prices`."""
     con.execute(
         "create table build as select ?::TIMESTAMP as built_at, b.built_at as prices_built_at, ?::VARCHAR as version, "
         "?::VARCHAR as prices_sha256, ?::VARCHAR as fleet_sha256 from prices.meta.build as b",
@@ -201,9 +201,9 @@ CHECKS = (
         "a line of the fleet has neither an offer nor a reason",
         "select line_number from fleet_cost where list_usd_per_month is null and reason is null",
     ),
-    ("a line of the fleet stands twice", "select line_number from fleet_cost group by all having count(*) > 1"),
+    ("duplicate line of the fleet", "select line_number from fleet_cost group by all having count(*) > 1"),
     (
-        "a price stands without its rule",
+        "a price without its rule",
         "select line_number from fleet_cost where contracted_price_per_node_hour is not null and rule is null",
     ),
     ("an offer has two contracted prices", "select offer_id from contracted_price group by all having count(*) > 1"),
