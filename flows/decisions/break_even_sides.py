@@ -133,11 +133,8 @@ def _phrases(text: str, vocabulary: Mapping[str, tuple[str, str]], field: str) -
                 continue
             kind, name = meaning
             if found.get(kind, name) != name:
-                raise SettingsError(
-                    f"names two of one kind ({kind.replace('_', ' ')}): {found[kind]} and {name}",
-                    field=field,
-                    value=text,
-                )
+                message = f"names two of one kind ({kind.replace('_', ' ')}): {found[kind]} and {name}"
+                raise SettingsError(message, field=field, value=text)
             found[kind] = name
             place += length
             break
@@ -289,12 +286,8 @@ def points(
             if row["precision_bits"] is not None and (point not in best or _order(row) < _order(best[point])):
                 best[point] = row
     if len(lengths) > 1:
-        raise SettingsError(
-            "leaves open which length of commitment is meant",
-            field="side",
-            value=side.text,
-            hint=f"Add one of {', '.join(sorted(filter(None, lengths)))}",
-        )
+        hint = f"Add one of {', '.join(sorted(filter(None, lengths)))}"
+        raise SettingsError("leaves open which length of commitment is meant", field="side", value=side.text, hint=hint)
     return {point: best[point] for point in sorted(best, key=described)}
 
 
@@ -332,10 +325,7 @@ def compute_bound(con: duckdb.DuckDBPyConnection, priced: Mapping[str, Any], mod
 
 
 def reasons(
-    con: duckdb.DuckDBPyConnection,
-    sides: Mapping[str, Any],
-    found: Mapping[str, Points],
-    names: Sequence[str],
+    con: duckdb.DuckDBPyConnection, sides: Mapping[str, Any], found: Mapping[str, Points], names: Sequence[str]
 ) -> Iterator[str]:
     """Yield why no point has both sides."""
     for name, side in sides.items():

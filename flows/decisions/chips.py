@@ -34,12 +34,9 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
         facts_of = rows(con, "from core.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
     for one in (*wanted, *([against] if against else ())):
         if not any(_is(row, one) for row in facts):
-            raise SettingsError(
-                "nothing is published of this chip here",
-                field="chip",
-                value=" ".join(filter(None, one)),
-                hint="`chipledger chips` lists those that there are",
-            )
+            message = "nothing is published of this chip here"
+            hint = "`chipledger chips` lists those that there are"
+            raise SettingsError(message, field="chip", value=" ".join(filter(None, one)), hint=hint)
     chosen = [row for row in facts if not wanted or any(_is(row, one) for one in wanted)]
     disputed = {(row["accelerator_name"], row["form_factor"], row["fact"]) for row in facts_of if row["fact_rank"] > 1}
     return {

@@ -45,12 +45,8 @@ def answer(
 ) -> dict[str, Any]:
     """Return for each line of the fleet the best cover and its range. Raises ChipledgerError without a fleet."""
     if private is None or not private.exists():
-        raise ChipledgerError(
-            "there is no fleet to cover",
-            field="private.fleet",
-            value="",
-            hint="Name a fleet.csv in [private] and run `chipledger build`: docs/commitments.md",
-        )
+        hint = "Name a fleet.csv in [private] and run `chipledger build`: docs/commitments.md"
+        raise ChipledgerError("there is no fleet to cover", field="private.fleet", value="", hint=hint)
     with duckdb.connect(str(private), read_only=True) as con:
         fleet = rows(con, "from fleet_line order by line_number")
         contracted = {
@@ -120,13 +116,7 @@ def covered(
             continue
         on_demand, terms = priced
         found = advise(
-            on_demand=on_demand,
-            terms=terms,
-            demands=demands,
-            owned=owned,
-            days=days,
-            yearly=yearly,
-            fall=_fall(move),
+            on_demand=on_demand, terms=terms, demands=demands, owned=owned, days=days, yearly=yearly, fall=_fall(move)
         )
         answers.append({"prices": which, "reason": None} | found)
     return head | {
@@ -279,9 +269,7 @@ def _fall(move: Mapping[str, Any] | None) -> float | None:
 
 
 def _priced(
-    options: Sequence[Mapping[str, Any]],
-    line: Mapping[str, Any],
-    contracted: Mapping[int, Mapping[str, Any]] | None,
+    options: Sequence[Mapping[str, Any]], line: Mapping[str, Any], contracted: Mapping[int, Mapping[str, Any]] | None
 ) -> tuple[float, list[Term]] | str:
     """Return USD per node-hour on demand and of each commitment, or why there are none; contracted alone if given."""
     chips = float(line["accelerators_per_node"] or options[0]["accelerator_count"])

@@ -74,10 +74,6 @@ def addable(added: Sequence[Added], *, has_month: bool) -> tuple[Added, ...]:
     """
     for each in added:
         if each.share is None and each.origin == "--add" and not has_month:
-            raise SettingsError(
-                "a month's amount needs --tokens-per-day to be shared out",
-                field="--add",
-                value=each.name,
-                hint="Give a share instead, such as 10%",
-            )
+            message = "a month's amount needs --tokens-per-day to be shared out"
+            raise SettingsError(message, field="--add", value=each.name, hint="Give a share instead, such as 10%")
     return tuple(each for each in added if has_month or each.share is not None)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -39,8 +39,7 @@ BOTO_NAMES = {"servicequotas": QUOTAS}
 """What botocore calls a service where policies call it otherwise."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Permission:
+class Permission(NamedTuple):
     """One operation that a source calls: its smallest request, and what being allowed to call it adds."""
 
     action: str
@@ -55,46 +54,35 @@ class Permission:
 _SAME_PRICES = "the same prices as the public files, in fewer bytes"
 PERMISSIONS = (
     Permission(
-        action="pricing:GetProducts",
-        request={"ServiceCode": "AmazonEC2", "MaxResults": 1},
-        adds=f"on-demand and Reserved prices through the API: {_SAME_PRICES}",
+        "pricing:GetProducts",
+        {"ServiceCode": "AmazonEC2", "MaxResults": 1},
+        f"on-demand and Reserved prices through the API: {_SAME_PRICES}",
     ),
     Permission(
-        action="pricing:GetAttributeValues",
-        request={"ServiceCode": "AmazonEC2", "AttributeName": "regionCode", "MaxResults": 1},
-        adds="the list of regions for pricing:GetProducts",
+        "pricing:GetAttributeValues",
+        {"ServiceCode": "AmazonEC2", "AttributeName": "regionCode", "MaxResults": 1},
+        "the list of regions for pricing:GetProducts",
     ),
     Permission(
-        action="savingsplans:DescribeSavingsPlansOfferingRates",
-        request={"savingsPlanTypes": ["Compute"], "serviceCodes": ["AmazonEC2"], "maxResults": 1},
-        adds=f"Savings Plan prices through the API: {_SAME_PRICES}",
+        "savingsplans:DescribeSavingsPlansOfferingRates",
+        {"savingsPlanTypes": ["Compute"], "serviceCodes": ["AmazonEC2"], "maxResults": 1},
+        f"Savings Plan prices through the API: {_SAME_PRICES}",
+    ),
+    Permission("ec2:DescribeRegions", {}, 'the list of the account\'s regions, where regions is "all"'),
+    Permission("ec2:DescribeSpotPriceHistory", {"MaxResults": 1}, "spot prices by zone"),
+    Permission(
+        "ec2:DescribeCapacityBlockOfferings",
+        {"InstanceType": "p5.48xlarge", "InstanceCount": 1, "CapacityDurationHours": 24, "MaxResults": 1},
+        "offers of Capacity Blocks, by zone",
     ),
     Permission(
-        action="ec2:DescribeRegions", request={}, adds='the list of the account\'s regions, where regions is "all"'
+        "ec2:DescribeInstanceTypes", {"MaxResults": 5}, "what the API says of instance types and their accelerators"
     ),
-    Permission(action="ec2:DescribeSpotPriceHistory", request={"MaxResults": 1}, adds="spot prices by zone"),
+    Permission("ec2:DescribeInstanceTypeOfferings", {"MaxResults": 5}, "the zones that have each type"),
     Permission(
-        action="ec2:DescribeCapacityBlockOfferings",
-        request={
-            "InstanceType": "p5.48xlarge",
-            "InstanceCount": 1,
-            "CapacityDurationHours": 24,
-            "MaxResults": 1,
-        },
-        adds="offers of Capacity Blocks, by zone",
-    ),
-    Permission(
-        action="ec2:DescribeInstanceTypes",
-        request={"MaxResults": 5},
-        adds="what the API says of instance types and their accelerators",
-    ),
-    Permission(
-        action="ec2:DescribeInstanceTypeOfferings", request={"MaxResults": 5}, adds="the zones that have each type"
-    ),
-    Permission(
-        action="servicequotas:ListServiceQuotas",
-        request={"ServiceCode": "ec2", "MaxResults": 1},
-        adds="whether the account's quotas allow what the best options need",
+        "servicequotas:ListServiceQuotas",
+        {"ServiceCode": "ec2", "MaxResults": 1},
+        "whether the account's quotas allow what the best options need",
     ),
 )
 """The policy of docs/settings.md. Five is the least that EC2 takes of types."""
@@ -204,10 +192,7 @@ def _config() -> Any:
 
     from extract.web.http import user_agent
 
-    return Config(
-        retries={"total_max_attempts": 1, "mode": "standard"},
-        user_agent_extra=user_agent().split(" ")[0],
-    )
+    return Config(retries={"total_max_attempts": 1, "mode": "standard"}, user_agent_extra=user_agent().split(" ")[0])
 
 
 def _clients() -> dict[str, Any]:

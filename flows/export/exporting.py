@@ -70,11 +70,9 @@ def marts(
         found = con.execute(MARTS).fetchall()
         known = {name: made for name, made, _ in found}
         public = [name for name, _, is_public in found if is_public]
-        for name in names:
-            if name not in known:
-                raise ChipledgerError(
-                    "no such mart", source=str(file), field="mart", value=name, hint=f"Known: {', '.join(known)}"
-                )
+        for name in {*names} - {*known}:
+            hint = f"Known: {', '.join(known)}"
+            raise ChipledgerError("no such mart", source=str(file), field="mart", value=name, hint=hint)
         targets = {name: tabular.inside(folder, f"{name}{suffix}") for name in dict.fromkeys(names or public)}
         with _private(file, with_private=with_private) as (secret, secrets):
             hidden = {name: tabular.inside(folder, PRIVATE, f"{name}{suffix}") for name in secrets}
@@ -115,12 +113,11 @@ def workbook(file: Path, target: Path, *, with_private: bool = False, force: boo
 
     tabular.refuse_existing([target], force=force)
     with reading(file) as con, _private(file, with_private=with_private) as (secret, secrets):
-        n_rows = tabular.put(
-            target,
-            lambda part: book.write(con, part, private=secret, private_tables=secrets),
-            force=force,
-            private=with_private,
-        )
+
+        def save(part: Path) -> int:
+            return book.write(con, part, private=secret, private_tables=secrets)
+
+        n_rows = tabular.put(target, save, force=force, private=with_private)
     return [Written(target, n_rows, {})]
 
 
@@ -150,10 +147,7 @@ def _private(file: Path, *, with_private: bool) -> Iterator[tuple[duckdb.DuckDBP
         return
     private = file.with_name("private.duckdb")
     if not private.exists():
-        raise ChipledgerError(
-            "there is no private file",
-            source=str(private),
-            hint="Name your files in [private], or leave --with-private",
-        )
+        hint = "Name your files in [private], or leave out --with-private"
+        raise ChipledgerError("there is no private file", source=str(private), hint=hint)
     with reading(private) as con:
         yield con, [name for (name,) in con.execute(PRIVATE_TABLES).fetchall()]

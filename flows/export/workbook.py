@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from flows.shared.output import as_json, plain
+from flows.shared.query import columns as names_of
 from flows.shared.tabular import cursor
 from warehouse.errors import ChipledgerError
 
@@ -21,19 +22,10 @@ if TYPE_CHECKING:
     from xlsxwriter import Workbook
     from xlsxwriter.worksheet import Worksheet
 
-SHEETS = (
-    "accelerator_hour_price",
-    "provider_price",
-    "aws_purchase_options",
-    "commitment_option",
-    "price_change",
-    "spot_region_price",
-    "list_price_move",
-    "token_cost",
-    "training_cost",
-    "claim_audit",
-    "source_health",
-)
+SHEETS = names_of("""
+accelerator_hour_price, provider_price, aws_purchase_options, commitment_option, price_change, spot_region_price,
+list_price_move, token_cost, training_cost, claim_audit, source_health
+""")
 """The marts of the workbook; each is a sheet of its own name."""
 
 PARTS = {"token_cost": ("where utilisation = 0.5", "at half utilisation; the others are in an export as Parquet")}

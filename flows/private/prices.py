@@ -6,13 +6,15 @@ rule goes before another is in `transform/sql/private/rule_match.sql`; what no r
 
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import date
 from decimal import Decimal
 from itertools import combinations
+from typing import Any
 
 from flows.private.entry import Entry, csv_entries
 from flows.private.names import Names, Thing
+from flows.shared.query import columns
 from warehouse.errors import ChipledgerError
 from warehouse.reference import instance_types
 from warehouse.schema.columns import PURCHASE_OPTIONS
@@ -71,19 +73,10 @@ class Rule:
 
 
 RULE_COLUMNS = tuple(field.name for field in fields(Rule))
-CRITERIA = (
-    "service_provider_name",
-    "service",
-    "family",
-    "accelerator_name",
-    "form_factor",
-    "instance_type",
-    "region_id",
-    "purchase_option",
-    "commitment_term_hours",
-    "purchase_payment_model",
-    "tier",
-)
+CRITERIA = columns("""
+service_provider_name, service, family, accelerator_name, form_factor, instance_type, region_id, purchase_option,
+commitment_term_hours, purchase_payment_model, tier
+""")
 
 
 def read(file: str, body: bytes, names: Names) -> list[Rule]:
@@ -142,23 +135,22 @@ def _rule(kind: str, entry: Entry, names: Names) -> Rule:
         raise entry.error("valid_from", "required", "The first day on which it holds")
     if valid_to is not None and valid_to < valid_from:
         raise entry.error("valid_to", "before valid_from")
-    contract_id = entry.text("contract_id")
-    common = {
-        "rule": entry.text("rule") or entry.place,
-        "kind": kind,
-        "service_provider_name": provider,
-        "region_id": entry.text("region"),
-        "purchase_option": entry.one_of("option", PURCHASE_OPTIONS),
-        "valid_from": valid_from,
-        "valid_to": valid_to,
-        "contract_id": contract_id,
-        "place": entry.place,
-    }
     own = _discount(entry, provider, names) if kind == DISCOUNT else _rate(entry, provider, names)
-    return Rule(**{**common, **own})  # type: ignore[arg-type]
+    return Rule(
+        rule=entry.text("rule") or entry.place,
+        kind=kind,
+        service_provider_name=provider,
+        region_id=entry.text("region"),
+        purchase_option=entry.one_of("option", PURCHASE_OPTIONS),
+        valid_from=valid_from,
+        valid_to=valid_to,
+        contract_id=entry.text("contract_id"),
+        place=entry.place,
+        **own,
+    )
 
 
-def _discount(entry: Entry, provider: str, names: Names) -> dict[str, object]:
+def _discount(entry: Entry, provider: str, names: Names) -> dict[str, Any]:
     percent = entry.number("percent", above=Decimal(0), most=Decimal(100))
     if percent is None:
         raise entry.error("percent", "required", "Percent off the list price")
@@ -179,12 +171,11 @@ def _discount(entry: Entry, provider: str, names: Names) -> dict[str, object]:
         "discount": percent / 100,
         "service": service,
         "family": family,
-        "accelerator_name": chip.accelerator_name,
-        "form_factor": chip.form_factor,
+        **asdict(chip),
     }
 
 
-def _rate(entry: Entry, provider: str, names: Names) -> dict[str, object]:
+def _rate(entry: Entry, provider: str, names: Names) -> dict[str, Any]:
     thing = names.known_thing(entry, "offer", provider)
     for field in ("option", "contract_id"):
         entry.required(field)
@@ -196,9 +187,7 @@ def _rate(entry: Entry, provider: str, names: Names) -> dict[str, object]:
     return {
         "usd_per_hour": hourly,
         "usd_per_chip_hour": chip_hourly,
-        "instance_type": thing.instance_type,
-        "accelerator_name": thing.accelerator_name,
-        "form_factor": thing.form_factor,
+        **asdict(thing),
         "commitment_term_hours": entry.term_hours("term"),
         "purchase_payment_model": entry.payment("payment"),
         "tier": entry.text("tier"),
@@ -213,10 +202,6 @@ def _refuse_twins(file: str, rules: Iterable[Rule]) -> None:
     """Raise where two rules are for the same and hold on the same day: nothing says which one counts."""
     for first, second in combinations(rules, 2):
         if first.kind == second.kind and first.criteria == second.criteria and first.overlaps(second):
-            raise ChipledgerError(
-                f"{first.place} and {second.place}: both are for the same on the same days",
-                source=file,
-                field="rule",
-                value=f"{first.rule}, {second.rule}",
-                hint="End one before the other begins, or take one out",
-            )
+            message = f"{first.place} and {second.place}: both are for the same on the same days"
+            hint = "End one before the other begins, or take one out"
+            raise ChipledgerError(message, source=file, field="rule", value=f"{first.rule}, {second.rule}", hint=hint)

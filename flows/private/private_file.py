@@ -90,12 +90,8 @@ def in_memory(settings: Settings, now: datetime) -> duckdb.DuckDBPyConnection:
     """
     named = private_settings.read(settings)
     if named.prices is None and named.fleet is None:
-        raise ChipledgerError(
-            "no private file is named",
-            source="chipledger.toml",
-            field="private",
-            hint='Write [private] with fleet = "fleet.csv"; docs/fleet.md shows one',
-        )
+        hint = 'Write [private] with fleet = "fleet.csv"; docs/fleet.md shows one'
+        raise ChipledgerError("no private file is named", source="chipledger.toml", field="private", hint=hint)
     documents = _documents(named, now)
     con = duckdb.connect()
     try:
@@ -174,13 +170,9 @@ def _refuse_ties(con: duckdb.DuckDBPyConnection, overlay: Overlay) -> None:
         "inner join price_rule as r using (rule) group by thing, thing_id having count(*) > 1 order by all limit 1"
     ).fetchone()
     if tie and overlay.prices:
-        raise ChipledgerError(
-            f"{tie[1]} and {tie[2]}: both fit one offer, and neither names all that the other does",
-            source=overlay.prices.scope,
-            field="rule",
-            value=", ".join(tie[0]),
-            hint="Write one more rule that names what both name, or end one of them",
-        )
+        message = f"{tie[1]} and {tie[2]}: both fit one offer, and neither names all that the other does"
+        hint = "Write one more rule that names what both name, or end one of them"
+        raise ChipledgerError(message, source=overlay.prices.scope, field="rule", value=", ".join(tie[0]), hint=hint)
 
 
 def _describe(con: duckdb.DuckDBPyConnection) -> None:

@@ -54,13 +54,9 @@ class Asker:
         with self._lock:
             reply = self._reply({"file": str(file), "sql": sql, "rows": rows, "seconds": seconds}, seconds + GRACE_S)
         if reply is None:
-            raise ChipledgerError(
-                f"stopped: it took more than {seconds:g} s or more memory than a question may have",
-                source=str(file),
-                field="sql",
-                value=sql,
-                hint="Ask for less, or for fewer rows at once",
-            )
+            message = f"stopped: it took more than {seconds:g} s or more memory than a question may have"
+            hint = "Ask for less, or for fewer rows at once"
+            raise ChipledgerError(message, source=str(file), field="sql", value=sql, hint=hint)
         if "error" in reply:
             raise ChipledgerError(reply["error"], source=str(file), field="sql", value=sql, hint=reply["hint"])
         return reply

@@ -586,22 +586,16 @@ def _supplied(supplied: Sequence[SuppliedClaim]) -> list[claims.Claim]:
 
 def _verdict(one: Judged) -> Row:
     claim, finding = one.claim, one.finding
-    return auditing.as_object(one) | {
+    return {
+        **auditing.as_object(one),
         "subject": claim.subject_text,
-        "metric": claim.metric,
         "claimed": claim.figure,
-        "unit": claim.unit,
+        **{name: getattr(claim, name) for name in ("metric", "unit", "as_of", "source_url")},
         "article": claim.article or None,
-        "as_of": claim.as_of,
-        "source_url": claim.source_url,
         "standing": one.standing,
         "standing_today": one.standing_today,
         "decided_by": finding.basis,
-        "readings": finding.readings,
-        "bounds": finding.bounds,
-        "rests_on": finding.rests_on,
-        "documents": finding.documents,
-        "evidence_until": finding.evidence_until,
+        **{name: getattr(finding, name) for name in columns("readings, bounds, rests_on, documents, evidence_until")},
     }
 
 
