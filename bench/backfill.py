@@ -57,14 +57,14 @@ where p.source = 'aws_price_list' and p.valid_from <= $at and coalesce(p.valid_t
 def ours(data: Path, url: str, region: str) -> dict[str, Any]:
     """Do what the command does; return its seconds by step, what came of it, and the prices of each version."""
     from extract import source_named
-    from flows.collect import steps
+    from flows.collect import importer, steps
     from flows.config.settings import Settings
 
     settings = Settings(data_dir=data, sources={"aws_price_list": {"bulk_url": url}})
     floor, clock, processor = bulk_door.memory_mb("VmRSS"), [time.perf_counter()], [time.process_time()]
     with steps.open_run(settings) as one:
         for step in (
-            lambda: one.backfill(source_named("aws_price_list"), [region], since=None, until=None),
+            lambda: importer.backfill(one, source_named("aws_price_list"), [region], since=None, until=None),
             one.load,
             lambda: one.finish(report=False),
         ):

@@ -176,7 +176,7 @@ def settings(door: str, url: str, data_dir: Path, workers: int) -> Settings:
     """Return settings under which the door is the only one asked."""
     source, _, way = door.partition(" ")
     tables: dict[str, dict[str, object]] = {each.name: {"enabled": False} for each in SOURCES}
-    tables[source] = {"door": way, "bulk_url": url} if way else {}
+    tables[source] = {"access": way, "bulk_url": url} if way else {}
     return Settings(data_dir=data_dir, workers=workers, sources=tables)
 
 
@@ -187,9 +187,9 @@ def collect(standin: aws.StandIn, door: str, plan: Plan, data_dir: Path, workers
     """Do one run, and compare what it gave with the stand-in's catalogue."""
     chosen = settings(door, standin.url, data_dir, workers)
     with steps.open_run(chosen, clock=lambda: ec2_cloud.NOW) as run:
-        planned = run.plan(run.sources())
+        planned = run.plan(run.collector.sources())
         started = time.perf_counter()
-        run.fetch_all(planned)
+        run.collector.fetch_in_threads(planned, run.land)
         seconds = time.perf_counter() - started
         summary = run.finish(report=False)
         found = prices_in(run, door)

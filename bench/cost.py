@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 import duckdb  # noqa: E402
 
 from bench.result import Result  # noqa: E402
-from flows.collect import steps  # noqa: E402
+from flows.collect import importer, steps  # noqa: E402
 from flows.config.settings import Settings  # noqa: E402
 from transform.models import MACROS, MARTS  # noqa: E402
 from warehouse.log.db import quote  # noqa: E402
@@ -63,12 +63,12 @@ def publish(shared: Path, folder: Path, n_runs: int) -> tuple[Path, dict[str, fl
     with steps.open_run(Settings(data_dir=folder)) as one:
         start = time.perf_counter()
         for name in HISTORIES:
-            one.land_import(shared / "data" / name)
+            importer.land_file(one, shared / "data" / name)
         one.load()
         throughput.append(one.con, copies(n_runs))
         seconds["load"] = time.perf_counter() - start
         start = time.perf_counter()
-        file = one.publish()
+        file = one.publisher.publish()
         seconds["publish"] = time.perf_counter() - start
     return file, seconds
 

@@ -18,7 +18,7 @@ import polars as pl
 from extract import source_named
 from warehouse.log import db
 from warehouse.log.events import naive
-from warehouse.log.load import ParsedLook, load, observation_schema
+from warehouse.log.load import ParsedFetch, load, observation_schema
 from warehouse.reference import instance_types
 
 SEED = 20261121
@@ -51,7 +51,7 @@ class Market:
                 n_moved += 1
         return n_moved
 
-    def looks(self, observed_at: datetime) -> list[ParsedLook]:
+    def looks(self, observed_at: datetime) -> list[ParsedFetch]:
         """Return one complete look at each scope, with a document each."""
         amount = (pl.col("price") * pl.Series(self.factor)).round(4).cast(pl.Decimal(18, 4)).cast(pl.String)
         priced = self.offers.with_columns(unit_price=amount)
@@ -59,7 +59,7 @@ class Market:
         for (source, scope), rows in priced.group_by("source", "scope", maintain_order=True):
             sha256 = hashlib.sha256(f"{source}|{scope}|{observed_at:%Y-%m-%d}".encode()).hexdigest()
             found.append(
-                ParsedLook(
+                ParsedFetch(
                     run_id=f"growth-{observed_at:%Y%m%d}", source=str(source), scope=str(scope),
                     observed_at=observed_at, complete=True, archived=False, document_sha256=sha256,
                     rows=rows.select(*observation_schema(), document_sha256=pl.lit(sha256)),
@@ -179,7 +179,7 @@ order by d.observed_at, l.source, l.scope
 
 
 def add_documents(
-    con: duckdb.DuckDBPyConnection, looks: list[ParsedLook], first: datetime, days: int, *, with_looks: bool = False
+    con: duckdb.DuckDBPyConnection, looks: list[ParsedFetch], first: datetime, days: int, *, with_looks: bool = False
 ) -> None:
     """Write a document a day for each look, over so many days, and the good looks themselves if asked for."""
     looked = pl.DataFrame(

@@ -28,7 +28,7 @@ import polars as pl  # noqa: E402
 
 from bench.result import Result  # noqa: E402
 from extract import observations  # noqa: E402
-from flows.collect import steps  # noqa: E402
+from flows.collect import importer, steps  # noqa: E402
 from flows.config.settings import Settings  # noqa: E402
 from warehouse.documents import Document  # noqa: E402
 from warehouse.reference.accelerators import resolve  # noqa: E402
@@ -136,11 +136,11 @@ def run(shared: Path, folder: Path) -> Import:
     clock = time.perf_counter
     with steps.open_run(Settings(data_dir=folder)) as one:
         start = clock()
-        one.land_import(history)
+        importer.land_file(one, history)
         seconds["land"] = clock() - start
         one.load()
         seconds["load"] = clock() - start - seconds["land"]
-        file = one.publish()
+        file = one.publisher.publish()
         seconds["publish"] = clock() - start - seconds["land"] - seconds["load"]
     body = history.read_bytes()
     document = Document(source="import", scope=HISTORY, url=HISTORY, body=body, fetched_at=datetime.now(UTC))

@@ -43,8 +43,12 @@ def measure(folder: Path, sites: dict[str, Site], workers: int) -> tuple[Summary
     settings = Settings(data_dir=folder, sources=tables, workers=workers)
     seconds: dict[str, float] = {}
     with steps.open_run(settings, clock=lambda: MOMENT) as run:
-        planned = run.plan(run.sources())
-        for name, step in (("fetch", lambda: run.fetch_all(planned)), ("load", run.load), ("publish", run.publish)):
+        planned = run.plan(run.collector.sources())
+        for name, step in (
+            ("fetch", lambda: run.collector.fetch_in_threads(planned, run.land)),
+            ("load", run.load),
+            ("publish", run.publisher.publish),
+        ):
             started = time.perf_counter()
             step()
             seconds[name] = time.perf_counter() - started

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 import duckdb  # noqa: E402
 
-from flows.collect import steps  # noqa: E402
+from flows.collect import importer, steps  # noqa: E402
 from flows.config.settings import Settings  # noqa: E402
 from transform.models import MARTS  # noqa: E402
 
@@ -41,9 +41,9 @@ def build(files: Iterable[Path], folder: Path) -> Path:
     """Import files into a warehouse in a folder; return the published file."""
     with steps.open_run(Settings(data_dir=folder)) as run:
         for file in files:
-            run.land_import(file)
+            importer.land_file(run, file)
         run.load()
-        return run.publish()
+        return run.publisher.publish()
 
 
 def of_region(file: Path, region: str, target: Path) -> Path:

@@ -27,7 +27,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 import duckdb  # noqa: E402
 import real_options  # noqa: E402
 
-from flows.collect import steps  # noqa: E402
+from flows.collect import importer, steps  # noqa: E402
+from flows.collect.collector import FetchResult  # noqa: E402
 from flows.config.settings import Settings  # noqa: E402
 from warehouse.documents import Document, Look  # noqa: E402
 
@@ -61,9 +62,9 @@ def publish(shared: Path, folder: Path) -> Path:
     with steps.open_run(chosen) as run:
         for path in sorted((shared / "data" / "aws_samples").glob("spot_history_us_east_1_*.json.gz")):
             look = saved_spot(path)
-            run.land(steps.Fetched(source=look.source, scope=look.scope, looks=(look,)))
+            run.land(FetchResult(source=look.source, scope=look.scope, looks=(look,)))
         for name in HISTORIES:
-            run.land_import(shared / "data" / name)
+            importer.land_file(run, shared / "data" / name)
         run.load()
     steps.run(chosen, offline=True)
     return chosen.published()

@@ -22,7 +22,8 @@ sys.path.insert(0, str(ROOT))
 import duckdb  # noqa: E402
 
 from extract.aws import capacity_block_rates as rates  # noqa: E402
-from flows.collect import steps  # noqa: E402
+from flows.collect import importer, steps  # noqa: E402
+from flows.collect.collector import FetchResult  # noqa: E402
 from flows.config.settings import Settings  # noqa: E402
 from warehouse.documents import Document, Look  # noqa: E402
 
@@ -146,11 +147,11 @@ def build(shared: Path, folder: Path) -> Path:
     )
     with steps.open_run(Settings(data_dir=folder / "warehouse")) as run:
         for file in imports:
-            run.land_import(file)
+            importer.land_file(run, file)
         look = published_rates(samples / "capacity_block_published_rates_20260722.json", run.started_at)
-        run.land(steps.Fetched(source=look.source, scope=look.scope, looks=(look,)))
+        run.land(FetchResult(source=look.source, scope=look.scope, looks=(look,)))
         run.load()
-        return run.publish()
+        return run.publisher.publish()
 
 
 def table(file: Path) -> list[Row]:

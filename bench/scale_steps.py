@@ -17,8 +17,8 @@ import duckdb
 import polars as pl
 
 from bench import growth_log
-from flows.collect import steps
-from flows.config.ranking_settings import RankingSettings
+from flows.collect import publisher
+from flows.config.settings import RankingSettings
 from warehouse.lake.place import Place
 from warehouse.log import db
 from warehouse.log.events import naive
@@ -166,7 +166,7 @@ def publish(place: Place, around: Callable[[], Any]) -> dict[str, object]:
     with db.open_log(place) as con:
         now = next_day(con) - timedelta(days=1) + timedelta(minutes=10)
         with around():
-            steps.publish_log(con, place.data_dir, now, ranking=RankingSettings())
+            publisher.publish_log(con, place.data_dir, now, ranking=RankingSettings())
         return {"n_events": n_events(con)}
 
 

@@ -25,7 +25,6 @@ from shared_world import World
 
 from flows.collect import steps
 from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_of, place_of
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, publication
 from warehouse.lake.place import Place
@@ -128,7 +127,7 @@ def write(load: Load, name: str, go_on: GoOn) -> None:
             began = time.perf_counter()
             try:
                 one = one or steps.Run(first.settings, first.con, first.landing, steps.utc_now, lambda message: None)
-                one.fetch_all(one.plan([own]))
+                one.collector.fetch_in_threads(one.plan([own]), one.land)
                 landed_s = time.perf_counter() - began
                 told(landed=turn[0])
                 one.load()
@@ -162,7 +161,7 @@ def publish(load: Load, name: str, go_on: GoOn) -> None:
                 one = steps.Run(first.settings, first.con, first.landing, steps.utc_now, lambda message: None)
                 looks = looks_of(one)
                 if first.con.execute("select 1 from core.scope_run limit 1").fetchone():
-                    one.publish()
+                    one.publisher.publish()
                     told(published_s=time.perf_counter() - began, looks=looks, warnings=warnings.taken())
                 elif looks:
                     told(looks=looks)
@@ -180,7 +179,7 @@ def read(load: Load, name: str, asked: list[tuple[int, str]], go_on: GoOn) -> No
     """Read without pause; an error is told, and the next round begins. Before the first publication it waits."""
     told = Told(load.out, name)
     settings = load.settings(name)
-    place = place_of(settings)
+    place = settings.place()
     reads_log = int(name.rpartition("-")[2]) % 2 == 1
     before = dict.fromkeys(("file", "log"))
     is_published = False
@@ -295,7 +294,7 @@ def settled(load: Load, told: dict[Key, list[int]]) -> tuple[dict[str, Any], lis
         n_rows = {(source, scope, moment): number for source, scope, moment, number in rows}
         landed = Counter(
             (entry.content["source"], entry.content["scope"], _naive(unstamp(entry.content["observed_at"])))
-            for entry in landing_of(settings).entries() if entry.kind == "look"
+            for entry in settings.landing().entries() if entry.kind == "look"
         )  # fmt: skip
         found = {
             "looks_landed": len(landed), "looks_in_log": len(in_log), "rows_in_log": sum(n_rows.values()),

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 
 from extract.base import Context, Parsed, Source
-from flows.collect import ingest, steps
+from flows.collect import collector, ingest, publisher
 from warehouse.documents import Document, Look
 
 CHIPS, COUNTS = ("H100", "A100", "H200", "B200", "L40S", "RTX 4090", "A10", "L4"), (1, 2, 4, 8)
@@ -126,8 +126,9 @@ class World:
         """Let runs of this process know the sources of all writers, and no others; `own` are those it fetches from."""
         sources = {each.name: each for each in (*map(self.source, range(self.n_writers)), *own)}
         replaced: list[tuple[Any, str, Any]] = [
-            (steps, "SOURCES", tuple(sources.values())),
-            (steps, "source_named", sources.__getitem__),
+            (collector, "SOURCES", tuple(sources.values())),
+            (publisher, "SOURCES", tuple(sources.values())),
+            (collector, "source_named", sources.__getitem__),
             (ingest, "source_named", sources.__getitem__),
         ]
         before = [(place, name, getattr(place, name)) for place, name, _ in replaced]

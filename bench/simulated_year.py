@@ -30,8 +30,14 @@ sys.path.insert(0, str(ROOT))
 import polars as pl  # noqa: E402
 
 from extract.base import Context, Parsed, Source  # noqa: E402
-from flows.backup import rebuild  # noqa: E402
-from flows.collect import ingest, steps  # noqa: E402
+from flows.backup import rebuild, retention  # noqa: E402
+from flows.collect import (  # noqa: E402
+    collector,
+    ingest,
+    publisher,
+    steps,
+)
+from flows.collect.publisher import Publisher  # noqa: E402
 from flows.collect.summary import Summary  # noqa: E402
 from flows.config.settings import Settings  # noqa: E402
 from flows.mail import weekly_steps  # noqa: E402
@@ -195,13 +201,14 @@ class Meter:
         self.n_lines = 0
         sources = {kind.name: world.source(kind) for kind in world.kinds}
         self.replaced = [
-            (steps, "SOURCES", tuple(sources.values())),
-            (steps, "source_named", sources.__getitem__),
+            (collector, "SOURCES", tuple(sources.values())),
+            (publisher, "SOURCES", tuple(sources.values())),
+            (collector, "source_named", sources.__getitem__),
             (ingest, "source_named", sources.__getitem__),
             (steps.Run, "load", self._timed("load", steps.Run.load)),
-            (steps.Run, "publish", self._timed("publish", steps.Run.publish)),
-            (steps.Run, "report", self._timed("report", steps.Run.report)),
-            (steps.retention, "after_run", self._timed("house", steps.retention.after_run)),
+            (Publisher, "publish", self._timed("publish", Publisher.publish)),
+            (Publisher, "report", self._timed("report", Publisher.report)),
+            (retention, "after_run", self._timed("house", retention.after_run)),
             (Landing, "entries", self._counted(Landing.entries)),
         ]
 
@@ -277,7 +284,7 @@ def each_day(world: World, meter: Meter, settings: Settings, days: int, *, publi
 def collected(settings: Settings, *, clock: steps.Clock) -> Summary:
     """Collect, land and load as a run does, without publishing."""
     with steps.open_run(settings, clock=clock) as one:
-        one.fetch_all(one.plan(one.sources()))
+        one.collect()
         one.load()
         return one.summary
 

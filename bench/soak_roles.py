@@ -110,16 +110,16 @@ def write(out: Path, histories: list[Path]) -> None:
 
 def _import(settings: Any, histories: list[Path], now: datetime, told: TextIO) -> None:
     """Import files once; a data directory that has a published file already is gone on with."""
-    from flows.collect import steps
+    from flows.collect import importer, steps
 
     if not histories or (settings.data_dir / "prices.duckdb").exists():
         return
     began = time.perf_counter()
     with steps.open_run(settings, clock=lambda: now) as one:
         for file in histories:
-            one.land_import(file)
+            importer.land_file(one, file)
         one.load()
-        one.publish()
+        one.publisher.publish()
     tell(told, imported=[file.name for file in histories], seconds=time.perf_counter() - began)
 
 

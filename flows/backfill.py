@@ -1,6 +1,5 @@
 """The backfill flow: past prices of one source under Prefect, scope by scope, from the provider's own archive."""
 
-from dataclasses import replace
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +10,11 @@ from prefect.cache_policies import NO_CACHE
 from prefect.states import Completed
 
 from extract import source_named
-from flows.collect import steps
+from flows.collect import importer, steps
+from flows.collect.collector import FetchResult
 from flows.config import settings
 from flows.scheduling import run_page
-from flows.scheduling.retrying import AGAIN
+from flows.scheduling.retrying import RETRIES
 from warehouse.errors import ChipledgerError, SettingsError, SourceError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def backfill(
     log = get_run_logger()
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
     if wait_seconds is not None:
-        chosen = replace(chosen, wait_seconds=wait_seconds)
+        chosen = chosen.replace(wait_seconds=wait_seconds)
     (name,) = run_page.known([source])
     if not scopes:
         raise SettingsError("no scope was named", field="scopes", value=scopes, hint="Such as us-east-1")
@@ -66,7 +66,7 @@ def backfill(
                 if not read(name, scope):
                     empty.append(scope)
             except SourceError as error:
-                one.land(steps.Fetched(source=name, scope=scope, error=error))
+                one.land(FetchResult(source=name, scope=scope, error=error))
         summary = one.finish(report=False)
     for line in summary.lines():
         log.info("%s", run_page.without_secrets(line))
@@ -93,10 +93,10 @@ def read_task(one: steps.Run, name: str, since: datetime | None, until: datetime
         tags=["backfill"],
         cache_policy=NO_CACHE,
         persist_result=False,
-        **AGAIN,
+        **RETRIES,
     )
     def read(source: str, scope: str) -> int:
-        return one.backfill_scope(found, scope, since=since, until=until)
+        return importer.backfill_scope(one, found, scope, since=since, until=until)
 
     return read
 

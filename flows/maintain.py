@@ -4,7 +4,6 @@ from prefect import flow, get_run_logger
 
 from flows.collect import steps
 from flows.config import settings
-from flows.config.warehouse_settings import place_of
 from warehouse.lake import maintenance
 from warehouse.log import db
 
@@ -16,7 +15,7 @@ def maintain(days: int = 30) -> list[str]:
     Args:
         days: What is older expires, if nothing that stays needs it.
     """
-    place = place_of(settings.read())
+    place = settings.read().place()
     if not place.is_shared:
         done = ["one file needs no maintenance"]
     else:

@@ -41,7 +41,7 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     create_link_artifact(key=PAGE_KEY, link=link, link_text=link, description=where)
     outcome = Outcome(week=str(found.week))
     told = ["no [mail] in the settings: nothing was sent"]
-    if chosen.mail:
+    if chosen.mail.is_set:
         outcome = weekly_steps.send(chosen, str(found.week), clock=steps.utc_now)
         told = list(weekly_steps.lines(outcome))
     for line in told:

@@ -25,7 +25,7 @@ FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "f
 
 LEAST = {
     "price_history", "accelerator_hour_price", "price_move", "repricing", "price_change", "document_evidence",
-    "source_health", "unknown_accelerator", "focus_sku_price",
+    "source_health", "unknown_accelerator", "sku_price",
 }  # fmt: skip
 LEAST_MARTS = tuple(mart for mart in MARTS if mart.name in LEAST)
 """What every check of a published file asks for, and no more."""
@@ -73,10 +73,10 @@ def published_with(*asked: str) -> Iterator[None]:
     """Let runs publish the marts and macros asked for and what they rest on, without audit, comments and pages."""
     marts, macros = needed(*asked)
     with undescribed(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("flows.collect.steps.MARTS", marts)
-        patch.setattr("flows.collect.steps.MACROS", macros)
-        patch.setattr("flows.collect.steps.PUBLIC", ())
-        patch.setattr("flows.collect.steps.create_formulas", formulas_of((*marts, *macros)))
-        patch.setattr("flows.collect.steps.audit_tables.TABLES", ())
+        patch.setattr("flows.collect.publisher.MARTS", marts)
+        patch.setattr("flows.collect.publisher.MACROS", macros)
+        patch.setattr("flows.collect.publisher.PUBLIC", ())
+        patch.setattr("flows.collect.publisher.create_formulas", formulas_of((*marts, *macros)))
+        patch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
         patch.setattr("flows.collect.pages.noted", no_pages)
         yield

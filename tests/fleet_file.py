@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from looks import START, ParsedLook, day, row
+from looks import START, ParsedFetch, day, row
 from purchase import plan, putting, seen, spot
 
 from flows.config.settings import Settings
@@ -75,7 +75,7 @@ def h100(price: str, **others: object) -> dict[str, object]:
     )  # fmt: skip
 
 
-def looks(shared: Path) -> list[ParsedLook]:
+def looks(shared: Path) -> list[ParsedFetch]:
     """Return what was seen of the fleet's machines, up to `NOW`."""
     p5 = dict(observed(
         shared / "data/aws_on_demand_observations.csv", instance_type="p5.48xlarge", region="us-east-1"

@@ -15,11 +15,11 @@ from flows.collect import steps
 def toy_at(data_dir: Path) -> Iterator[Toy]:
     """Give a toy that is the only source, over a data directory."""
     with undescribed(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("flows.collect.steps.MARTS", LEAST_MARTS)
-        patch.setattr("flows.collect.steps.PUBLIC", ())
-        patch.setattr("flows.collect.steps.MACROS", ())
-        patch.setattr("flows.collect.steps.create_formulas", lambda con: None)
-        patch.setattr("flows.collect.steps.audit_tables.TABLES", ())
+        patch.setattr("flows.collect.publisher.MARTS", LEAST_MARTS)
+        patch.setattr("flows.collect.publisher.PUBLIC", ())
+        patch.setattr("flows.collect.publisher.MACROS", ())
+        patch.setattr("flows.collect.publisher.create_formulas", lambda con: None)
+        patch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
         yield installed(patch, data_dir)
 
 
@@ -28,5 +28,5 @@ def look(toy: Toy, at: float, **world: dict[str, str | None] | None) -> None:
     toy.at = at
     toy.world |= world
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
-        run.fetch_all(run.plan(run.sources()))
+        run.collect()
         run.load()

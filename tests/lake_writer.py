@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import duckdb
-from looks import ParsedLook, day, look, row
+from looks import ParsedFetch, day, look, row
 
 from warehouse.lake.place import place
 from warehouse.log import db
@@ -19,7 +19,7 @@ SHARED = ("h100", "h200")
 """Offers that every writer's scopes show under sources of their own."""
 
 
-def looks(writer: int, number: int) -> list[ParsedLook]:
+def looks(writer: int, number: int) -> list[ParsedFetch]:
     """Return a round's looks of one writer: prices that move, one offer that goes, and two that all writers show."""
     rows = [
         row(f"type-{writer}-{each}", str(1 + each + number % 3), region_id=f"region-{writer}")
@@ -32,7 +32,7 @@ def looks(writer: int, number: int) -> list[ParsedLook]:
     ]
 
 
-def documents(one: ParsedLook) -> dict[str, object]:
+def documents(one: ParsedFetch) -> dict[str, object]:
     """Return a look as the journal has it: with its document."""
     document = {
         "sha256": one.document_sha256, "url": "https://prices.test/", "parameters": {}, "version_key": "",

@@ -8,14 +8,14 @@ from few_marts import formulas_of
 from looks import day
 
 from transform.models import Mart
-from warehouse.log.batch import ParsedLook
 from warehouse.log.events import naive
 from warehouse.log.load import load
+from warehouse.log.parsed import ParsedFetch
 from warehouse.publish import published_file
 from warehouse.publish.building import SourceRow
 
 
-def told(con: duckdb.DuckDBPyConnection, each: ParsedLook, *, learnt: float) -> None:
+def told(con: duckdb.DuckDBPyConnection, each: ParsedFetch, *, learnt: float) -> None:
     """Load one look with its document."""
     con.execute(
         "insert into core.document by name select ? as document_sha256, ? as source, ? as scope",

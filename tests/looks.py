@@ -8,8 +8,8 @@ from itertools import groupby
 import duckdb
 import polars as pl
 
-from warehouse.log.batch import ParsedLook
 from warehouse.log.load import no_rows, observation_schema
+from warehouse.log.parsed import ParsedFetch
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = {
@@ -49,16 +49,16 @@ def frame(rows: list[Row], document: str = "document") -> pl.DataFrame:
 def look(
     at: float, *rows: Row, complete: bool = True, archived: bool = False, trusted: bool = False, scope: str = "a",
     source: str = "aws_price_list", document: str = "", error: str | None = None,
-) -> ParsedLook:  # fmt: skip
+) -> ParsedFetch:  # fmt: skip
     """Return a look at a scope on a day; without a name of its own the document is that of this day."""
     document = document or f"{source} {scope} {at}"
-    return ParsedLook(
+    return ParsedFetch(
         run_id=f"run {at}", source=source, scope=scope, observed_at=day(at), complete=complete, archived=archived,
         document_sha256=document, rows=frame(list(rows), document), trusted=trusted, error=error,
     )  # fmt: skip
 
 
-def at_once(looks: Iterable[ParsedLook]) -> Iterator[tuple[datetime, list[ParsedLook]]]:
+def at_once(looks: Iterable[ParsedFetch]) -> Iterator[tuple[datetime, list[ParsedFetch]]]:
     """Yield each moment with its looks, in the order given, for loading them together, as a run does.
 
     To load takes a tenth of a second, however many the looks are.

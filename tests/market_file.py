@@ -4,7 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
-from looks import ParsedLook, Row, at_once, day, row
+from looks import ParsedFetch, Row, at_once, day, row
 from purchase import SOURCES, said, seen, spot
 
 from transform.models import MACROS, MARTS, create_formulas
@@ -68,7 +68,7 @@ NONE_LEFT = stock(
 )  # fmt: skip
 
 
-def looks() -> list[ParsedLook]:
+def looks() -> list[ParsedFetch]:
     return [
         said(NOW, "offline_archive", "fx_rate", RATE),
         said(NOW, "aws_spot_feed", "availability", stock("Zeta", n_machines=12), NONE_LEFT),

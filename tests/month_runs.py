@@ -128,7 +128,7 @@ def environment(shop: Shop, port: int, folder: Path) -> dict[str, str]:
     lines = [
         f'data_dir = "{folder / "data"}"', "[site]", "charts = false",
         *(line for name in ("aws_price_list", "aws_savings_plans") for line in (
-            f"[sources.{name}]", 'door = "bulk"', f'bulk_url = "{shop.aws.url}"', f'regions = ["{REGION}"]')),
+            f"[sources.{name}]", 'access = "bulk"', f'bulk_url = "{shop.aws.url}"', f'regions = ["{REGION}"]')),
         *(line for name, site in shop.sites.items() for line in (
             f"[sources.{name}]", "enabled = true", f'url = "{site.url}"')),
         *(line for name in off for line in (f"[sources.{name}]", "enabled = false")),

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import polars as pl
 from few_marts import FEW_MACROS, FEW_MARTS, formulas_of, needed, undescribed
-from looks import ParsedLook, Row, at_once, day, look, row
+from looks import ParsedFetch, Row, at_once, day, look, row
 
 from transform.models import MACROS, MARTS
 from warehouse.log import db
@@ -41,7 +41,7 @@ def putting(data_dir: Path, *, all_marts: bool = False, asked: tuple[str, ...] =
     marts, macros = needed(*asked) if asked else (MARTS, MACROS) if all_marts else (FEW_MARTS, FEW_MACROS)
     with undescribed() if asked else nullcontext(), db.writer(data_dir) as con:
 
-        def put(*looks: ParsedLook, at: float) -> Path:
+        def put(*looks: ParsedFetch, at: float) -> Path:
             for moment, together in at_once(looks):
                 for each in together:
                     con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
@@ -60,12 +60,12 @@ def putting(data_dir: Path, *, all_marts: bool = False, asked: tuple[str, ...] =
         yield put
 
 
-def seen(at: float, source: str, *rows: Row, **others: object) -> ParsedLook:
+def seen(at: float, source: str, *rows: Row, **others: object) -> ParsedFetch:
     """Return a trusted complete look at us-east-1."""
     return look(at, *rows, source=source, trusted=True, **({"scope": REGION} | others))
 
 
-def said(at: float, source: str, table: str, *facts: Row) -> ParsedLook:
+def said(at: float, source: str, table: str, *facts: Row) -> ParsedFetch:
     """Return a look at us-east-1 that gives facts and no price."""
     frame = pl.DataFrame([fact | {"document_sha256": f"{source} {at}"} for fact in facts])
     return replace(seen(at, source, complete=False), facts={table: frame}, document_sha256=f"{source} {at}")

@@ -9,7 +9,8 @@ import pytest
 from looks import day, frame, row
 
 from extract.base import Context, Parsed, Source
-from flows.collect import ingest, steps
+from flows.collect import collector, ingest, publisher, steps
+from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from warehouse.documents import Document, Look
@@ -67,7 +68,7 @@ class Toy:
         self.at = at
         self.world |= world
         with steps.open_run(self.settings(), clock=self.clock) as run:
-            run.fetch_all(run.plan(run.sources()))
+            run.collect()
             run.load()
             return run.summary
 
@@ -77,7 +78,7 @@ class Toy:
         with steps.open_run(self.settings(), clock=self.clock) as run:
             run.decide(quarantine_id, decision)
             if publish:
-                run.publish()
+                run.publisher.publish()
 
     def rebuild(self, at: float) -> None:
         """Make everything anew from the landing folder."""
@@ -86,15 +87,16 @@ class Toy:
             (self.data_dir / name).unlink(missing_ok=True)
         with steps.open_run(self.settings(), clock=self.clock) as run:
             run.load()
-            run.publish()
+            run.publisher.publish()
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> Toy:
     """Return a toy that is the only source, in runs that write no report."""
     toy = Toy(data_dir)
     only = {TOY: toy.source()}.__getitem__
-    monkeypatch.setattr(steps, "SOURCES", (toy.source(),))
-    monkeypatch.setattr(steps.Run, "report", lambda run: data_dir)
-    monkeypatch.setattr(steps, "source_named", only)
+    for module in (collector, publisher):
+        monkeypatch.setattr(module, "SOURCES", (toy.source(),))
+    monkeypatch.setattr(Publisher, "report", lambda run: data_dir)
+    monkeypatch.setattr(collector, "source_named", only)
     monkeypatch.setattr(ingest, "source_named", only)
     return toy

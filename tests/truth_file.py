@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 from few_marts import formulas_of
-from looks import ParsedLook, Row, at_once, day, look, row
+from looks import ParsedFetch, Row, at_once, day, look, row
 from purchase import SOURCES
 
 from transform.models import MARTS, Mart
@@ -16,7 +16,7 @@ from warehouse.publish import published_file
 
 NEEDED = {
     "price_history", "price_move", "repricing", "price_change", "document_evidence", "accelerator_hour_price",
-    "focus_sku_price",
+    "sku_price",
 }  # fmt: skip
 BASE = tuple(mart for mart in MARTS if mart.name in NEEDED)
 TRUTH = tuple(mart for mart in MARTS if mart.name.startswith("truth_"))
@@ -57,12 +57,12 @@ def plan(price: str, **others: object) -> Row:
     )  # fmt: skip
 
 
-def at(moment: float, *rows: Row, source: str = "cloud", scope: str = "all", **others: object) -> ParsedLook:
+def at(moment: float, *rows: Row, source: str = "cloud", scope: str = "all", **others: object) -> ParsedFetch:
     """Return a trusted complete look."""
     return look(moment, *rows, source=source, scope=scope, trusted=True, **others)
 
 
-def published(folder: Path, looks: Sequence[ParsedLook], *, spoil: str = "", urls: Sequence[str] = ()) -> Path:
+def published(folder: Path, looks: Sequence[ParsedFetch], *, spoil: str = "", urls: Sequence[str] = ()) -> Path:
     """Publish looks with the truth checks; `spoil` is SQL that harms the log before it is published."""
     marts: tuple[Mart, ...] = (*BASE, *TRUTH)
     with db.writer(folder) as con:
@@ -95,7 +95,7 @@ def of(con_rows: list[Outcome]) -> str:
     return next(result for result in ("differs", "holds", "not_checked") if result in results)
 
 
-def days_of(*rows: Row, days: Sequence[float] = (37, 38, 39, 40), **others: object) -> list[ParsedLook]:
+def days_of(*rows: Row, days: Sequence[float] = (37, 38, 39, 40), **others: object) -> list[ParsedFetch]:
     """Return the same look on several days."""
     return [at(each, *rows, **others) for each in days]
 

@@ -11,8 +11,8 @@ from few_marts import needed
 from log_days import put as put_log
 from looks import Row, day, row
 
-from warehouse.log.batch import ParsedLook
 from warehouse.log.events import naive
+from warehouse.log.parsed import ParsedFetch
 
 SOURCES = [
     ("aws_price_list", "AWS", "The price list", "live", 10, 72, "https://x.test"),
@@ -42,7 +42,7 @@ def chip(label: str, price: str, **others: object) -> Row:
     return row(None, price, **(named | others))
 
 
-def dated(each: ParsedLook, *days: float) -> ParsedLook:
+def dated(each: ParsedFetch, *days: float) -> ParsedFetch:
     """Return a look whose rows say when their prices began, as a history's rows do."""
     times = [naive(day(at)) for at in days]
     rows = each.rows.with_columns(
@@ -67,7 +67,7 @@ def differences(one: Path, other: Path) -> dict[str, list[Any]]:
     return {table: rows for table, rows in found.items() if rows}
 
 
-def n_taken_over(file: Path) -> int:
+def n_incremental_builds(file: Path) -> int:
     with duckdb.connect(str(file), read_only=True) as con:
-        (found,) = con.execute("select n_taken_over from meta.build").fetchone() or (0,)
+        (found,) = con.execute("select n_incremental_builds from meta.build").fetchone() or (0,)
     return int(found)

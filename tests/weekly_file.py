@@ -9,7 +9,7 @@ from pathlib import Path
 
 import kept
 import pytest
-from looks import ParsedLook, Row, day, row
+from looks import ParsedFetch, Row, day, row
 from purchase import SOURCES, seen
 
 from transform.models import MACROS, MARTS, create_formulas
@@ -36,7 +36,7 @@ def aws(p5: str = "80") -> list[Row]:
     return [row("p5.48xlarge", p5), *(row(name, "20") for name in ("p4d.24xlarge", "p4de.24xlarge", "g6.48xlarge"))]
 
 
-def first(at: float, *, pcie: str = "2.39", p5: str = "80", h200: str = "4", gone: bool = False) -> ParsedLook:
+def first(at: float, *, pcie: str = "2.39", p5: str = "80", h200: str = "4", gone: bool = False) -> ParsedFetch:
     """Return a look of the first source at everybody."""
     return seen(
         at, "aws_price_list", *aws(p5), chip("RunPod", pcie, "NVIDIA H100 PCIe", tier="secure"),
@@ -48,7 +48,7 @@ def first(at: float, *, pcie: str = "2.39", p5: str = "80", h200: str = "4", gon
     )  # fmt: skip
 
 
-def second(at: float, *, pcie: str) -> ParsedLook:
+def second(at: float, *, pcie: str) -> ParsedFetch:
     """Return a look of the second source, which has other words for the same chip."""
     return seen(at, "aws_spot_feed", chip("RunPod", pcie, "H100 PCIe", tier="secure"), scope="second")
 

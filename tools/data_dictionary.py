@@ -4,7 +4,7 @@
     python tools/data_dictionary.py --file data/prices.duckdb
 
 Tables and their columns are read from a file, made by a run over the offline archive where none is named; the words are
-those of warehouse/schema/columns.py, which are the file's own comments too.
+those of warehouse/schema/columns.csv, which are the file's own comments too.
 """
 
 import argparse
@@ -18,19 +18,25 @@ sys.path.insert(0, str(ROOT))
 
 import duckdb  # noqa: E402
 
-from warehouse.schema.columns import COLUMNS, FOCUS_COLUMNS, Column  # noqa: E402
+from warehouse.schema.columns import Column, columns, focus_columns  # noqa: E402
 from warehouse.schema.dictionary import DEPRECATED  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "data-dictionary.md"
 HEAD = """\
 # Data dictionary
 
-Made by `python tools/data_dictionary.py` from the published file and `warehouse/schema/columns.py`. The same words
+Made by `python tools/data_dictionary.py` from the published file and `warehouse/schema/columns.csv`. The same words
 stand in
 the file: in `mart.data_dictionary`, and as comments on tables and columns. A column means the same wherever its name
 stands. Amounts are in the unit given, times are UTC, and NULL is unknown, never 0.
 """
-KINDS = {"mart": "Tables", "int": "What they are made of", "core": "The log and its facts"}
+KINDS = {
+    "mart": "Tables",
+    "int": "What they are made of",
+    "ref": "Reference tables",
+    "focus": "FOCUS",
+    "core": "The log and its facts",
+}
 TABLES = """
 select schema_name, table_name as name, comment, null as parameters from duckdb_tables()
 where database_name = current_database()
@@ -78,9 +84,9 @@ def lines(file: Path) -> Iterator[str]:
                     yield f"```sql\n{example};\n```\n"
                 used.update(names)
     yield "## Columns\n"
-    yield from _table(column for name, column in sorted(COLUMNS.items()) if name in used)
+    yield from _table(column for name, column in sorted(columns().items()) if name in used)
     yield "\n## Columns of FOCUS SkuPrice\n"
-    yield from _table(column for name, column in FOCUS_COLUMNS.items() if name in used)
+    yield from _table(column for name, column in focus_columns().items() if name in used)
 
 
 def _table(columns: Iterator[Column]) -> Iterator[str]:

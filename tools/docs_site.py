@@ -130,7 +130,8 @@ def marts() -> dict[str, str]:
 
 def mart_page(head: str, row: str, columns: list[str], mart: Any) -> str:
     """Return the page of a mart: what a row is, its parameters, its columns with their units, and its SELECT."""
-    from warehouse.schema.columns import COLUMNS, FOCUS_COLUMNS
+    from warehouse.schema.columns import columns as declared
+    from warehouse.schema.columns import focus_columns
 
     lines = [f"# {head.partition('(')[0]}", "", f"A row: {row[0].lower() + row[1:] if row[1:2].islower() else row}", ""]
     if parameters := getattr(mart, "parameters", None):
@@ -145,7 +146,7 @@ def mart_page(head: str, row: str, columns: list[str], mart: Any) -> str:
         lines += ["", "```sql", f"from {head.partition('(')[0]}({call});", "```", ""]
     lines += ["## Columns", "", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
     for name in columns:
-        column = COLUMNS.get(name) or FOCUS_COLUMNS.get(name)
+        column = declared().get(name) or focus_columns().get(name)
         told = (column.type, column.unit, column.meaning) if column else ("", "", "what the name says")
         lines.append(f"| `{name}` | {' | '.join(map(_cell, told))} |")
     if mart is not None:

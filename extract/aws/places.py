@@ -12,8 +12,8 @@ from typing import Literal
 from extract.base import Context
 from warehouse.errors import SettingsError, SourceError
 
-Door = Literal["api", "bulk"]
-DOORS = ("auto", "api", "bulk")
+Access = Literal["api", "bulk"]
+ACCESS_VALUES = ("auto", "api", "bulk")
 
 PSEUDO_REGIONS = frozenset({"cn-north-1-pkx-1", "aws-cn-other"})
 """Entries of the indexes that are no regions: the first stands in the global index, the second in China's."""
@@ -70,9 +70,9 @@ def regions_among(names: list[str], ctx: Context, *, source: str) -> tuple[str, 
     return tuple(sorted({name for name in names if name} - PSEUDO_REGIONS))
 
 
-def door(settings: Mapping[str, object], *, source: str) -> Door:
-    """Return the door to take: the one that is set, else the API where there are credentials."""
-    match settings.get("door", "auto"):
+def access(settings: Mapping[str, object], *, source: str) -> Access:
+    """Return how to fetch: as the setting says, else the API where there are credentials."""
+    match settings.get("access", "auto"):
         case "api":
             return "api"
         case "bulk":
@@ -80,8 +80,8 @@ def door(settings: Mapping[str, object], *, source: str) -> Door:
         case "auto":
             return "api" if _has_credentials(_aws_environment()) else "bulk"
         case other:
-            hint = f"Allowed are {', '.join(DOORS)}"
-            raise SettingsError("unknown door", source=source, field="door", value=other, hint=hint)
+            hint = f"Allowed: {', '.join(ACCESS_VALUES)}"
+            raise SettingsError("unknown way of access", source=source, field="access", value=other, hint=hint)
 
 
 def _aws_environment() -> tuple[tuple[str, str], ...]:

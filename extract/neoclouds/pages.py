@@ -4,8 +4,8 @@ Class names change with every build of a site, and positions with every new colu
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from html.parser import HTMLParser
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from extract.neoclouds.answers import refusal
 from warehouse.documents import Document
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "-comment", "-text"})
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -44,16 +44,16 @@ class Page:
             raise refusal(self.source, f"expected UTF-8: {error.reason}", "body", document.body[:40]) from error
         lower = text.lower()
         self.is_excerpt = "<html" not in lower
-        if self.is_excerpt and (problem := _Balance.problem(text)):
-            raise refusal(self.source, f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
         if not self.is_excerpt and "<html" not in lower[:2000]:
             raise refusal(self.source, "expected an HTML page", "body", text[:80])
         if not self.is_excerpt and not lower.rstrip().endswith("</html>"):
             raise refusal(self.source, "the page was cut short: no </html> at its end", "body", text[-80:])
-        if _most_open(text) > MAX_OPEN:
+        if _max_open(text) > MAX_OPEN:
             raise refusal(self.source, f"more than {MAX_OPEN} elements left open", "body", text[:80])
         self.text = text
         self.tree: LexborHTMLParser = LexborHTMLParser(text)
+        if self.is_excerpt and (problem := _unbalanced(text, self.tree)):
+            raise refusal(self.source, f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
         self._nodes = list(self._visible(self.tree.root))
 
     def _visible(self, node: "LexborNode | None") -> Iterator["LexborNode"]:
@@ -160,51 +160,33 @@ class Section:
         return row, [text_of(cell) for cell in children(row)]
 
 
-def _most_open(text: str) -> int:
+def _max_open(text: str) -> int:
     """Return how many more elements a page opens than it closes, where they are most; at least as many as are open."""
-    depth = most = 0
+    depth = highest = 0
     for tag in _TAG.finditer(text):
         if tag[1]:
             depth = max(0, depth - 1)
         elif not tag[3] and tag[2].lower() not in VOID:
             depth += 1
-            most = max(most, depth)
-    return most
+            highest = max(highest, depth)
+    return highest
 
 
-class _Balance(HTMLParser):
-    """Follows the tags of an excerpt."""
+def _unbalanced(text: str, tree: "LexborHTMLParser") -> str:
+    """Return what is wrong with the tags of an excerpt; empty where every element is closed, and there is one.
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements = 0
-        self.stray = ""
-
-    @classmethod
-    def problem(cls, text: str) -> str:
-        """Return what is wrong with the tags of an excerpt; empty where every element is closed, and there is one."""
-        tags = cls()
-        tags.feed(text)
-        if tags.rawdata:
-            return "it ends within a tag"
-        if tags.stray or tags.open:
-            return f"</{tags.stray}> closes nothing" if tags.stray else f"<{tags.open[-1]}> is not closed"
-        return "" if tags.elements else "it has no element"
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements += 1
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements += 1
-
-    def handle_endtag(self, tag: str) -> None:
-        if self.open and self.open[-1] == tag:
-            self.open.pop()
-        elif tag not in VOID:
-            self.stray = self.stray or tag
+    The parser closes what was left open and drops end tags that close nothing: then the end tags of the tree are not
+    those of the text.
+    """
+    tags = [(tag[1] or tag[3], tag[2].lower()) for tag in _TAG.finditer(text)]
+    if not tags:
+        return "it has no element"
+    if not text.rstrip().endswith(">"):
+        return "it ends within a tag"
+    written = Counter(name for is_end, name in tags if is_end)
+    read = Counter(tag[2].lower() for tag in _TAG.finditer(tree.html or "") if tag[1])
+    wrong = sorted(name for name in {name for _, name in tags} - VOID if written[name] != read[name])
+    return f"{written[wrong[0]]} end tags of <{wrong[0]}>, expected {read[wrong[0]]}" if wrong else ""
 
 
 def children(node: "LexborNode") -> "list[LexborNode]":

@@ -18,7 +18,7 @@ from email.utils import format_datetime
 from typing import Any, Protocol
 
 from flows.alerts.text import Message
-from flows.config.mail_settings import MailSettings
+from flows.config.settings import CHAT_ADDRESSES, MailSettings
 from flows.mail.sending import Post, Refused, Uncertain
 from reports.weekly.mail import header
 from warehouse.errors import SettingsError
@@ -104,7 +104,6 @@ class ChatChannel:
 def chat(url: str, *, number: int) -> ChatChannel:
     """Return the channel of one address. Raises SettingsError, which names its place in the list alone."""
     from extract.web import certificates
-    from flows.config.alert_settings import URLS
 
     certificates.share()
     with _overheard():
@@ -113,9 +112,9 @@ def chat(url: str, *, number: int) -> ChatChannel:
         try:
             plugin = apprise.Apprise.instantiate(url, suppress_exceptions=False)
         except Exception as error:  # noqa: BLE001 (plugins raise what they like, and what they say may hold the secret)
-            raise _unknown(URLS, number, type(error).__name__) from None
+            raise _unknown(CHAT_ADDRESSES, number, type(error).__name__) from None
     if plugin is None:
-        raise _unknown(URLS, number, "unknown service")
+        raise _unknown(CHAT_ADDRESSES, number, "unknown service")
     # What is too long for a service is cut, as one message is promised; the title has the counts.
     plugin.overflow_mode = apprise.OverflowMode.TRUNCATE
     digest = hashlib.sha256(url.encode()).hexdigest()[:12]

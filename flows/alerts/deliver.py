@@ -7,25 +7,23 @@ arrived is not.
 """
 
 import logging
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from flows.config.settings import Settings
+from flows.config.settings import CHAT_ADDRESSES, Settings
 from warehouse.errors import ChipledgerError, SettingsError
 
 if TYPE_CHECKING:
     from flows.alerts.channels import Channel
     from flows.alerts.findings import State
     from flows.alerts.text import Message
-    from flows.config.alert_settings import AlertSettings
+    from flows.config.settings import AlertSettings
     from flows.shared.append_log import Lines
 
 LOG = logging.getLogger(__name__)
 RECORD = "alerts.jsonl"
-URLS = "CHIPLEDGER_ALERT_URLS"
 LONGEST_ERROR = 200
 
 Clock = Callable[[], datetime]
@@ -49,14 +47,14 @@ class Outcome:
         return not self.failed and not self.uncertain
 
 
-def is_wanted(settings: Settings, environ: Mapping[str, str]) -> bool:
+def is_wanted(settings: Settings) -> bool:
     """Return whether anything is set up at all; what is not set up costs nothing."""
-    return bool(settings.alerts or environ.get(URLS, "").strip())
+    return settings.alerts.is_set or bool(settings.chat_urls())
 
 
 def after_run(settings: Settings, *, clock: Clock) -> None:
     """Send alerts after a run. A failure is a warning and leaves the outcome of the run unchanged."""
-    if not is_wanted(settings, os.environ) or not (settings.data_dir / "prices.duckdb").exists():
+    if not is_wanted(settings) or not (settings.data_dir / "prices.duckdb").exists():
         return
     import duckdb
 
@@ -76,11 +74,10 @@ def send_due(settings: Settings, *, clock: Clock, channels: "Sequence[Channel] |
     """
     from flows.alerts import findings
     from flows.alerts import text as alert_words
-    from flows.config import alert_settings
     from flows.shared.append_log import Lines, locked
 
-    chosen = alert_settings.read(settings)
-    channels = channels_of(settings, os.environ) if channels is None else channels
+    chosen = settings.alerts
+    channels = channels_of(settings) if channels is None else channels
     outcome = Outcome()
     with locked(settings.data_dir / "alerts.lock", who="sends alerts"):
         record = Lines(path=settings.data_dir / RECORD, needed=("what", "at"))
@@ -112,10 +109,9 @@ def preview(settings: Settings, *, clock: Clock) -> "tuple[list[str], list[Messa
     """
     from flows.alerts import findings
     from flows.alerts import text as alert_words
-    from flows.config import alert_settings
     from flows.shared.append_log import Lines
 
-    chosen = alert_settings.read(settings)
+    chosen = settings.alerts
     record = Lines(path=settings.data_dir / RECORD, needed=("what", "at"))
     state, now = findings.read_state(record.entries()), clock()
     built_at, found = _find(settings, chosen, state, now)
@@ -132,20 +128,21 @@ def preview(settings: Settings, *, clock: Clock) -> "tuple[list[str], list[Messa
     return [entry["kind"] for entry in added if entry["what"] == "baseline"], messages
 
 
-def channels_of(settings: Settings, environ: Mapping[str, str]) -> "list[Channel]":
+def channels_of(settings: Settings) -> "list[Channel]":
     """Return all recipients. Raises SettingsError where there is none, or an address is wrong."""
     from flows.alerts.channels import MailChannel, chat
-    from flows.config import alert_settings
     from flows.mail import sending
 
-    to, urls = alert_settings.read(settings).to, alert_settings.urls(environ)
+    to, urls = settings.alerts.to, settings.chat_urls()
     if not to and not urls:
         raise SettingsError(
-            "alerts have no recipient", field="alerts.to", hint=f"Set mail addresses, or chat services in {URLS}"
+            "alerts have no recipient",
+            field="alerts.to",
+            hint=f"Set mail addresses, or chat services in {CHAT_ADDRESSES}",
         )
     made: list[Channel] = []
     if to:
-        post = alert_settings.mail_of(settings, environ)
+        post = settings.mail_to_send(to=to)
         made += [MailChannel(to=address, chosen=post, post=sending.post_of(post)) for address in to]
     return made + [chat(url, number=number) for number, url in enumerate(urls, start=1)]
 
@@ -175,7 +172,7 @@ def _find(settings: Settings, chosen: "AlertSettings", state: "State", now: date
         now=now,
         least=chosen.change_percent / 100,
         stale_days=chosen.stale_days,
-        watched=chosen.watches,
+        watched=chosen.matches,
     )
 
 

@@ -13,15 +13,14 @@ from pathlib import Path
 
 import duckdb
 
-from flows.collect import ingest, steps
-from flows.config import ranking_settings
-from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_of, place_of
+from flows.collect import ingest, publisher, steps
+from flows.config.settings import RankingSettings, Settings
 from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, transfer
 from warehouse.lake.place import Place
 from warehouse.lake.transfer import POSITION, Landed
+from warehouse.landing import packs
 from warehouse.landing.folder import Landing
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
@@ -69,7 +68,7 @@ def migrate(
 
     Whoever else writes the source has to stop: that nobody did is looked at in the end.
     """
-    places = place_of(source), place_of(target)
+    places = source.place(), target.place()
     _refuse_same(*places)
     now = clock()
     with (
@@ -77,7 +76,9 @@ def migrate(
         db.open_log(places[0], wait_seconds=source.wait_seconds) as old,
         db.open_log(places[1], wait_seconds=target.wait_seconds) as new,
     ):
-        landings = landing_of(source), landing_of(target)
+        landings = source.landing(), target.landing()
+        if not places[0].is_shared:
+            packs.unpack(landings[0])
         is_elsewhere = str(landings[0].place) != str(landings[1].place)
         _refuse_unloaded(old, landings[0])
         transfer.refuse_full(new, places[1].url)
@@ -96,7 +97,7 @@ def migrate(
         log = _compared(old, new, without=(POSITION,) if landed else ())
         watch.note("comparison")
         progress("publishing both")
-        published, file = _published(old, new, places, now, ranking_settings.of(target))
+        published, file = _published(old, new, places, now, target.ranking)
         watch.note("publishing")
         _refuse_unloaded(old, landings[0])
         if ducklake.of(new) is None:
@@ -174,7 +175,7 @@ def _published(
     new: duckdb.DuckDBPyConnection,
     places: tuple[Place, Place],
     now: datetime,
-    ranking: ranking_settings.RankingSettings,
+    ranking: RankingSettings,
 ) -> tuple[dict[str, TableHash], Path]:
     """Publish both logs with one clock, the source's beside, and return what both say, and the target's file."""
     with ExitStack() as after:
@@ -187,8 +188,8 @@ def _published(
             row = con.execute("select current_setting('threads')").fetchone()
             con.execute("set threads = 1")
             after.callback(con.execute, f"set threads = {row[0] if row else 1}")
-        was = _hashes(steps.publish_log(old, scratch, now, ranking=ranking))
-        file = steps.publish_log(new, places[1].data_dir, now, ranking=ranking)
+        was = _hashes(publisher.publish_log(old, scratch, now, ranking=ranking))
+        file = publisher.publish_log(new, places[1].data_dir, now, ranking=ranking)
         found = _hashes(file)
     _refuse_differing(was, found, "published file")
     return found, file

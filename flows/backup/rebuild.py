@@ -14,12 +14,11 @@ from pathlib import Path
 import duckdb
 
 from flows.backup import retention
-from flows.collect import ingest, steps
-from flows.config import ranking_settings
-from flows.config.ranking_settings import RankingSettings
-from flows.config.settings import Settings
+from flows.collect import ingest, publisher, steps
+from flows.config.settings import RankingSettings, Settings
 from warehouse import disk
 from warehouse.errors import ChipledgerError
+from warehouse.landing import packs
 from warehouse.landing.folder import Landing
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
@@ -79,7 +78,7 @@ def rebuild(
     progress: steps.Progress = lambda message: None,
 ) -> Rebuilt:
     """Make the log anew and put it into use where it equals the old one, or with `accept`. Raises ChipledgerError."""
-    data_dir, ranking = settings.data_dir, ranking_settings.of(settings)
+    data_dir, ranking = settings.data_dir, settings.ranking
     now = clock()
     with (
         disk.faults(data_dir),
@@ -87,6 +86,7 @@ def rebuild(
         _folder(data_dir / ".rebuild") as scratch,
     ):
         landing = Landing(data_dir / "landing")
+        unpacked = packs.unpack(landing)
         if not landing.parts():
             raise ChipledgerError(
                 "there is no journal to rebuild from",
@@ -97,9 +97,9 @@ def rebuild(
         with _opened(scratch / NEW) as con:
             results, notes = ingest.catch_up(con, landing)
             progress("publishing the new log")
-            new = steps.publish_log(con, scratch, now, ranking=ranking)
+            new = publisher.publish_log(con, scratch, now, ranking=ranking)
             con.execute("checkpoint")  # all of it in the one file that is moved
-        made = Rebuilt(after=_hashes(new), notes=notes, n_looks=len(results))
+        made = Rebuilt(after=_hashes(new), notes=[*unpacked, *notes], n_looks=len(results))
         in_use = data_dir / db.FILE_NAME
         if in_use.exists():
             progress("publishing the log in use")
@@ -127,7 +127,7 @@ def _published(
     with _opened(log) as con:
         with suppress(ChipledgerError):  # of a journal that was cut: what the log says by itself is compared
             ingest.catch_up(con, landing)
-        return _hashes(steps.publish_log(con, folder, now, ranking=ranking))
+        return _hashes(publisher.publish_log(con, folder, now, ranking=ranking))
 
 
 @contextmanager

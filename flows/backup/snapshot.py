@@ -161,8 +161,8 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
         set_aside = _swap(scratch, data_dir, [path for path in there if path.name in OWN], clock())
     with steps.open_run(settings, clock=clock) as one:
         one.load()
-        one.publish()
-        one.report()
+        one.publisher.publish()
+        one.publisher.report()
         return Restored(manifest=manifest, set_aside=set_aside, summary=one.summary)
 
 

@@ -1,11 +1,10 @@
 """The command `alert`: sends news to the recipients of [alerts]."""
 
 import sys
-from collections.abc import Callable
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 
 
@@ -13,7 +12,7 @@ from flows.shared import output
 @click.option("--dry-run", is_flag=True, help="Print what would be sent; send and record nothing.")
 @output.JSON
 @click.pass_obj
-def alert(read: Callable[[], Settings], *, dry_run: bool, in_json: bool) -> None:
+def alert(read: Reader, *, dry_run: bool, in_json: bool) -> None:
     """Tell what is news: list prices that moved, new chips, stale sources, claims with another verdict.
 
     `run` does the same at its end. The first time sets the baseline; no channel gets the same item twice.

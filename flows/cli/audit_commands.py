@@ -1,11 +1,10 @@
 """The command `audit`: what is written about prices, throughput and savings, and whether it holds."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 
 
@@ -21,7 +20,7 @@ from flows.shared import output
     "--json", "in_json", is_flag=True, help="Print one JSON object a claim and line, errors as JSON on stderr."
 )
 @click.pass_obj
-def audit(read: Callable[[], Settings], *, file: Path | None, article: str | None, in_json: bool) -> None:
+def audit(read: Reader, *, file: Path | None, article: str | None, in_json: bool) -> None:
     """Check published claims against bounds, their own arithmetic, price history and measurements.
 
     Each has a verdict as of its date and one as of today: consistent, stale, inconsistent, physically_impossible or
@@ -30,7 +29,7 @@ def audit(read: Callable[[], Settings], *, file: Path | None, article: str | Non
     with output.errors(in_json=in_json):
         from flows.decisions import audit as claims
 
-        found = claims.judged(read().published(), claims.read(file, article))
+        found = claims.judged(read.published(), claims.read(file, article))
     if in_json:
         output.json_lines([claims.as_object(one) for one in found])
         return

@@ -1,19 +1,20 @@
 """The commands `benchmark add`, `benchmark list` and `benchmark show`: what was measured, by others and by you."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import ChipledgerError
 
 if TYPE_CHECKING:
     from extract.benchmarks import BenchmarkIncomplete
     from flows.collect.benchmarks import Result
+    from flows.config.settings import Settings
 
 
 @click.group()
@@ -27,9 +28,7 @@ def benchmark() -> None:
 @click.option("--name", "label", help="What to call them. Default: each file's own name.")
 @output.JSON
 @click.pass_obj
-def add(
-    read: Callable[[], Settings], files: tuple[Path, ...], *, words: tuple[str, ...], label: str | None, in_json: bool
-) -> None:
+def add(read: Reader, files: tuple[Path, ...], *, words: tuple[str, ...], label: str | None, in_json: bool) -> None:
     """Add results of benchmark tools; what a file does not tell is asked for, or given with --set.
 
     Read are vLLM, SGLang, GenAI-Perf, AIPerf, LLMPerf, InferenceX, MLPerf LoadGen and MLPerf Training. A result that
@@ -67,12 +66,12 @@ def add(
 @click.option("--chip", help="Only on this chip, such as 'H100 SXM' or Trainium2.")
 @output.JSON
 @click.pass_obj
-def list_runs(read: Callable[[], Settings], *, model: str | None, chip: str | None, in_json: bool) -> None:
+def list_runs(read: Reader, *, model: str | None, chip: str | None, in_json: bool) -> None:
     """List what was measured: model, chip, rate of the whole system, evidence grade and source."""
     with output.errors(in_json=in_json):
         from flows.collect import benchmarks
 
-        rows = benchmarks.listed(read().published(), model=model, chip=chip)
+        rows = benchmarks.listed(read.published(), model=model, chip=chip)
     if in_json:
         output.echo(output.as_json(rows))
     elif rows:
@@ -85,12 +84,12 @@ def list_runs(read: Callable[[], Settings], *, model: str | None, chip: str | No
 @click.argument("throughput_id", type=int)
 @output.JSON
 @click.pass_obj
-def show(read: Callable[[], Settings], throughput_id: int, *, in_json: bool) -> None:
+def show(read: Reader, throughput_id: int, *, in_json: bool) -> None:
     """Show one run whole, with the document or the address that says so."""
     with output.errors(in_json=in_json):
         from flows.collect import benchmarks
 
-        row = benchmarks.shown(read().published(), throughput_id)
+        row = benchmarks.shown(read.published(), throughput_id)
     if in_json:
         output.echo(output.as_json(row))
         return
@@ -99,17 +98,17 @@ def show(read: Callable[[], Settings], throughput_id: int, *, in_json: bool) -> 
     output.echo(output.text_table([{"column": name, "value": value} for name, value in told.items()]))
 
 
-def _added(settings: Settings, understood: "list[Result]") -> dict[str, Any]:
+def _added(settings: "Settings", understood: "list[Result]") -> dict[str, Any]:
     """Land and load what was understood, and publish where anything is new."""
-    from flows.collect import benchmarks, steps
+    from flows.collect import importer, steps
 
     done: dict[str, Any] = {"added": [], "known": [], "file": None}
     with steps.open_run(settings) as one:
         for result in understood:
-            is_new = benchmarks.add(one, result)
+            is_new = importer.add_benchmark(one, result)
             done["added" if is_new else "known"].append(_shown(result))
         if done["added"]:
-            done["file"] = str(one.publish())
+            done["file"] = str(one.publisher.publish())
     return done
 
 

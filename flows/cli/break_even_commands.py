@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from flows.cli.cost_commands import POSITIVE, SHARE, Count
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import SettingsError
 
@@ -111,7 +111,7 @@ def _in_use(command: Command) -> Command:
 @_in_use
 @click.pass_obj
 def breakeven(
-    read: Callable[[], Settings],
+    read: Reader,
     /,
     *,
     start: str | None,
@@ -126,7 +126,6 @@ def breakeven(
     point of both sides. Where one side was not measured, the answer is what it would have to reach.
     """
     with output.errors(in_json=in_json):
-        from flows.config import decision_settings
         from flows.decisions import break_even as asking
         from flows.decisions import break_even_page as page
         from flows.decisions.break_even import Work
@@ -161,7 +160,7 @@ def breakeven(
             interactivity=asked["interactivity"],
             file=settings.published() if in_words else None,
             effort=asked["effort"],
-            regions=decision_settings.read(settings).regions,
+            regions=settings.decision.regions,
         )
     if in_json:
         output.echo(output.as_json(found))
@@ -190,7 +189,7 @@ def breakeven(
 @_in_use
 @click.pass_obj
 def makeorbuy(
-    read: Callable[[], Settings],
+    read: Reader,
     /,
     *,
     file: Path | None,
@@ -205,7 +204,6 @@ def makeorbuy(
     docs/break-even.md lists its columns, and what of AWS's price list counts. Machines are paid whole, all month.
     """
     with output.errors(in_json=in_json):
-        from flows.config import decision_settings
         from flows.decisions import bedrock as price_list
         from flows.decisions import break_even_page as page
         from flows.decisions import self_hosting as asking
@@ -227,7 +225,7 @@ def makeorbuy(
             input_per_output=asked["input_per_output"],
             cached_share=asked["cached_share"],
             use=_use(asked),
-            regions=decision_settings.read(settings).regions,
+            regions=settings.decision.regions,
         )
         if listed:
             found["bedrock"] = listed.as_dict()

@@ -1,11 +1,10 @@
 """The commands `chips` and `fit`: what chips are, what their power costs, and what fits on them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 
 UNITS = {"k": 1024, "K": 1024, "m": 1024**2, "M": 1024**2}
@@ -31,7 +30,7 @@ class Tokens(click.ParamType[int]):
 @click.option("--against", metavar="CHIP", help="Show each fact as a ratio to this chip's.")
 @output.JSON
 @click.pass_obj
-def chips(read: Callable[[], Settings], names: tuple[str, ...], *, against: str | None, in_json: bool) -> None:
+def chips(read: Reader, names: tuple[str, ...], *, against: str | None, in_json: bool) -> None:
     """Compare chips: peaks, memory, power, and what a unit of each costs under each purchase option.
 
     Peaks are dense. Where sources disagree, the figure that is computed with stands in the table and the others below.
@@ -39,7 +38,7 @@ def chips(read: Callable[[], Settings], names: tuple[str, ...], *, against: str 
     with output.errors(in_json=in_json):
         from flows.decisions import chips as asked
 
-        found = asked.compare(read().published(), names, base=against)
+        found = asked.compare(read.published(), names, base=against)
     if in_json:
         output.echo(output.as_json(found))
         return
@@ -58,15 +57,13 @@ def chips(read: Callable[[], Settings], names: tuple[str, ...], *, against: str 
 
 
 @click.command()
-@click.option("--model", required=True, help="A model of core.model, such as llama-3-70b.")
+@click.option("--model", required=True, help="A model of ref.model, such as llama-3-70b.")
 @click.option("--precision", help="Of the weights: bf16, fp8, fp4 ... Default: each chip's fastest.")
 @click.option("--context", type=Tokens(), default="8k", show_default=True, help="Tokens of one sequence.")
 @click.option("--batch", type=click.IntRange(min=1), default=1, show_default=True, help="Sequences in flight.")
 @output.JSON
 @click.pass_obj
-def fit(
-    read: Callable[[], Settings], *, model: str, precision: str | None, context: int, batch: int, in_json: bool
-) -> None:
+def fit(read: Reader, *, model: str, precision: str | None, context: int, batch: int, in_json: bool) -> None:
     """Say on which chips a model fits, on how many, with what headroom, and how fast they can generate at most.
 
     Bounds are physics, not forecasts: nothing measured is above them, and most of it is far below.
@@ -74,7 +71,7 @@ def fit(
     with output.errors(in_json=in_json):
         from flows.decisions import chips as asked
 
-        found = asked.fit(read().published(), model=model, precision=precision, context=context, batch=batch)
+        found = asked.fit(read.published(), model=model, precision=precision, context=context, batch=batch)
     if in_json:
         output.echo(output.as_json(found))
         return

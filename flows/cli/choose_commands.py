@@ -1,12 +1,12 @@
 """The commands `commitments` and `choose`: how much to commit to, and what wins where."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
 from flows.cli.cost_commands import Count
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 
 MONTHS = click.FloatRange(min=1, max=120)
@@ -20,20 +20,19 @@ SHOWN = 12
 @click.option("--horizon", type=MONTHS, help="Months to look ahead; whole years fit terms best [36].")
 @output.JSON
 @click.pass_obj
-def commitments(read: Callable[[], Settings], *, horizon: float | None, in_json: bool) -> None:
+def commitments(read: Reader, *, horizon: float | None, in_json: bool) -> None:
     """Say how many nodes of each line of the fleet to commit to, with the range, and what being wrong costs.
 
     Use and expectations are read from fleet.csv and the table [decision] of the settings: docs/commitments.md.
     """
     with output.errors(in_json=in_json):
-        from flows.config import decision_settings
         from flows.decisions import commitments as asked
 
         settings = read()
         found = asked.answer(
             settings.published(),
             settings.data_dir / PRIVATE_FILE,
-            decision_settings.read(settings),
+            settings.decision,
             horizon_months=horizon,
         )
     if in_json:
@@ -113,17 +112,16 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--price-days", type=click.FloatRange(min=0), help="Also rank prices last seen so many days ago, marked.")
 @output.JSON
 @click.pass_obj
-def choose(read: Callable[[], Settings], /, *, in_json: bool, **given: Any) -> None:
+def choose(read: Reader, /, *, in_json: bool, **given: Any) -> None:
     """Say which option is the cheapest feasible one for each workload, by how much, and what would change that.
 
     What is not given is read from the table [decision] of the settings: docs/choosing.md.
     """
     with output.errors(in_json=in_json):
-        from flows.config import decision_settings
         from flows.decisions import choose as asked
 
         settings = read()
-        found = asked.answer(settings.published(), asked.Query(**given), decision_settings.read(settings))
+        found = asked.answer(settings.published(), asked.Query(**given), settings.decision)
     if in_json:
         output.echo(output.as_json(found))
         return

@@ -1,16 +1,17 @@
 """The command `cost`: what a million tokens costs, what a training costs, and the number to beat."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
+    from flows.config.settings import Settings
     from flows.decisions.cost import Terms
     from flows.decisions.cost_added import Added
 
@@ -98,7 +99,7 @@ class Count(click.ParamType[float]):
 @output.JSON
 @click.pass_obj
 def cost(
-    read: Callable[[], Settings],
+    read: Reader,
     /,
     *,
     model: str | None,
@@ -138,7 +139,7 @@ def cost(
                 context=asked["context"],
                 accepted_tokens=asked["accepted_tokens"],
             )
-            found = asking.bare(question, terms, read().published() if chip and model else None)
+            found = asking.bare(question, terms, read.published() if chip and model else None)
             shown: Sequence[Mapping[str, Any]] = cost_page.sums(found)
         else:
             found, shown = _from_file(read, model, task, chip, asked, terms, everything=everything)
@@ -151,7 +152,7 @@ def cost(
 
 
 def _from_file(
-    read: Callable[[], Settings],
+    read: Reader,
     model: str | None,
     task: str,
     chip: str | None,
@@ -172,7 +173,7 @@ def _from_file(
         raise SettingsError(
             "--tokens goes with --task training, and it needs them", field="--tokens", value=asked["tokens"] or ""
         )
-    file = read().published()
+    file = read.published()
     if task == "training":
         mfu = None if asked["measured_only"] else asked["mfu"] or asking.ASSUMED_MFU
         found = asking.training(
@@ -198,15 +199,11 @@ def _from_file(
     return found, cost_page.shown(found, everything=everything)
 
 
-def _added(settings: Settings, additions: Sequence[str]) -> "tuple[Added, ...]":
+def _added(settings: "Settings", additions: Sequence[str]) -> "tuple[Added, ...]":
     """Return the costs beside the chips: those of the settings, and over them those of NAME=AMOUNT."""
     from flows.decisions.cost_added import ADDABLE, Added
 
-    found: dict[str, Added] = {}
-    if settings.costs:
-        from flows.config import cost_settings
-
-        found = {each.name: each for each in cost_settings.added(settings.costs)}
+    found: dict[str, Added] = {name: added for name, added in settings.costs if added is not None}
     for text in additions:
         name, _, amount = text.partition("=")
         try:

@@ -18,7 +18,7 @@ from flows.shared import output
 )
 @output.JSON
 def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
-    """Make the deployments of prefect.yaml on the server of PREFECT_API_URL, their work pool, and limits of fan-out.
+    """Make the deployments of prefect.yaml on the server of PREFECT_API_URL, and their work pool.
 
     Start it in the checkout that workers on this machine will run from. Once more is safe, and needed after a change of
     prefect.yaml; schedules chosen before are forgotten unless they are given again.
@@ -28,14 +28,11 @@ def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
 
         made = making.deploy(Path.cwd(), making.schedules(texts), environ=os.environ)
     if in_json:
-        told = {"pool": made.pool, "is_new_pool": made.is_new_pool, "schedules": dict(made.schedules)}
-        told["limits"] = dict(made.limits)
-        output.echo(output.as_json(told))
+        content = {"pool": made.pool, "is_new_pool": made.is_new_pool, "schedules": dict(made.schedules)}
+        output.echo(output.as_json(content))
         return
     output.echo(f"work pool {made.pool}: {'made' if made.is_new_pool else 'was there'}")
-    output.echo("deployed as in prefect.yaml: daily, weekly, backfill, collect, maintain")
+    output.echo("deployed as in prefect.yaml: daily, weekly, backfill, maintain")
     for name, cron in made.schedules.items():
         output.echo(f"schedule of {name}: {cron}" + ("" if cron == making.OFF else " UTC"))
-    for name, limit in made.limits.items():
-        output.echo(f"limit {name}: {limit}")
     output.echo(f"next: prefect worker start --pool {made.pool}")

@@ -1,11 +1,10 @@
 """`chipledger export`: the published file for other tools."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 
 SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx"}
@@ -27,7 +26,7 @@ SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx"}
 @output.JSON
 @click.pass_obj
 def export(
-    read: Callable[[], Settings],
+    read: Reader,
     target: Path,
     *,
     form: str | None,
@@ -47,7 +46,7 @@ def export(
     with output.errors(in_json=in_json):
         from flows.export import exporting as exports
 
-        file = read().published()
+        file = read.published()
         if kind == "focus-sku-price":
             written = exports.focus(file, target, force=force)
         elif kind == "skypilot":

@@ -1,14 +1,13 @@
 """The commands `fleet`, `fleet import` and `fleet check`: what the user's own machines cost."""
 
 import sys
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 
 
@@ -43,7 +42,7 @@ def fleet(ctx: click.Context, *, since: datetime | None, renewals: bool, in_json
 @fleet.command()
 @output.JSON
 @click.pass_obj
-def check(read: Callable[[], Settings], *, in_json: bool) -> None:
+def check(read: Reader, *, in_json: bool) -> None:
     """Name lines without a price, rules that count for nothing, and commitments without an end; exit 1 for lines."""
     with output.errors(in_json=in_json):
         from flows.private import fleet as asked

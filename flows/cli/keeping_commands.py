@@ -1,13 +1,12 @@
-"""The commands `backup`, `restore`, `rebuild`, `compact` and `document`: keeping what was learnt, for years."""
+"""The commands `backup`, `restore`, `rebuild` and `document`."""
 
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 
 
@@ -21,18 +20,17 @@ from flows.shared import output
 )
 @output.JSON
 @click.pass_obj
-def backup(read: Callable[[], Settings], *, target: Path, settings_file: Path | None, in_json: bool) -> None:
+def backup(read: Reader, *, target: Path, settings_file: Path | None, in_json: bool) -> None:
     """Back up what cannot be made again into TARGET: a new folder, or a file ending in .tar.zst or .tar.gz.
 
     It holds the log, the landing folder and the records of what was sent, and is read back before it gets its name.
     """
     with output.errors(in_json=in_json):
         from flows.backup import snapshot as backups
-        from flows.config.warehouse_settings import refuse_shared
 
         chosen = read()
-        refuse_shared(
-            chosen, "backup", hint="Back up catalogue and bucket (docs/warehouse-shared.md), or `migrate` into a file"
+        chosen.require_own_files(
+            "backup", hint="Back up catalogue and bucket (docs/warehouse-shared.md), or `migrate` into a file"
         )
         made = backups.back_up(chosen, target, settings_file=settings_file)
     told = {"path": made.path, "bytes": made.n_bytes, "made_at": made.manifest.made_at}
@@ -46,13 +44,12 @@ def backup(read: Callable[[], Settings], *, target: Path, settings_file: Path | 
 @click.option("--check", is_flag=True, help="Only read the backup and check every hash; change nothing.")
 @output.JSON
 @click.pass_obj
-def restore(read: Callable[[], Settings], *, source: Path, force: bool, check: bool, in_json: bool) -> None:
+def restore(read: Reader, *, source: Path, force: bool, check: bool, in_json: bool) -> None:
     """Put a backup into an empty data directory and publish it; every hash is checked before anything is moved."""
     with output.errors(in_json=in_json):
         import tempfile
 
         from flows.backup import snapshot as backups
-        from flows.config.warehouse_settings import refuse_shared
 
         if check:
             with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +58,9 @@ def restore(read: Callable[[], Settings], *, source: Path, force: bool, check: b
             lines = [f"{len(manifest.items)} files of {manifest.made_at}: every hash is right, and so is the log"]
         else:
             chosen = read()
-            refuse_shared(chosen, "restore", hint="Restore into an empty data directory, then `chipledger migrate` it")
+            chosen.require_own_files(
+                "restore", hint="Restore into an empty data directory, then `chipledger migrate` it"
+            )
             done = backups.restore(chosen, source, force=force)
             told = {"made_at": done.manifest.made_at, "files": len(done.manifest.items)}
             told |= {"set_aside": done.set_aside, "file": done.summary.file, "report": done.summary.report}
@@ -73,19 +72,18 @@ def restore(read: Callable[[], Settings], *, source: Path, force: bool, check: b
 @click.option("--accept", is_flag=True, help="Use the new log even where it differs; the old one is set aside.")
 @output.JSON
 @click.pass_obj
-def rebuild(read: Callable[[], Settings], *, accept: bool, in_json: bool) -> None:
+def rebuild(read: Reader, *, accept: bool, in_json: bool) -> None:
     """Make the log anew from the landing folder, compare it with the one in use, and swap it in where they are equal.
 
     Prints a hash of each table of core and mart. Exit code 1 where they differ: then the log in use stays.
     """
     with output.errors(in_json=in_json):
         from flows.backup import rebuild as rebuilding
-        from flows.config.warehouse_settings import refuse_shared
         from warehouse.log import content
 
         chosen = read()
-        refuse_shared(
-            chosen, "rebuild", hint="`chipledger build` over an empty schema makes the log anew from what was landed"
+        chosen.require_own_files(
+            "rebuild", hint="`chipledger build` over an empty schema makes the log anew from what was landed"
         )
         with output.progress(quiet=in_json) as progress:
             done = rebuilding.rebuild(chosen, accept=accept, progress=progress)
@@ -106,39 +104,16 @@ def rebuild(read: Callable[[], Settings], *, accept: bool, in_json: bool) -> Non
 
 
 @click.command()
-@output.JSON
-@click.pass_obj
-def compact(read: Callable[[], Settings], *, in_json: bool) -> None:
-    """Pack old documents together and remove old pages of single days, as [retention] says; `run` does it, too.
-
-    No document is deleted: packs hold the same bytes under the same hashes.
-    """
-    with output.errors(in_json=in_json):
-        from flows.backup import retention
-        from flows.collect import steps
-        from flows.config.warehouse_settings import refuse_shared
-        from warehouse import disk
-        from warehouse.log import db
-
-        chosen = read()
-        refuse_shared(chosen, "compact", hint="`chipledger maintain` keeps a shared warehouse small")
-        with disk.faults(chosen.data_dir), db.locked(chosen.data_dir, wait_seconds=chosen.wait_seconds):
-            kept = retention.keep_house(chosen, steps.utc_now(), thoroughly=True)
-    output.echo(output.as_json(asdict(kept)) if in_json else "\n".join(kept.lines()) or "nothing is old enough")
-
-
-@click.command()
 @click.argument("sha256")
 @click.pass_obj
-def document(read: Callable[[], Settings], *, sha256: str) -> None:
+def document(read: Reader, *, sha256: str) -> None:
     """Print a landed document, byte for byte, by the hash that stands beside each price."""
     with output.errors(in_json=False):
         import re
 
-        from flows.config.warehouse_settings import landing_of
         from warehouse.errors import ChipledgerError
 
         if not re.fullmatch(r"[0-9a-f]{64}", sha256):
             raise ChipledgerError("not a SHA-256", field="sha256", value=sha256, hint="64 digits of 0-9 and a-f")
-        body = landing_of(read()).body(sha256)
+        body = read().landing().body(sha256)
     sys.stdout.buffer.write(body)

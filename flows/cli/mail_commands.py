@@ -1,14 +1,17 @@
 """The commands `report` and `mail`: the pages of a day and of a week, and the weekly mail."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
+
+if TYPE_CHECKING:
+    from flows.config.settings import Settings
 
 WEEK = click.option("--week", metavar="2025-W26", help="ISO week. Default: the last one that was over.")
 KNOWN_THEN = click.option(
@@ -42,7 +45,7 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
 @KNOWN_THEN
 @output.JSON
 @click.pass_obj
-def weekly(read: Callable[[], Settings], *, week: str | None, known_then: bool, in_json: bool) -> None:
+def weekly(read: Reader, *, week: str | None, known_then: bool, in_json: bool) -> None:
     """Write the page of a week, Monday to Sunday, UTC, and print where it is."""
     with output.errors(in_json=in_json):
         from flows.mail import weekly_steps
@@ -59,9 +62,7 @@ def weekly(read: Callable[[], Settings], *, week: str | None, known_then: bool, 
 @click.option("--again", is_flag=True, help="Send to those, too, to whom a sending broke off and may have arrived.")
 @output.JSON
 @click.pass_obj
-def mail(
-    read: Callable[[], Settings], *, week: str | None, known_then: bool, dry_run: bool, again: bool, in_json: bool
-) -> None:
+def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, again: bool, in_json: bool) -> None:
     """Send the weekly mail to everybody in [mail] who does not have it yet.
 
     The same week is never sent twice to the same person; what failed is sent again by the next call.

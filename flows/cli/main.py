@@ -30,12 +30,13 @@ from flows.cli import (
     settings_commands,
     shared_commands,
 )
-from flows.config import settings
+from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
     from flows.collect.summary import Summary
+    from flows.config.settings import Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -65,7 +66,7 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbos
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[lines])
     # Its lines name neither address nor cause; the error that ends the retries does.
     logging.getLogger("stamina").setLevel(logging.INFO if verbose else logging.ERROR)
-    ctx.obj = lambda: settings.read(file, data_dir=data_dir)
+    ctx.obj = Reader(file, data_dir)
 
 
 main.add_command(audit_commands.audit)
@@ -91,7 +92,6 @@ main.add_command(export_commands.export)
 main.add_command(keeping_commands.backup)
 main.add_command(keeping_commands.restore)
 main.add_command(keeping_commands.rebuild)
-main.add_command(keeping_commands.compact)
 main.add_command(keeping_commands.document)
 main.add_command(shared_commands.migrate)
 main.add_command(shared_commands.maintain)
@@ -104,7 +104,7 @@ main.add_command(shared_commands.maintain)
 @output.JSON
 @click.pass_obj
 def run(
-    read: Callable[[], settings.Settings],
+    read: Reader,
     *,
     offline: bool,
     wait_seconds: float | None,
@@ -131,16 +131,14 @@ def run(
 @_selection
 @output.JSON
 @click.pass_obj
-def collect(
-    read: Callable[[], settings.Settings], *, names: tuple[str, ...], scopes: tuple[str, ...], in_json: bool
-) -> None:
+def collect(read: Reader, *, names: tuple[str, ...], scopes: tuple[str, ...], in_json: bool) -> None:
     """Fetch present prices, load and publish them; no report."""
     with output.errors(in_json=in_json):
         from flows.collect import steps
 
         chosen = _chosen(read(), names, None)
         with output.progress(quiet=in_json) as progress, steps.open_run(chosen, progress=progress) as one:
-            one.fetch_all(one.plan(one.sources(names), scopes))
+            one.collect(names, scopes)
             summary = one.finish(report=False)
     _print_summary(summary, in_json=in_json)
 
@@ -148,7 +146,7 @@ def collect(
 @main.command()
 @output.JSON
 @click.pass_obj
-def build(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
+def build(read: Reader, *, in_json: bool) -> None:
     """Load what was landed and not yet loaded, and publish."""
     with output.errors(in_json=in_json):
         from flows.collect import steps
@@ -156,7 +154,7 @@ def build(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
         chosen = read()
         with output.progress(quiet=in_json) as progress, steps.open_run(chosen, progress=progress) as one:
             one.load()
-            one.publish()
+            one.publisher.publish()
             summary = one.summary
     _print_summary(summary, in_json=in_json, judge=False)
 
@@ -189,12 +187,12 @@ def quarantine() -> None:
 @click.option("--all", "everything", is_flag=True, help="The settled ones too.")
 @output.JSON
 @click.pass_obj
-def list_quarantine(read: Callable[[], settings.Settings], *, everything: bool, in_json: bool) -> None:
+def list_quarantine(read: Reader, *, everything: bool, in_json: bool) -> None:
     """List refused rows: what, where, why."""
     with output.errors(in_json=in_json):
         from flows.shared import query
 
-        rows = query.refused(read().published(), everything=everything)
+        rows = query.refused(read.published(), everything=everything)
     if in_json:
         output.echo(output.as_json(rows))
     else:
@@ -206,14 +204,14 @@ def _decision(decision: str, explanation: str) -> None:
     @click.argument("quarantine_ids", type=int, nargs=-1, required=True)
     @output.JSON
     @click.pass_obj
-    def command(read: Callable[[], settings.Settings], *, quarantine_ids: tuple[int, ...], in_json: bool) -> None:
+    def command(read: Reader, *, quarantine_ids: tuple[int, ...], in_json: bool) -> None:
         with output.errors(in_json=in_json):
             from flows.collect import steps
 
             with steps.open_run(read()) as one:
                 for quarantine_id in quarantine_ids:
                     one.decide(quarantine_id, decision)
-                one.publish()
+                one.publisher.publish()
                 summary = one.summary
         _print_summary(summary, in_json=in_json, judge=False)
 
@@ -226,21 +224,21 @@ _decision("refuse", "Leave rows of these ids out for good.")
 @click.argument("files", type=click.Path(path_type=Path, exists=True, dir_okay=False), nargs=-1, required=True)
 @output.JSON
 @click.pass_obj
-def import_files(read: Callable[[], settings.Settings], *, files: tuple[Path, ...], in_json: bool) -> None:
+def import_files(read: Reader, *, files: tuple[Path, ...], in_json: bool) -> None:
     """Import past prices from CSV files of observations, any number of times, in any order.
 
     docs/importing.md lists the columns.
     """
     with output.errors(in_json=in_json):
-        from flows.collect import steps
+        from flows.collect import importer, steps
 
         with steps.open_run(read()) as one:
             for file in files:
-                one.land_import(file)
+                importer.land_file(one, file)
             one.load()
             summary = one.summary
             if summary.fresh:
-                one.publish()
+                one.publisher.publish()
     _print_summary(summary, in_json=in_json)
 
 
@@ -251,19 +249,17 @@ def import_files(read: Callable[[], settings.Settings], *, files: tuple[Path, ..
 @click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="Last day, UTC. Default: the archive's last.")
 @output.JSON
 @click.pass_obj
-def backfill(
-    read: Callable[[], settings.Settings], *, name: str, scopes: tuple[str, ...], since: Any, until: Any, in_json: bool
-) -> None:
+def backfill(read: Reader, *, name: str, scopes: tuple[str, ...], since: Any, until: Any, in_json: bool) -> None:
     """Collect past prices from a provider's own archive; `aws` stands for aws_price_list.
 
     A version fetched before is not fetched again, so a backfill that was broken off goes on where it stopped.
     """
     with output.errors(in_json=in_json):
-        from flows.collect import steps
+        from flows.collect import importer, steps
 
         source = _known_source({"aws": "aws_price_list"}.get(name, name))
         with output.progress(quiet=in_json) as progress, steps.open_run(read(), progress=progress) as one:
-            one.backfill(source, scopes, since=since, until=until)
+            importer.backfill(one, source, scopes, since=since, until=until)
             summary = one.finish(report=False)
     _print_summary(summary, in_json=in_json)
 
@@ -271,7 +267,7 @@ def backfill(
 @main.command()
 @output.JSON
 @click.pass_obj
-def sources(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
+def sources(read: Reader, *, in_json: bool) -> None:
     """List the sources: what each is, whether it is on, how old its prices may be."""
     with output.errors(in_json=in_json):
         from extract import SOURCES
@@ -297,7 +293,7 @@ def sources(read: Callable[[], settings.Settings], *, in_json: bool) -> None:
 @click.option("--offline", is_flag=True, help="Ask nobody: leave out network, credentials and servers.")
 @output.JSON
 @click.pass_obj
-def doctor(read: Callable[[], settings.Settings], *, offline: bool, in_json: bool) -> None:
+def doctor(read: Reader, *, offline: bool, in_json: bool) -> None:
     """Check files, credentials, network, clock and servers, and say what to do about what is wrong."""
     with output.errors(in_json=in_json):
         from flows.doctor import checks
@@ -309,12 +305,10 @@ def doctor(read: Callable[[], settings.Settings], *, offline: bool, in_json: boo
     sys.exit(output.FAILED if examine_row.has_failed(rows) else 0)
 
 
-def _chosen(chosen: settings.Settings, names: tuple[str, ...], wait_seconds: float | None) -> settings.Settings:
-    from dataclasses import replace
-
+def _chosen(chosen: "Settings", names: tuple[str, ...], wait_seconds: float | None) -> "Settings":
     for name in names:
         _known_source(name)
-    return chosen if wait_seconds is None else replace(chosen, wait_seconds=wait_seconds)
+    return chosen if wait_seconds is None else chosen.replace(wait_seconds=wait_seconds)
 
 
 def _known_source(name: str) -> Any:

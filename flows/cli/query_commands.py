@@ -3,15 +3,18 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import ChipledgerError, visible
+
+if TYPE_CHECKING:
+    from flows.config.settings import Settings
 
 SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 """What the name of an output file says of its format."""
@@ -40,7 +43,7 @@ SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 @output.JSON
 @click.pass_obj
 def query(
-    read: Callable[[], Settings],
+    read: Reader,
     sql: str | None,
     *,
     as_of: datetime | None,
@@ -65,7 +68,7 @@ def query(
 
         listed = ask.EVERY_TABLE if list_all else ask.TABLES
         text = listed if list_tables or not sql else sys.stdin.read() if sql == "-" else sql
-        file = read().published() if as_of is None else _published_by(read(), as_of)
+        file = read.published() if as_of is None else _published_by(read(), as_of)
         if list_tables and form == "table" and target is None:
             for line in ask.listed(file, text, timeout=timeout):
                 output.echo(line)
@@ -80,12 +83,11 @@ def query(
             ask.save(file, text, target, form=form, timeout=timeout, force=force)
 
 
-def _published_by(chosen: Settings, moment: datetime) -> Path:
+def _published_by(chosen: "Settings", moment: datetime) -> Path:
     """Return the file that was in force at a moment, naive UTC; say which one it is."""
-    from flows.config.warehouse_settings import place_of
     from warehouse.lake import publication
 
-    place = place_of(chosen)
+    place = chosen.place()
     if not place.is_shared:
         raise ChipledgerError(
             "one file keeps no earlier publications",
@@ -102,10 +104,10 @@ def _published_by(chosen: Settings, moment: datetime) -> Path:
 @click.command("open")
 @click.option("--ui", "in_browser", is_flag=True, help="DuckDB's UI in the browser, even where its shell is installed.")
 @click.pass_obj
-def open_file(read: Callable[[], Settings], *, in_browser: bool) -> None:
+def open_file(read: Reader, *, in_browser: bool) -> None:
     """Open the published file, read-only, in DuckDB's shell, or in its UI where there is no shell."""
     with output.errors(in_json=False):
-        file = read().published().resolve()
+        file = read.published().resolve()
         shell = None if in_browser else shutil.which("duckdb")
         if shell:
             # The shell on PATH and the published file, by its full path: no word of it is an option.

@@ -1,12 +1,11 @@
 """The command `mcp`: the read API for programs."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import SettingsError
 
@@ -33,7 +32,7 @@ class Address(click.ParamType[tuple[str, int]]):
 @click.command()
 @click.option("--http", "address", type=Address(), metavar="[HOST:]PORT", help="Answer over HTTP on this machine.")
 @click.pass_obj
-def mcp(read: Callable[[], Settings], *, address: tuple[str, int] | None) -> None:
+def mcp(read: Reader, *, address: tuple[str, int] | None) -> None:
     """Answer programs: a read-only server of the Model Context Protocol over the published file.
 
     On stdin and stdout, or with --http at /mcp of an address of this machine. It needs neither network nor credentials.

@@ -1,12 +1,11 @@
 """The commands `migrate` and `maintain`: into a warehouse that several machines share, out of it, and its upkeep."""
 
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from flows.config.settings import Settings
+from flows.config import Reader
 from flows.shared import output
 
 
@@ -24,7 +23,7 @@ from flows.shared import output
 @output.JSON
 @click.pass_obj
 def migrate(
-    read: Callable[[], Settings],
+    read: Reader,
     *,
     url: str,
     data_path: str,
@@ -50,8 +49,7 @@ def migrate(
             "landing": landing,
             "s3_endpoint": s3_endpoint,
         }
-        target = replace(
-            source,
+        target = source.replace(
             data_dir=into or source.data_dir,
             warehouse={name: value for name, value in table.items() if value},
         )
@@ -75,23 +73,22 @@ def migrate(
 )
 @output.JSON
 @click.pass_obj
-def maintain(read: Callable[[], Settings], *, days: int, in_json: bool) -> None:
+def maintain(read: Reader, *, days: int, in_json: bool) -> None:
     """Keep a shared warehouse small: merge its little files, let old snapshots and publications expire."""
     with output.errors(in_json=in_json):
         from flows.collect import steps
-        from flows.config.warehouse_settings import place_of
         from warehouse.errors import ChipledgerError
         from warehouse.lake import maintenance
         from warehouse.log import db
 
-        place = place_of(read())
+        place = read().place()
         if not place.is_shared:
             raise ChipledgerError(
                 "one file needs no maintenance",
                 source="settings",
                 field="warehouse.url",
                 value=place.url,
-                hint="`chipledger compact` packs old documents",
+                hint="`chipledger run` removes old pages and replaced files",
             )
         with db.open_log(place) as con:
             done = maintenance.maintain(con, days=days, now=steps.utc_now())

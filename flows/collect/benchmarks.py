@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from flows.shared import query as ask
-from warehouse.documents import Document, Look
+from warehouse.documents import Document
 from warehouse.errors import ChipledgerError
 from warehouse.landing.folder import Entry, Landing
 from warehouse.reference import accelerators, models, throughput
 
 if TYPE_CHECKING:
     from extract.benchmarks import BenchmarkIncomplete, Measurement
-    from flows.collect.steps import Run
 
 NAME = "benchmark"
 PREFIX = "benchmark:"
@@ -97,18 +96,10 @@ def understand(file: Path, given: Mapping[str, str], *, label: str | None = None
             return Result(name=shown, label=name, body=body, given=words, runs=tuple(runs))
 
 
-def add(one: "Run", result: Result) -> bool:
-    """Land and load a result; return whether it is new. One whose runs are all known is kept nowhere again."""
-    one.load()
-    now = one.clock()
-    document = result.document(now)
-    rows = _rows(result.runs, document, label=result.label, at=now)
-    if {row[0] for row in rows} == throughput.last_ids(one.con, document.sha256):
-        return False
-    look = Look(source=NAME, scope=result.label, observed_at=now, complete=False, documents=(document,), archived=True)
-    one.landing.record_look(look, run_id=one.summary.run_id, recorded_at=now)
-    one.load()
-    return True
+def is_known(con: duckdb.DuckDBPyConnection, result: Result, document: Document, at: datetime) -> bool:
+    """Return whether the log has all runs of a result, and has them from this document last."""
+    rows = _rows(result.runs, document, label=result.label, at=at)
+    return {row[0] for row in rows} == throughput.last_ids(con, document.sha256)
 
 
 def ids(result: Result) -> list[int]:

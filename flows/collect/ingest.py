@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import groupby, islice
-from operator import attrgetter
 from typing import Any
 
 import duckdb
@@ -22,11 +21,13 @@ from warehouse.errors import ChipledgerError
 from warehouse.lake.ducklake import transacted
 from warehouse.landing.folder import Entry, Landing, in_order, unstamp
 from warehouse.landing.journal import lock_of, scope_lock
-from warehouse.log.batch import ParsedLook
 from warehouse.log.events import naive
-from warehouse.log.load import LookResult, checked_row, decide, load, no_rows
+from warehouse.log.load import ScopeResult, checked_row, decide, load, no_rows
+from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import find, listed
 from warehouse.log.shared_rows import append_documents
+from warehouse.reference.instance_type_check import disagreements
+from warehouse.reference.instance_types import read_table
 
 LOG = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ counts as held, and stays so after it."""
 
 def catch_up(
     con: duckdb.DuckDBPyConnection, landing: Landing, *, try_lock: TryLock | None = None
-) -> tuple[list[LookResult], list[str]]:
+) -> tuple[list[ScopeResult], list[str]]:
     """Load the journal's entries beyond the last one loaded; return what became of the looks, and notes on them.
 
     Of this writer's own part, and of each part that nobody writes any more, as its writer died: in the order in which
@@ -55,7 +56,7 @@ def catch_up(
                 parts.append(part)
         # Read again under the locks: what was beyond may have been loaded until then.
         loaded = loaded_positions(con) if len(parts) > 1 else loaded
-        results: list[LookResult] = []
+        results: list[ScopeResult] = []
         notes: list[str] = []
         ends: dict[str, tuple[int, datetime]] = {}
         found = in_order(
@@ -72,10 +73,12 @@ def catch_up(
             else:
                 if kind == "look":
                     append_documents(con, [entry.content for entry in entries], recorded_at=naive(recorded_at))
-                source_of = attrgetter("source")
                 for portion in _portions(entries):
-                    looks = [look for entry in portion for look in _parsed(con, landing, entry, notes)]
-                    for _, of_source in groupby(sorted(looks, key=source_of), key=source_of):
+                    fetches = [fetch for entry in portion for fetch in _parsed(con, landing, entry, notes)]
+                    # What has facts comes first: a gate compares prices with them.
+                    with_facts = {fetch.source for fetch in fetches if fetch.facts}
+                    fetches.sort(key=lambda fetch: (fetch.source not in with_facts, fetch.source))
+                    for _, of_source in groupby(fetches, key=lambda fetch: fetch.source):
                         results += load(con, of_source, recorded_at=recorded_at)
         for part, (end, recorded_at) in sorted(ends.items()):
             if end > loaded.get(part, 0):
@@ -130,7 +133,7 @@ def rehearse(con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str) 
         checked_row(row)
 
 
-def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, notes: list[str]) -> list[ParsedLook]:
+def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, notes: list[str]) -> list[ParsedFetch]:
     content = entry.content
     if entry.kind == "failure":
         return [_look(content, error=content["error"])]
@@ -147,6 +150,8 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
             parsed = source.parse(landing.document(content, index))
             frames.append(parsed.rows.with_columns(document_sha256=pl.lit(document["sha256"])))
             for name, frame in parsed.facts.items():
+                if name == "instance_capability":
+                    notes += [f"{content['source']}: {each}" for each in disagreements(frame, read_table())]
                 facts.setdefault(name, []).append(frame.with_columns(document_sha256=pl.lit(document["sha256"])))
             notes += [f"{content['source']} {content['scope']}: {text}" for text in parsed.unknown]
     except ChipledgerError as error:
@@ -158,7 +163,7 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
     return [replace(look, facts={name: pl.concat(parts) for name, parts in facts.items()})]
 
 
-def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) -> list[ParsedLook]:
+def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) -> list[ParsedFetch]:
     try:
         document = landing.document(content, 0)
         by_origin, flagged = observations.parse(document), observations.flagged(document)
@@ -181,9 +186,9 @@ def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) ->
 
 def _look(
     content: Mapping[str, Any], *, rows: pl.DataFrame | None = None, error: str | None = None, trusted: bool = False
-) -> ParsedLook:
+) -> ParsedFetch:
     documents = content.get("documents") or [{"sha256": None}]
-    return ParsedLook(
+    return ParsedFetch(
         run_id=content["run_id"],
         source=content["source"],
         scope=content["scope"],

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,41 +21,23 @@ def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
     """
     from reports.pages import site
 
-    local, shown = True, chips(settings)
-    if settings.site:
-        # Pydantic costs a tenth of a second, which nobody pays without such a table.
-        from flows.config import site_settings
-
-        chosen = site_settings.of(settings)
-        local, draw = chosen.claims, draw if chosen.charts else False
-    folder, shown_in = settings.data_dir / "reports", settings.reporting_currency
-    if not settings.decision.get("regions"):
-        return site.write(file, folder, local=local, draw=draw, shown_in=shown_in, chips=shown)
-    from flows.config import decision_settings
+    chosen, regions = settings.site, settings.decision.regions
+    write_site = partial(
+        site.write,
+        file,
+        settings.data_dir / "reports",
+        local=chosen.claims,
+        draw=draw if chosen.charts else False,
+        shown_in=settings.reporting_currency,
+        chips=chosen.chips,
+    )
+    if not regions:
+        return write_site()
     from flows.decisions import regions as allowed
 
-    regions = decision_settings.read(settings).regions
     with allowed.opened(file, regions) as standing:
         told = [*allowed.lines(allowed.as_dict(regions, allowed.left_out(standing, regions))), OF_ALL]
-        return site.write(
-            file,
-            folder,
-            local=local,
-            draw=draw,
-            shown_in=shown_in,
-            chips=shown,
-            standing=standing,
-            regions=" ".join(told),
-        )
-
-
-def chips(settings: Settings) -> tuple[str, ...]:
-    """Return the chips of the front page as the settings have them; empty: the usual ones. Raises SettingsError."""
-    if not settings.site.get("chips"):
-        return ()
-    from flows.config import site_settings
-
-    return site_settings.of(settings).chips
+        return write_site(standing=standing, regions=" ".join(told))
 
 
 def noted(settings: Settings, summary: "Summary", *, clock: Callable[[], datetime]) -> Path:
@@ -70,5 +53,5 @@ def noted(settings: Settings, summary: "Summary", *, clock: Callable[[], datetim
     summary.week_faults = weekly_steps.after_run(settings, summary.file, clock=clock)
     with guard.noted() as faults:
         summary.report = page = write(settings, summary.file)
-    summary.page_faults, summary.chips = tuple(faults), chips(settings)
+    summary.page_faults, summary.chips = tuple(faults), settings.site.chips
     return page

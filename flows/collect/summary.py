@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from warehouse.log.load import LookResult
+from warehouse.log.load import ScopeResult
 
 STATUSES = {"ok": "read", "known": "known already"}
 """Statuses of fetches that have another word for people."""
@@ -25,7 +25,7 @@ class Summary:
     run_id: str
     started_at: datetime
     finished_at: datetime | None = None
-    results: list[LookResult] = field(default_factory=list)
+    results: list[ScopeResult] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     file: Path | None = None
     report: Path | None = None
@@ -41,7 +41,7 @@ class Summary:
         return any(result.status in ("ok", "known") for result in self.results)
 
     @property
-    def failed(self) -> list[LookResult]:
+    def failed(self) -> list[ScopeResult]:
         """Return the looks that gave nothing."""
         return [result for result in self.results if result.status in ("failed", "refused")]
 

@@ -1,99 +1,576 @@
-"""Settings: one file, `chipledger.toml`, and environment variables; a wrong one is named with its allowed values.
+"""The settings as one typed model, and the layers it is read from: defaults, file, environment, command line.
 
-`Settings` is what the program uses, and light to make; `flows.config.model` is the typed model that reads it.
+pydantic-settings reads each layer by itself, so that every value can say where it comes from. Importing this takes
+longer than a query of the published file: `flows.config` has what works without it.
 """
 
+import functools
+import logging
 import os
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from warehouse.errors import ChipledgerError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    JsonValue,
+    SecretStr,
+    ValidationError,
+    create_model,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import TomlConfigSettingsSource as TomlSource
+from pydantic_settings.exceptions import SettingsError as PydanticSettingsError
+
+from flows import config
+from flows.config import types
+from flows.config.types import (
+    Access,
+    Counts,
+    Currency,
+    Day,
+    MailAddress,
+    MailAddresses,
+    Names,
+    Number,
+    Positive,
+    Share,
+    SourceAddress,
+    Switch,
+    Table,
+    Text,
+    WebAddress,
+    Whole,
+)
+from flows.decisions.cost_added import Added
+from reports.weekly.pages import CHIPS
+from warehouse.errors import ChipledgerError, SettingsError
+from warehouse.lake import place
 
 if TYPE_CHECKING:
     from extract.base import Source
-    from flows.config.model import Layers
+    from warehouse.landing.folder import Landing
 
-FILE_NAME = "chipledger.toml"
-PUBLISHED = "prices.duckdb"
-OFFLINE = "offline"
-"""The folder of a data directory in which the archive of the package is kept, apart from live prices."""
-PREFIX = "CHIPLEDGER_"
+LOG = logging.getLogger(__name__)
+
+DELIMITER = "__"
+FILE_VARIABLE = f"{config.PREFIX}SETTINGS"
+PASSWORD = f"{config.PREFIX}MAIL_PASSWORD"
+CHAT_ADDRESSES = f"{config.PREFIX}ALERT_URLS"
+ENVIRONMENT_ONLY = ("cache_dir", "mail_password", "alert_urls")
+"""Set by variables alone: secrets must not be in a file, and the folder is that of one machine."""
+SECRET: dict[str, JsonValue] = {"secret": True}
+"""Marks what is not shown, as whoever has it can use it."""
+
+RENAMED: Mapping[str, str | None] = {
+    "retention.compact_after_days": None,
+    "run.fan_out": "run.task_runner",
+    "mail.through": "mail.transport",
+    "mail.least_change_percent": "mail.min_change_percent",
+    "sources.aws_price_list.door": "sources.aws_price_list.access",
+    "sources.aws_savings_plans.door": "sources.aws_savings_plans.access",
+}
+"""Settings by their old names, which work, with a warning, until the next release; None: the setting has no effect."""
+REPLACED_VALUES: Mapping[tuple[str, object], str] = {("run.task_runner", "workers"): "threads"}
+"""Values that are gone, and what holds in their place, with a warning, until the next release."""
+
+Layer = Mapping[str, Any]
+AlertKind = Literal["move", "chip", "stale", "claim"]
+ALERT_KINDS: tuple[AlertKind, ...] = ("move", "chip", "stale", "claim")
+Days = Annotated[Whole, Field(ge=0, le=36500)]
+Age = Annotated[Whole, Field(ge=1, le=36500)]
+PORTS = {"starttls": 587, "implicit": 465, "none": 25}
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+SUM_OF_SHARES_TOLERANCE = 1e-6
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What a deployment can choose, as `read` found it, or as given.
+class MailSettings(Table):
+    """The weekly mail: recipients, sender, server. Every recipient gets a message of its own."""
 
-    `data_dir`: where everything is kept. `workers`: scopes that are fetched side by side. `wait_seconds`: how long to
-    wait for another run that is writing. `heartbeat_url`: called after each good run. `reporting_currency`: shown
-    beside US dollars in pages and mail. `sources`: one table for each source, with `enabled` and the source's own
-    settings. `mail`, `costs`, `alerts`, `private`, `decision`, `site`, `retention`, `ranking`, `network`, `run`,
-    `warehouse`: tables that are read where they are used, each by its own module.
-    """
+    sender: MailAddress = Field("", alias="from", description="sender, such as prices@example.com")
+    to: MailAddresses = Field((), description="recipients of the weekly mail; each gets a message of its own")
+    reply_to: MailAddress = Field("", description="address for replies, such as you@example.com")
+    transport: Literal["smtp", "ses"] = Field("smtp", description="smtp, or ses (Amazon SES, by boto3)")
+    host: Text = Field("", description="mail server")
+    tls: Literal["starttls", "implicit", "none"] = Field("starttls", description="starttls, implicit or none")
+    port: Annotated[Whole, Field(ge=1, le=65535)] | None = Field(
+        None, description="by default 587, with implicit 465, with none 25", examples=[587]
+    )
+    user: Text = Field("", description=f"user of the mail server; set its password in {PASSWORD}")
+    region: Text = Field("", description="AWS region of SES; by default as boto3 finds it")
+    site_url: Annotated[WebAddress, AfterValidator(lambda value: value.rstrip("/"))] = Field(
+        "", description="where the reports folder is published, for links"
+    )
+    chips: tuple[Text, ...] = Field(CHIPS, min_length=1, description="chips in the mail, in order")
+    min_change_percent: Number = Field(1.0, ge=0, le=100, description="smaller moves are counted and not listed")
+    send_quiet: Switch = Field(True, description="whether a week without changes is mailed")
+    timeout_seconds: Number = Field(30.0, ge=1, le=600, description="for each step of sending")
+    password: SkipJsonSchema[SecretStr] = Field(SecretStr(""), exclude=True)
 
-    data_dir: Path = Path("data")
-    workers: int = 8
-    wait_seconds: float = 0.0
-    heartbeat_url: str = ""
-    reporting_currency: str = "USD"
-    sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    mail: Mapping[str, Any] = field(default_factory=dict)
-    costs: Mapping[str, Any] = field(default_factory=dict)
-    alerts: Mapping[str, Any] = field(default_factory=dict)
-    private: Mapping[str, Any] = field(default_factory=dict)
-    decision: Mapping[str, Any] = field(default_factory=dict)
-    site: Mapping[str, Any] = field(default_factory=dict)
-    retention: Mapping[str, Any] = field(default_factory=dict)
-    ranking: Mapping[str, Any] = field(default_factory=dict)
-    network: Mapping[str, Any] = field(default_factory=dict)
-    run: Mapping[str, Any] = field(default_factory=dict)
-    warehouse: Mapping[str, Any] = field(default_factory=dict)
+    @model_validator(mode="after")
+    def _is_protected(self) -> Self:
+        if self.transport == "smtp" and self.user and self.tls == "none" and self.host not in LOOPBACK:
+            raise ValueError("tls = starttls or implicit, as a password would travel unprotected")
+        return self
+
+    def ready(self, password: SecretStr | None, *, to: tuple[str, ...] = ()) -> "MailSettings":
+        """Return what a message can be sent with; `to`: recipients where [mail] names none.
+
+        Raises SettingsError for what is missing.
+        """
+        made = self.model_copy(update={"to": self.to or to, "port": self.port or PORTS[self.tls]})
+        needed = {"from": made.sender, "to": made.to, "reply_to": made.reply_to, "host": made.host}
+        for name, value in needed.items():
+            if not value and (name != "host" or made.transport == "smtp"):
+                raise SettingsError("must be set", field=f"mail.{name}", hint="docs/mail.md shows the table [mail]")
+        if made.transport == "smtp" and made.user and password is None:
+            raise SettingsError("a user without a password", field="mail.user", value=made.user, hint=f"Set {PASSWORD}")
+        return made.model_copy(update={"password": password or SecretStr("")})
+
+
+class AlertSettings(Table):
+    """What the daily run alerts of, and to whom."""
+
+    change_percent: Number = Field(5.0, gt=0, le=1000, description="list prices that moved by so much or more")
+    stale_days: Number = Field(3.0, ge=0.5, le=365, description="live sources without a successful fetch for so long")
+    kinds: tuple[AlertKind, ...] = Field(ALERT_KINDS, description="which kinds of alert")
+    chips: tuple[str, ...] = Field((), description="chips whose moves count; empty: all, unknown ones too")
+    regions: tuple[str, ...] = Field((), description="regions whose moves count; empty: all")
+    to: MailAddresses = Field((), description="mail addresses; server and sender are those of [mail]")
+
+    @field_validator("chips")
+    @classmethod
+    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse a name that no chip has: no alert would ever match it."""
+        if value:
+            from difflib import get_close_matches
+
+            from warehouse.reference import accelerators
+
+            known = accelerators.names()
+            for name in value:
+                if name not in known:
+                    near = get_close_matches(name, known, n=1)
+                    raise ValueError(f"{f'{near[0]}, or ' if near else ''}another name that `chipledger chips` lists")
+        return value
+
+    def matches(self, move: Mapping[str, Any]) -> bool:
+        """Return whether a price move is to be reported; one of an unknown chip or region only where all are."""
+        of_chip = not self.chips or move["accelerator_name"] in self.chips
+        return of_chip and (not self.regions or move["region_id"] in self.regions)
+
+
+class CostSettings(Table):
+    """Costs that no figure includes: USD a month, or a share of the bill for chips such as "10%"; None: unknown."""
+
+    egress: Added | None = Field(None, description="USD a month, or a share of the bill", examples=[5000])
+    storage: Added | None = Field(None, description="USD a month, or a share of the bill", examples=[1200])
+    support: Added | None = Field(None, description="USD a month, or a share of the bill", examples=["10%"])
+    tax: Added | None = Field(None, description="USD a month, or a share of the bill", examples=["19%"])
+    capital: Added | None = Field(None, description="USD a month, or a share of the bill", examples=["4.5%"])
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _read(cls, value: object, info: Any) -> Added:
+        return value if isinstance(value, Added) else Added.read(info.field_name, value, origin="settings")
+
+    @field_serializer("*", when_used="unless-none")
+    def _written(self, value: Added) -> float | str:
+        """Return a cost as the file has it."""
+        return f"{100 * value.share:.10g}%" if value.share is not None else value.usd_per_month or 0.0
+
+
+class Spread(Table):
+    """An uncertain share: the tenth percentile, the most likely value, the ninetieth percentile."""
+
+    low: Share
+    likely: Share
+    high: Share
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not self.low <= self.likely <= self.high:
+            raise ValueError("low <= likely <= high")
+        return self
+
+
+class Profile(Table):
+    """How many machines run: `hours` are shares of all hours, `nodes` the machines that run in each."""
+
+    hours: tuple[Share, ...] = Field(min_length=1)
+    nodes: tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if len(self.hours) != len(self.nodes):
+            raise ValueError("hours and nodes of one length")
+        if abs(sum(self.hours) - 1) > SUM_OF_SHARES_TOLERANCE:
+            raise ValueError("hours that sum to 1")
+        return self
+
+
+class DecisionSettings(Table):
+    """Inputs of decisions; each may be left out."""
+
+    monthly_spend: Positive | None = Field(None, description="USD spent on accelerators a month", examples=[100000])
+    horizon_months: Annotated[float, Field(ge=1, le=120)] | None = Field(
+        None, description="evaluation horizon in months", examples=[36]
+    )
+    weeks_of_migration: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        None, description="weeks that a move to other chips takes", examples=[8]
+    )
+    weeks_to_production: Positive | None = Field(None, description="weeks until it must run", examples=[12])
+    share_of_use: Share | Spread | None = Field(
+        None, description="share of paid hours in which machines work; or low, likely, high", examples=[0.6]
+    )
+    tolerates_interruption: Switch | None = Field(
+        None, description="whether the load tolerates the loss of a spot machine", examples=[False]
+    )
+    spot_loss: Annotated[float, Field(ge=0, lt=1)] | None = Field(
+        None, description="share of spot hours lost to interruptions", examples=[0.1]
+    )
+    tokens_per_day: Positive | None = Field(None, description="the load of serving", examples=[1000000000])
+    training_tokens: Positive | None = Field(None, description="the load of training", examples=[1000000000000])
+    interactivity: Positive | None = Field(None, description="tokens per second that one user must have", examples=[30])
+    providers: tuple[str, ...] = Field((), description="the only providers to buy from; empty: all")
+    regions: tuple[str, ...] = Field((), description="the only regions to buy in, as providers name them; empty: all")
+    pattern: Literal["together", "level"] = Field(
+        "together", description="nodes run all together, or at one level all the time"
+    )
+    yearly_price_move: Annotated[float, Field(gt=-1, lt=1)] | None = Field(
+        None, description="fall (-0.2) or rise of prices a year, in place of the history's", examples=[-0.2]
+    )
+    use: Mapping[str, Spread | Profile] = Field({}, description="share of use by label of a line: [decision.use.LABEL]")
+
+
+class PrivateSettings(Table):
+    """The private files; paths are relative to the folder where chipledger is started."""
+
+    prices: Path | None = Field(None, description="negotiated rates, .toml or .csv", examples=["prices.toml"])
+    fleet: Path | None = Field(None, description="your machines, a CSV", examples=["fleet.csv"])
+    in_mail: Switch = Field(False, description="whether the mail may contain contracted amounts")
+
+
+class RetentionSettings(Table):
+    """After how many days what is done."""
+
+    daily_pages_days: Days = Field(400, description="pages of single days this old are removed; 0: never")
+    replaced_days: Days = Field(30, description="replaced files this old are removed; 0: never")
+
+
+class RankingSettings(Table):
+    """Up to which age, counted from the file's own date, a price may be ranked and called cheapest."""
+
+    max_age_days: Age = Field(90, description="older prices are shown with their date and never ranked")
+    marketplace_max_age_days: Age = Field(30, description="the same, for marketplaces")
+
+
+class SiteSettings(Table):
+    """What the pages show."""
+
+    claims: Switch = Field(True, description="write the page of published claims and their verdicts")
+    chips: tuple[str, ...] = Field(
+        (), max_length=12, description="chips of the front page, in order; empty: those of docs/reports.md"
+    )
+    charts: Switch = Field(True, description="draw charts, which takes two seconds")
+
+
+class NetworkSettings(Table):
+    """How other machines are reached; proxies are set by the environment alone, as they may hold a password."""
+
+    ca_bundle: Text = Field("", description="PEM file of a company's certificates, trusted in addition to the system's")
+
+
+class RunSettings(Table):
+    """Where the daily flow collects scopes."""
+
+    task_runner: Literal["threads", "dask"] = Field("threads", description="threads of the run, or a Dask cluster")
+    processes: Whole = Field(4, ge=1, le=64, description="processes of the run's own Dask cluster")
+    dask_address: str = Field("", description="such as tcp://10.0.0.5:8786; empty: the run starts a cluster")
+
+
+class WarehouseSettings(Table):
+    """The warehouse: files of one writer, or one that several machines share."""
+
+    url: Text = Field(
+        default=place.FILE,
+        description='"duckdb:" is build.duckdb, for one writer; "ducklake:postgres:dbname=... host=..." and '
+        '"ducklake:sqlite:/path" are for several',
+    )
+    data_path: Text = Field("", description="rows and published files of a shared warehouse: a folder, or s3://bucket/")
+    catalogue_schema: Text = Field("", alias="schema", description="PostgreSQL schema of the catalogue; empty: public")
+    landing: Text = Field("", description="documents and journal: a folder, or s3://bucket/prefix/; empty: landing/")
+    s3_endpoint: WebAddress = Field("", description="address of an S3 server other than AWS's")
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting that several sources may have: its type, what it chooses, and an example."""
+
+    type: Any
+    meaning: str
+    example: object
+
+
+OPTIONS: Mapping[str, Option] = {
+    "access": Option(
+        Access, "api (needs credentials), bulk (public files), auto: api if there are credentials", "auto"
+    ),
+    "regions": Option(Names, '"all" or a list of regions, zones or parts of the provider', "all"),
+    "instance_types": Option(Names, '"all" or a list of types', "all"),
+    "gpu_names": Option(Names, '"all" or a list of the provider\'s names of chips', "all"),
+    "durations_hours": Option(Counts, "lengths of the blocks to query", [24]),
+    "counts": Option(Counts, "machines per block to query", [1]),
+    "since": Option(Day, "first day to fetch, as far as the provider has it", "2026-10-01"),
+    "url": Option(
+        SourceAddress, "address in place of the provider's own, such as a mirror", "https://mirror.example.com"
+    ),
+    "bulk_url": Option(SourceAddress, "host of the public price files", "https://pricing.us-east-1.amazonaws.com"),
+    "archive_url": Option(SourceAddress, "where `chipledger backfill` reads", "https://mirror.example.com/archive"),
+    "prices_url": Option(SourceAddress, "address of the feed of prices", "https://mirror.example.com/spot.json"),
+    "advisor_url": Option(
+        SourceAddress, "address of the feed of interruptions", "https://mirror.example.com/advisor.json"
+    ),
+}
+"""Each setting that a source may list in `Source.settings`. Where none is set, the source decides."""
+
+
+@functools.cache
+def source_tables() -> type[BaseModel]:
+    """Return the model of the table [sources]: one table a source, with the options that the source lists."""
+    from extract import SOURCES
+
+    made: dict[str, Any] = {}
+    for source in SOURCES:
+        off = f". Off because {source.off_because}" if source.off_because else ""
+        switch = Field(not source.off_because, description=f"whether runs collect from it{off}")
+        fields: dict[str, Any] = {"enabled": (Switch, switch)}
+        for name in source.settings:
+            option = OPTIONS[name]
+            field = Field(None, description=option.meaning, examples=[option.example])
+            fields[name] = (option.type | None, field)
+        table = create_model(source.name, __base__=Table, **fields)
+        made[source.name] = (table, Field(default_factory=table, description=source.title))
+    return create_model("Sources", __base__=Table, **made)
+
+
+class Settings(BaseSettings):
+    """Everything that a deployment can choose."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=config.PREFIX,
+        env_nested_delimiter=DELIMITER,
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    data_dir: Annotated[Path, AfterValidator(Path.expanduser)] = Field(
+        config.DATA_DIR, description="build.duckdb, prices.duckdb, landing/, reports/"
+    )
+    workers: Whole = Field(8, ge=1, le=64, description="scopes that are fetched concurrently")
+    wait_seconds: Number = Field(0.0, ge=0, le=86400, description="how long to wait for another run that is writing")
+    heartbeat_url: WebAddress = Field(
+        "", json_schema_extra=SECRET, description="called after each successful run, to notice a dead schedule"
+    )
+    reporting_currency: Currency = Field(
+        "USD", description="pages and mail show it next to US dollars, at the ECB's rate: docs/reports.md"
+    )
+    mail: MailSettings = Field(MailSettings(), description="the weekly mail: docs/mail.md")
+    alerts: AlertSettings = Field(AlertSettings(), description="what the daily run reports at once: docs/alerts.md")
+    costs: CostSettings = Field(CostSettings(), description="costs that no figure includes")
+    decision: DecisionSettings = Field(DecisionSettings(), description="inputs of decisions: docs/choosing.md")
+    private: PrivateSettings = Field(PrivateSettings(), description="your own prices, never published: docs/fleet.md")
+    retention: RetentionSettings = Field(
+        RetentionSettings(), description="when old pages and files are removed: docs/backup.md"
+    )
+    ranking: RankingSettings = Field(RankingSettings(), description="prices too old to rank: docs/querying.md")
+    site: SiteSettings = Field(SiteSettings(), description="the pages in the reports folder")
+    network: NetworkSettings = Field(NetworkSettings(), description="certificates of a company: docs/settings.md")
+    run: RunSettings = Field(RunSettings(), description="what fetches scopes: docs/scheduling.md")
+    warehouse: WarehouseSettings = Field(
+        WarehouseSettings(), description="one writer or many: docs/warehouse-shared.md"
+    )
+    sources: Mapping[str, Mapping[str, Any]] = Field({}, description="one table for each source")
+
+    cache_dir: Path | None = Field(None, description="where backfills store the clone of skypilot_catalog")
+    mail_password: SecretStr | None = Field(None, description="password of [mail]'s user")
+    alert_urls: SecretStr | None = Field(None, description="addresses of chat services: docs/alerts.md")
+
+    def __init__(self, **values: Any) -> None:
+        """Check the values. Raises SettingsError that names the first fault."""
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            found = types.fault(type(self), error)
+        else:
+            return
+        # Pydantic's own error repeats the input, which may be a secret, so it is not the cause of ours.
+        raise found
+
+    @field_validator("sources")
+    @classmethod
+    def _of_sources(cls, value: Mapping[str, Layer]) -> Mapping[str, Layer]:
+        """Return what was set of each source, checked by the options of that source."""
+        if not value:
+            return {}
+        tables = types.checked(source_tables(), value, name="sources")
+        return {
+            name: {key: getattr(table, key) for key in type(table).model_fields if key in table.model_fields_set}
+            for name, table in tables
+            if name in value
+        }
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_others: Any, **_named: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take the values of the call alone: `layers` reads the sources one by one."""
+        return (init_settings,)
+
+    def replace(self, **changes: Any) -> "Settings":
+        """Return these settings with other values. Raises SettingsError."""
+        return Settings(**{name: getattr(self, name) for name in self.model_fields_set} | changes)
 
     def published(self) -> Path:
         """Return the published file; of a shared warehouse the newest one, fetched if it is another than is here.
 
         Where only the archive of the package was read, it is that one's. Raises ChipledgerError where there is none.
         """
-        if self.warehouse:
-            from flows.config.warehouse_settings import place_of
+        where = self.place()
+        if where.is_shared:
             from warehouse.lake import publication
 
-            place = place_of(self)
-            if place.is_shared:
-                return publication.current(place)
-        file = self.shown().data_dir / PUBLISHED
-        if not file.exists():
-            raise ChipledgerError(
-                "there is no published file yet",
-                source=str(file),
-                hint="`chipledger run` makes one; `chipledger run --offline` works without a network",
-            )
-        return file
+            return publication.current(where)
+        return config.published_in(self.shown().data_dir)
 
     def offline(self) -> "Settings":
-        """Return these settings for the archive of the package, which is kept apart from live prices."""
-        folder = self.data_dir if self.data_dir.name == OFFLINE else self.data_dir / OFFLINE
-        return replace(self, data_dir=folder, warehouse={})
+        """Return these settings for the archive of the package, which is stored apart from live prices."""
+        return self.replace(data_dir=config.offline_folder(self.data_dir), warehouse={})
 
     def shown(self) -> "Settings":
-        """Return the settings of what readers see: of the archive where only that was published, saying so once."""
-        kept = self.offline()
-        if self.warehouse or (self.data_dir / PUBLISHED).exists() or not (kept.data_dir / PUBLISHED).exists():
+        """Return the settings of what readers see: of the archive where only the archive was published."""
+        if self.warehouse.is_set or config.visible_folder(self.data_dir) == self.data_dir:
             return self
-        _say_so(kept.data_dir / PUBLISHED)
-        return kept
+        return self.offline()
 
     def is_on(self, source: "Source") -> bool:
         """Return whether runs collect from a source where none is named."""
         return bool(self.source(source.name).get("enabled", not source.off_because))
 
-    def source(self, name: str) -> Mapping[str, Any]:
-        """Return the settings of one source; empty where none are given."""
+    def source(self, name: str) -> Layer:
+        """Return what is set of one source."""
         return self.sources.get(name, {})
+
+    def mail_to_send(self, *, to: tuple[str, ...] = ()) -> MailSettings:
+        """Return what messages can be sent with; `to`: recipients where [mail] names none. Raises SettingsError."""
+        if not self.mail.is_set:
+            raise SettingsError("mail is not set up", field="mail", hint="docs/mail.md shows the table [mail]")
+        return self.mail.ready(self.mail_password, to=to)
+
+    def chat_urls(self) -> tuple[str, ...]:
+        """Return the addresses of chat services, such as slack://... or json://..., which are secrets."""
+        text = self.alert_urls.get_secret_value() if self.alert_urls else ""
+        return tuple(dict.fromkeys(text.split()))
+
+    def place(self) -> place.Place:
+        """Return where the warehouse is. Raises SettingsError."""
+        chosen = self.warehouse
+        return place.place(
+            self.data_dir,
+            url=chosen.url,
+            data_path=chosen.data_path,
+            schema=chosen.catalogue_schema,
+            s3_endpoint=chosen.s3_endpoint,
+        )
+
+    def landing(self, *, part: str = "") -> "Landing":
+        """Return the landing folder or bucket; `part` is the part of the journal that this process writes."""
+        from warehouse.landing.folder import Landing
+
+        return Landing(self.landing_place(), part=part, endpoint=self.warehouse.s3_endpoint)
+
+    def landing_place(self) -> Path | str:
+        """Return where documents and journal are: a folder's path, or the address of a bucket."""
+        where = self.warehouse.landing
+        if where.startswith(place.S3):
+            return where
+        return Path(where).expanduser() if where else self.data_dir / "landing"
+
+    def require_own_files(self, command: str, *, hint: str) -> None:
+        """Raise ChipledgerError where a command that needs the files of one data directory does not have them."""
+        if self.place().is_shared:
+            raise ChipledgerError(
+                f"`chipledger {command}` needs the files of one writer, and this warehouse is shared",
+                source="settings",
+                field="warehouse.url",
+                value=self.warehouse.url,
+                hint=hint,
+            )
+        if self.warehouse.landing:
+            raise ChipledgerError(
+                f"`chipledger {command}` needs the landing folder in the data directory, and this one is elsewhere",
+                source="settings",
+                field="warehouse.landing",
+                value=self.warehouse.landing,
+                hint=hint,
+            )
+
+
+class Environment(EnvSettingsSource):
+    """The variables of a given environment, in place of this process's own."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        super().__init__(Settings)
+        self.env_vars = {name.lower(): value for name, value in environ.items() if value}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layers:
+    """What was set, and where: the command line comes before variables, variables before the file.
+
+    `path`: the file, if there is one. `variables`: what each variable sets, by its name.
+    """
+
+    path: Path | None
+    file: Layer
+    variables: Mapping[str, Layer]
+    command_line: Layer
+
+    def model(self) -> Settings:
+        """Return all layers as the model. Raises SettingsError that names the first fault, and its file."""
+        environment = functools.reduce(_over, self.variables.values(), dict[str, Any]())
+        for layer in (self.file, environment):
+            for name in ENVIRONMENT_ONLY if layer is self.file else ():
+                if name in layer:
+                    hint = f"Set {config.PREFIX}{name.upper()}"
+                    raise SettingsError("must not be set in a file", source=str(self.path), field=name, hint=hint)
+            if _at(layer, ("mail", "password")) is not None:
+                raise SettingsError("must not be set here", field="mail.password", hint=f"Set {PASSWORD}")
+        if self.file:  # By itself first, so that the error names the file.
+            try:
+                Settings(**self.file)
+            except SettingsError as error:
+                error.source = str(self.path)
+                raise
+        return Settings(**_over(_over(self.file, environment), self.command_line))
+
+    def origin(self, *where: str) -> str:
+        """Return where a value comes from, for people: the file's path, names of variables, or "default"."""
+        if _at(self.command_line, where) is not None:
+            return "command line"
+        found = [name for name, layer in self.variables.items() if _at(layer, where) is not None]
+        if found:
+            return f"environment: {', '.join(found)}"
+        return f"file: {self.path}" if _at(self.file, where) is not None else "default"
 
 
 def read(
@@ -104,42 +581,88 @@ def read(
     Raises SettingsError for an unknown name, a value out of range, or a file that was named and does not exist. A file
     of certificates in [network] counts for all clients of this process from now on.
     """
-    environ = os.environ if environ is None else environ
-    if not path and not Path(FILE_NAME).exists() and not any(name.startswith(PREFIX) for name in environ):
-        # Nothing to read: a question of the published file does not wait for what reads it.
-        return Settings() if data_dir is None else Settings(data_dir=data_dir.expanduser())
-    from flows.config import model
-
-    found = model.settings_of(layers(path, data_dir=data_dir, environ=environ).model())
-    if found.network.get("ca_bundle"):
+    found = layers(path, data_dir=data_dir, environ=environ).model()
+    if found.network.ca_bundle:
         from extract.web import certificates
 
-        certificates.share(str(found.network["ca_bundle"]))
+        certificates.share(found.network.ca_bundle)
     return found
 
 
 def layers(
     path: Path | None = None, *, data_dir: Path | None = None, environ: Mapping[str, str] | None = None
-) -> "Layers":
-    """Return what was given and where. Raises SettingsError for what cannot be read."""
-    from flows.config import model
-
+) -> Layers:
+    """Return what was set and where; log a warning for old names. Raises SettingsError for what cannot be read."""
     environ = os.environ if environ is None else environ
-    named = path or (Path(environ[f"{PREFIX}SETTINGS"]) if environ.get(f"{PREFIX}SETTINGS") else None)
-    return model.layers(
-        named or Path(FILE_NAME),
-        must_exist=named is not None,
-        environ=environ,
+    named = path or (Path(environ[FILE_VARIABLE]) if environ.get(FILE_VARIABLE) else None)
+    file = named or Path(config.FILE_NAME)
+    if named and not file.exists():
+        raise SettingsError("the settings file does not exist", source=str(file))
+    path = file if file.exists() else None
+    return Layers(
+        path=path,
+        file=_renamed(_from_file(path), str(path)) if path else {},
+        variables={name: _renamed(layer, name) for name, layer in _from_environment(environ)},
         command_line={} if data_dir is None else {"data_dir": data_dir},
     )
 
 
-@cache
-def _say_so(file: Path) -> None:
-    """Say once on stderr that answers come from the archive of the package, and as of which day."""
-    import duckdb
+def _from_file(path: Path) -> dict[str, Any]:
+    try:
+        return TomlSource(Settings, path)()
+    except ValueError as error:  # of TOML, or of UTF-8
+        raise SettingsError(f"the settings file is not TOML: {error}", source=str(path)) from error
+    except OSError as error:
+        raise SettingsError(f"the settings file cannot be read: {error.strerror}", source=str(path)) from error
 
-    with duckdb.connect(str(file), read_only=True) as con:
-        row = con.execute("select strftime(built_at, '%Y-%m-%d') from meta.build").fetchone()
-    day = row[0] if row else "an unknown day"
-    sys.stderr.write(f"prices of the archive in the package, as of {day}; `chipledger run` fetches today's\n")
+
+def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    known = {f"{config.PREFIX}{field.upper()}": field for field in Settings.model_fields}
+    for name, value in sorted(environ.items()):
+        if not name.startswith(config.PREFIX) or name == FILE_VARIABLE or not value:
+            continue
+        if name.split(DELIMITER)[0] not in known:
+            raise types.unknown(name, [FILE_VARIABLE, *known])
+        try:
+            yield name, Environment({name: value})()
+        except PydanticSettingsError:
+            hint = f'Write a list as ["a", "b"], a table as {config.PREFIX}TABLE{DELIMITER}NAME'
+            shown = types.HIDDEN if types.SECRET_NAME.search(name) else value
+            raise SettingsError("wrong setting", field=name, value=shown, hint=hint) from None
+
+
+def _renamed(layer: dict[str, Any], where: str) -> Layer:
+    """Return a layer with old names and values replaced by the present ones; log a warning for each."""
+    for old, new in RENAMED.items():
+        *table, last = old.split(".")
+        held = _at(layer, table)
+        if isinstance(held, dict) and last in held:
+            value = held.pop(last)
+            if new is None:
+                LOG.warning("%s: setting %s has no effect any more: remove it", where, old)
+                continue
+            held.setdefault(new.rpartition(".")[2], value)
+            LOG.warning("%s: setting %s is now %s; the old name works until the next release", where, old, new)
+    for (name, old_value), value in REPLACED_VALUES.items():
+        *table, last = name.split(".")
+        held = _at(layer, table)
+        if isinstance(held, dict) and held.get(last) == old_value:
+            held[last] = value
+            LOG.warning('%s: %s = "%s" is gone; "%s" holds in its place', where, name, old_value, value)
+    return layer
+
+
+def _at(layer: Any, where: Any) -> Any:
+    """Return the value at a place of a layer; None where there is none, as TOML has no null."""
+    for part in where:
+        layer = layer.get(part) if isinstance(layer, Mapping) else None
+    return layer
+
+
+def _over(below: Layer, above: Layer) -> dict[str, Any]:
+    """Return two layers as one: the upper one's values count, table by table."""
+    made = dict(below)
+    for name, value in above.items():
+        under = made.get(name)
+        made[name] = _over(under, value) if isinstance(under, Mapping) and isinstance(value, Mapping) else value
+    return made

@@ -1,59 +1,65 @@
-"""Kinds of settings: what a file of typed values and variables of text may both hold, and nothing alike."""
+"""Types of settings, which a TOML file and environment variables can both hold, and the errors of wrong values."""
 
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Annotated, Any, Literal
+from difflib import get_close_matches
+from email.headerregistry import Address
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from warehouse.errors import SettingsError
 
 WEB = ("http://", "https://")
-SEEN = (*WEB, "file:///")
+SOURCE_SCHEMES = (*WEB, "file:///")
 """Where sources may read: tests and mirrors are folders, too."""
 SECRET_QUERY = re.compile(r"[?&][\w.-]*(pass|secret|token|key|sig|auth)[\w.-]*=", re.IGNORECASE)
 DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
+MAX_ADDRESS = 254
+"""Characters of a mail address: RFC 5321, 4.5.3.1.3, without the brackets."""
+
+SECRET_NAME = re.compile(r"pass|secret|token|key|urls", re.IGNORECASE)
+"""Values of settings whose name matches are not repeated in errors."""
+HIDDEN = "(hidden)"
+USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
+QUERY = re.compile(r"\?\S+")
+UNION_MEMBER = re.compile(r"function-\w+\[|constrained-\w+$")
+"""How pydantic names members of a union in the place of an error."""
+BOUNDS = {
+    ("exclusiveMinimum", "gt"): "above {:g}",
+    ("minimum", "ge"): "{:g} or more",
+    ("exclusiveMaximum", "lt"): "below {:g}",
+    ("maximum", "le"): "{:g} or less",
+}
+"""Bounds of a number, for people, by their names in a JSON schema; the second ones are those of union members."""
+
+Schema = Mapping[str, Any]
+T = TypeVar("T", bound=BaseModel)
 
 
-def _switch(value: object) -> bool:
-    """Return true or false; "yes", 1 and 0 are neither, as what they switch on may be what nobody wanted."""
-    if isinstance(value, bool):
+class Table(BaseModel):
+    """A table of the settings file; unknown names are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @property
+    def is_set(self) -> bool:
+        """Return whether any setting of the table was set."""
+        return bool(self.model_fields_set)
+
+
+def _only(allowed: str, is_allowed: Callable[[Any], bool]) -> BeforeValidator:
+    """Return a validator whose error says what is allowed."""
+
+    def checked(value: object) -> object:
+        if not is_allowed(value):
+            raise ValueError(allowed)
         return value
-    if value in ("true", "false"):
-        return value == "true"
-    raise ValueError("true or false")
 
-
-def _number(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError("a number")
-    return value
-
-
-def _printable(value: str) -> str:
-    if not value.isprintable():
-        raise ValueError("text on one line")
-    return value
-
-
-def _currency(value: object) -> object:
-    if isinstance(value, str) and re.fullmatch(r"[A-Z]{3}", value, flags=re.ASCII):
-        return value
-    raise ValueError("a currency by its three letters, such as EUR")
-
-
-def _web_address(value: str) -> str:
-    if value and not value.startswith(WEB):
-        raise ValueError("a web address, https://...")
-    return value
-
-
-def _address(value: object) -> str:
-    if isinstance(value, str) and value.isprintable() and value.startswith(SEEN):
-        if "@" in urlsplit(value).netloc or SECRET_QUERY.search(value):
-            raise ValueError("an address without user, password or key, as it is published with each document")
-        return value
-    raise ValueError(f"an address that begins with {', '.join(SEEN)}")
+    return BeforeValidator(checked)
 
 
 def _listed(value: object) -> object:
@@ -66,35 +72,151 @@ def _listed(value: object) -> object:
     return value
 
 
-def _names(value: object) -> Any:
-    given: Any = _listed(value)
-    if given == "all" or (isinstance(given, list) and all(isinstance(each, str) for each in given)):
-        return given
-    raise ValueError('"all" or a list of names')
+def _is_web(value: object) -> bool:
+    return value == "" or (isinstance(value, str) and value.isprintable() and value.startswith(WEB))
 
 
-def _counts(value: object) -> Any:
-    given: Any = _listed(value)
-    if isinstance(given, list) and all(type(each) is int and each > 0 for each in given):
-        return given
-    raise ValueError("a list of whole numbers above 0")
+def _is_public(value: str) -> bool:
+    """Return whether an address has neither user nor secret."""
+    return "@" not in urlsplit(value).netloc and not SECRET_QUERY.search(value)
 
 
-def _day(value: object) -> object:
-    if isinstance(value, date) or (isinstance(value, str) and DATE.fullmatch(value)):
-        return value
-    raise ValueError("a date, such as 2026-10-01")
+def _is_mail_address(value: object) -> bool:
+    """Return whether a value is name@domain in ASCII; nothing that could become a second header or recipient is."""
+    if not isinstance(value, str) or not value.isascii() or not value.isprintable() or len(value) > MAX_ADDRESS:
+        return False
+    try:
+        parsed = Address(addr_spec=value)
+    except (ValueError, IndexError):
+        return False
+    has_domain = "." in parsed.domain or parsed.domain == "localhost"
+    return parsed.addr_spec == value and bool(parsed.username) and has_domain
 
 
-Switch = Annotated[bool, BeforeValidator(_switch)]
-Number = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
-Whole = Annotated[int, BeforeValidator(_number)]
-Text = Annotated[str, AfterValidator(_printable)]
-Currency = Annotated[str, BeforeValidator(_currency)]
-WebAddress = Annotated[Text, AfterValidator(_web_address)]
+def _unique(value: tuple[str, ...]) -> tuple[str, ...]:
+    """Return addresses without repetitions, whatever their case; the last spelling stays."""
+    return tuple({each.lower(): each for each in value}.values())
+
+
+Switch = Annotated[bool, _only("true or false", lambda value: value in ("true", "false") or isinstance(value, bool))]
+"""Not "yes", 1 or 0."""
+Number = Annotated[float, _only("a number", lambda value: not isinstance(value, bool)), Field(allow_inf_nan=False)]
+Whole = Annotated[int, _only("a number", lambda value: not isinstance(value, bool))]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Text = Annotated[str, _only("text on one line", lambda value: isinstance(value, str) and value.isprintable())]
+Currency = Annotated[
+    str,
+    _only(
+        "a currency by its three letters, such as EUR",
+        lambda value: isinstance(value, str) and re.fullmatch(r"[A-Z]{3}", value, flags=re.ASCII) is not None,
+    ),
+]
+WebAddress = Annotated[
+    str, _only("a web address, https://...", _is_web), AfterValidator(lambda value: value.rstrip("/"))
+]
 """May be empty: none."""
-Address = Annotated[Any, PlainValidator(_address)]
-Names = Annotated[Any, PlainValidator(_names)]
-Counts = Annotated[Any, PlainValidator(_counts)]
-Day = Annotated[Any, PlainValidator(_day)]
-Door = Literal["auto", "api", "bulk"]
+_PLAIN = "a plain address, such as prices@example.com"
+MailAddress = Annotated[str, _only(_PLAIN, lambda value: value == "" or _is_mail_address(value))]
+"""May be empty: none."""
+MailAddresses = Annotated[tuple[Annotated[str, _only(_PLAIN, _is_mail_address)], ...], AfterValidator(_unique)]
+SourceAddress = Annotated[
+    str,
+    _only("an address without user, password or key, as it is published with each document", _is_public),
+    _only(
+        f"an address that begins with {', '.join(SOURCE_SCHEMES)}",
+        lambda value: isinstance(value, str) and value.isprintable() and value.startswith(SOURCE_SCHEMES),
+    ),
+]
+Names = Annotated[
+    Any,
+    _only(
+        '"all" or a list of names',
+        lambda value: value == "all" or (isinstance(value, list) and all(isinstance(each, str) for each in value)),
+    ),
+    BeforeValidator(_listed),
+]
+Counts = Annotated[
+    Any,
+    _only(
+        "a list of whole numbers above 0",
+        lambda value: isinstance(value, list) and all(type(each) is int and each > 0 for each in value),
+    ),
+    BeforeValidator(_listed),
+]
+Day = Annotated[
+    Any,
+    _only(
+        "a date, such as 2026-10-01",
+        lambda value: isinstance(value, date) or (isinstance(value, str) and DATE.fullmatch(value) is not None),
+    ),
+]
+Access = Literal["auto", "api", "bulk"]
+
+
+def checked(model: type[T], value: Mapping[str, Any], *, name: str) -> T:
+    """Return a table as its model; `name` is its place. Raises SettingsError that names the first fault."""
+    try:
+        return model(**value)
+    except ValidationError as error:
+        found = fault(model, error, name=name)
+    # Pydantic's own error repeats the input, which may be a secret, so it is not the cause of ours.
+    raise found
+
+
+def fault(model: type[BaseModel], error: ValidationError, *, name: str = "") -> SettingsError:
+    """Return the first fault that pydantic found, with its place, the value and what is allowed."""
+    first = error.errors(include_url=False)[0]
+    parts = [str(part) for part in first["loc"] if not UNION_MEMBER.match(str(part))]
+    place = ".".join(([name] if name else []) + parts)
+    value = HIDDEN if parts and SECRET_NAME.search(parts[-1]) else without_secrets(first["input"])
+    kind, root = first["type"], model.model_json_schema()
+    if kind == "extra_forbidden":
+        return unknown(place, {name for each in schemas_at(root, parts[:-1]) for name in each.get("properties", ())})
+    if kind in ("model_type", "mapping_type", "dict_type"):
+        return SettingsError("must be a table", field=place, value=value, hint=f"Write [{place}]")
+    if kind == "missing":
+        return SettingsError("must be set", field=place)
+    allowed = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("must be ")
+    if kind == "tuple_type":
+        allowed = 'a list, such as ["a", "b"]'
+    if kind.startswith(("greater_than", "less_than")):
+        schemas = schemas_at(root, parts)
+        bounds = [BOUNDS[keys].format(each[key]) for keys in BOUNDS for key in keys for each in schemas if key in each]
+        allowed = " and ".join(bounds) or allowed
+    return SettingsError("wrong setting", field=place, value=value, hint=f"Allowed: {allowed}")
+
+
+def unknown(place: str, known: Iterable[str]) -> SettingsError:
+    """Return the error of an unknown name, with the nearest known one."""
+    by_name = {name.lower(): name for name in sorted(known)}
+    near = get_close_matches(place.rpartition(".")[2].lower(), by_name, n=1)
+    hint = f"Did you mean {by_name[near[0]]}? " if near else ""
+    return SettingsError(
+        "unknown setting", field=place, value=HIDDEN, hint=f"{hint}Known: {', '.join(by_name.values())}"
+    )
+
+
+def without_secrets(value: object) -> object:
+    """Return a value; an address without user, password and query, which may be secrets."""
+    return QUERY.sub("?" + HIDDEN, USER_INFO.sub(HIDDEN + "@", value)) if isinstance(value, str) else value
+
+
+def schemas_at(root: Schema, place: Sequence[str]) -> list[Schema]:
+    """Return the schemas of a place within a JSON schema; several where it may hold one of several types."""
+    found = [root]
+    for part in place:
+        below = (each.get("properties", {}).get(part) or each.get("additionalProperties") for each in found)
+        found = [schema for each in below if isinstance(each, Mapping) for schema in _resolved(root, each)]
+    return found
+
+
+def _resolved(root: Schema, schema: Schema) -> Iterator[Schema]:
+    """Yield the schemas that references and alternatives stand for."""
+    if "$ref" in schema:
+        yield from _resolved(root, root["$defs"][schema["$ref"].rpartition("/")[2]])
+    elif "anyOf" in schema:
+        for each in schema["anyOf"]:
+            yield from _resolved(root, each)
+    else:
+        yield schema

@@ -20,7 +20,7 @@ from flows.decisions.cost import by_rank
 from flows.shared.query import columns, rows
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.reference import accelerators, instance_types, models
-from warehouse.schema.columns import PURCHASE_OPTIONS
+from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 COMMITMENTS = ("under_a_year", "one_year", "two_years", "three_years", "longer")
 CAPACITIES = ("fraction", "single", "several", "node", "cluster", "rack")
@@ -317,7 +317,7 @@ def compute_bound(con: duckdb.DuckDBPyConnection, priced: Mapping[str, Any], mod
         "select max(physics.forward_compute_bound(1, physics.best_dense_tflops(c.dense_bf16_tflops, "
         "c.dense_fp16_tflops, c.dense_fp8_tflops, c.dense_fp4_tflops, c.dense_int8_tops)::DOUBLE, "
         "physics.forward_flop_per_token(m.parameters_active, m.layers, m.attention_size, 0))) as bound "
-        "from core.accelerator as c cross join core.model as m where c.accelerator_name = $chip "
+        "from ref.accelerator as c cross join ref.model as m where c.accelerator_name = $chip "
         "and m.model_name = $model and (c.form_factor is null or c.form_factor = $form)",
         {"chip": priced["accelerator_name"], "form": priced["form_factor"], "model": model_name},
     )

@@ -12,7 +12,7 @@ from warehouse.reference import accelerators, models
 from warehouse.reference.accelerator_facts import FACTS
 
 COMPARED = columns("dense_bf16_tflops, dense_fp8_tflops, dense_fp4_tflops, memory_gb, memory_bandwidth_tb_s, tdp_w")
-"""The facts that a table for people shows; the others are in --json and in core.accelerator."""
+"""The facts that a table for people shows; the others are in --json and in ref.accelerator."""
 
 PRICES = columns("""
 purchase_option, commitment_class, service_provider_name, cheapest_price_usd, price_per_pflop_hour,
@@ -29,9 +29,9 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
     wanted = [named(name) for name in names]
     against = named(base) if base else None
     with duckdb.connect(str(file), read_only=True) as con:
-        facts = rows(con, "from core.accelerator order by accelerator_name, form_factor nulls first")
+        facts = rows(con, "from ref.accelerator order by accelerator_name, form_factor nulls first")
         prices = rows(con, "from int.chip_price order by accelerator_name, form_factor, purchase_option")
-        facts_of = rows(con, "from core.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
+        facts_of = rows(con, "from ref.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
     for one in (*wanted, *([against] if against else ())):
         if not any(_is(row, one) for row in facts):
             message = "nothing is published of this chip here"

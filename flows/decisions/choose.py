@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from flows.config.decision_settings import DecisionSettings, Spread
+from flows.config.settings import DecisionSettings, Spread
 from flows.decisions import regions as allowed
 from flows.shared.query import rows
 from transform import cover

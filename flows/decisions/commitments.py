@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from flows.config.decision_settings import DecisionSettings, Profile, Spread
+from flows.config.settings import DecisionSettings, Profile, Spread
 from flows.decisions import regions
 from flows.shared.query import rows
 from transform import cover

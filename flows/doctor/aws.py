@@ -24,9 +24,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from flows.config import decision_settings
-from flows.config.decision_settings import DecisionSettings
-from flows.config.settings import Settings
+from flows.config.settings import DecisionSettings, Settings
 from flows.decisions import choose
 from flows.doctor.row import Row, ok, warn
 from warehouse.errors import ChipledgerError
@@ -124,7 +122,7 @@ def _access(settings: Settings) -> Row:
     from extract.aws.price_list import places
 
     chosen = settings.source("aws_price_list")
-    if places.door(chosen) == "api":
+    if places.access(chosen) == "api":
         return ok("AWS prices", "through the Price List API, with the credentials found")
     return ok(
         "AWS prices",
@@ -138,7 +136,7 @@ def _permissions() -> list[Row]:
     # Imported here: the shell must not wait for boto3 where nothing is called.
     from extract.aws.price_list import places
 
-    if places.door({"door": "auto"}) != "api":
+    if places.access({"access": "auto"}) != "api":
         return [_note(each, "not checked: no credentials") for each in PERMISSIONS]
     import botocore.exceptions
 
@@ -158,12 +156,12 @@ def _quotas(settings: Settings) -> list[Row]:
     if not file.exists():
         return []
     try:
-        needs = needed(file, decision_settings.read(settings))
+        needs = needed(file, settings.decision)
     except ChipledgerError as error:
         return [warn("quotas", f"not checked: {error}", "`chipledger build` makes the file anew")]
     if not needs:
         return [warn("quotas", "not checked: no option of AWS is the best of any workload")]
-    if places.door({"door": "auto"}) != "api":
+    if places.access({"access": "auto"}) != "api":
         return checked(needs, lambda _region: "not checked: no credentials")
     return checked(needs, _quotas_of)
 

@@ -29,7 +29,7 @@ def all_checks(
         *data_files.checks(settings, clock()),
         *shared_warehouse.checks(settings, clock(), offline=offline),
         *fleet.doctor(settings),
-        *network.alerts(settings, environ),
+        *network.alerts(settings),
         *network.heartbeat(settings),
     ]
     if offline:
@@ -39,4 +39,4 @@ def all_checks(
     progress("checking what credentials allow")
     rows += aws.checks(settings)
     progress("checking the mail server and Prefect")
-    return rows + network.mails(settings, environ) + network.prefect(environ)
+    return rows + network.mails(settings) + network.prefect(environ)

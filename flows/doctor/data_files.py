@@ -12,7 +12,6 @@ import duckdb
 
 from flows.collect import truth
 from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_place, place_of
 from flows.doctor.row import Row, fail, ok, warn, words
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.landing.folder import Landing
@@ -40,9 +39,9 @@ group by h.source
 
 def checks(settings: Settings, now: datetime) -> list[Row]:
     """Return what the data directory is like; none of it is changed. Of a shared warehouse there are more checks."""
-    folder, landing = settings.data_dir, landing_place(settings)
+    folder, landing = settings.data_dir, settings.landing_place()
     of_file: list[Row] = []
-    if not place_of(settings).is_shared:
+    if not settings.place().is_shared:
         of_file = [published(folder / "prices.duckdb", now), *_writer(folder, landing), *_landing(landing)]
     return [
         _data_dir(folder),

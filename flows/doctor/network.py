@@ -15,9 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from flows.config import alert_settings, mail_settings
-from flows.config.mail_settings import MailSettings
-from flows.config.settings import Settings
+from flows.config.settings import CHAT_ADDRESSES, PASSWORD, MailSettings, Settings
 from flows.doctor.row import Row, fail, ok, warn
 from flows.mail import sending
 from warehouse.errors import SettingsError, SourceError
@@ -77,7 +75,7 @@ def addresses(source: "Source", chosen: Mapping[str, object]) -> tuple[str, ...]
         own = {"url": (ecb_rates if source.name == ecb_rates.SOURCE.name else capacity_block_rates).URL}
     elif source.name == spot_feed.SOURCE.name:
         own = {"prices_url": spot_feed.PRICES_URL, "advisor_url": spot_feed.ADVISOR_URL}
-    elif "bulk_url" in source.settings and places.door(chosen) == "bulk":
+    elif "bulk_url" in source.settings and places.access(chosen) == "bulk":
         own = {"bulk_url": places.bulk_url(chosen, places.partition_of("us-east-1"))}
     return tuple(str(chosen.get(name) or url) for name, url in own.items())
 
@@ -165,15 +163,15 @@ def prefect(environ: Mapping[str, str]) -> list[Row]:
     return [ok("Prefect", f"{place} answers")]
 
 
-def mails(settings: Settings, environ: Mapping[str, str]) -> list[Row]:
+def mails(settings: Settings) -> list[Row]:
     """Return whether the mail server takes us: connection, TLS and password, and no message."""
-    if not settings.mail:
+    if not settings.mail.is_set:
         return [ok("mail", "not set up", "docs/mail.md shows the table [mail]")]
     try:
-        chosen = mail_settings.read({"to": list(alert_settings.read(settings).to), **settings.mail}, environ)
+        chosen = settings.mail_to_send(to=settings.alerts.to)
     except SettingsError as error:
         return [fail("mail", str(error), "docs/mail.md shows the table [mail]")]
-    return [_ses(chosen) if chosen.through == "ses" else _smtp(sending.Smtp(chosen))]
+    return [_ses(chosen) if chosen.transport == "ses" else _smtp(sending.Smtp(chosen))]
 
 
 def _smtp(post: sending.Smtp) -> Row:
@@ -182,9 +180,7 @@ def _smtp(post: sending.Smtp) -> Row:
     try:
         post.greet()
     except smtplib.SMTPAuthenticationError as error:
-        return fail(
-            "mail", f"{place}: password refused ({error.smtp_code})", f"Check mail.user, {mail_settings.PASSWORD}"
-        )
+        return fail("mail", f"{place}: password refused ({error.smtp_code})", f"Check mail.user, {PASSWORD}")
     except (OSError, smtplib.SMTPException) as error:
         fault = f"{place}: {type(error).__name__}: {post.told(error)}"
         return fail("mail", fault, "Check mail.host, mail.port and mail.tls")
@@ -212,13 +208,13 @@ def _ses(chosen: MailSettings) -> Row:
     return ok("mail", "Amazon SES may send")
 
 
-def alerts(settings: Settings, environ: Mapping[str, str]) -> list[Row]:
+def alerts(settings: Settings) -> list[Row]:
     """Return whether alerts have a recipient, and whether each address can be read; nothing is sent."""
-    urls = alert_settings.urls(environ)
+    urls = settings.chat_urls()
     try:
-        chosen = alert_settings.read(settings)
+        chosen = settings.alerts
         if chosen.to:
-            alert_settings.mail_of(settings, environ)
+            settings.mail_to_send(to=chosen.to)
         if urls:
             from flows.alerts import channels
 
@@ -228,9 +224,7 @@ def alerts(settings: Settings, environ: Mapping[str, str]) -> list[Row]:
     except SettingsError as error:
         return [fail("alerts", str(error), "docs/alerts.md")]
     if not names and not chosen.to:
-        return [
-            ok("alerts", "no recipient", f"Addresses are set in {alert_settings.URLS} and alerts.to: docs/alerts.md")
-        ]
+        return [ok("alerts", "no recipient", f"Addresses are set in {CHAT_ADDRESSES} and alerts.to: docs/alerts.md")]
     services = sorted(name.partition(":")[0] for name in names)
     return [
         ok("alerts", ", ".join([*services, *(["mail"] * len(chosen.to))]), "`chipledger alert --dry-run` shows them")

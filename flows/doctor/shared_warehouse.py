@@ -9,7 +9,6 @@ import duckdb
 
 from flows.collect import ingest
 from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_of, landing_place, of, place_of
 from flows.doctor.data_files import OLD, published, read_back, shape
 from flows.doctor.row import Row, fail, ok, warn
 from warehouse.errors import ChipledgerError
@@ -24,7 +23,7 @@ RIGHTS = "docs/warehouse-shared.md has the rights that readers and writers need"
 
 def checks(settings: Settings, now: datetime, *, offline: bool = False) -> list[Row]:
     """Return what a shared warehouse is like; none where it is a file. `offline` asks no server."""
-    place, landing = place_of(settings), landing_place(settings)
+    place, landing = settings.place(), settings.landing_place()
     if not place.is_shared:
         return [_bucket("landing bucket", landing, settings)] if is_bucket(landing) and not offline else []
     if offline and (place.is_postgres or place.is_on_s3 or is_bucket(landing)):
@@ -52,8 +51,8 @@ def _rows(settings: Settings, place: Place, now: datetime) -> Iterator[Row]:
             if not is_current:
                 return
             yield _publication(place, publication.listed(con), now)
-            if is_bucket(landing_place(settings)) or Path(landing_place(settings)).is_dir():
-                landing = landing_of(settings)
+            if is_bucket(settings.landing_place()) or Path(settings.landing_place()).is_dir():
+                landing = settings.landing()
                 yield from _parts(con, landing)
                 yield from _documents(con, landing)
     except ChipledgerError as error:
@@ -137,7 +136,7 @@ def _reached(check: str, place: Path | str, settings: Settings) -> Row:
 
 def _bucket(check: str, place: Path | str, settings: Settings) -> Row:
     try:
-        bucket = Bucket(str(place), endpoint=of(settings).s3_endpoint)
+        bucket = Bucket(str(place), endpoint=settings.warehouse.s3_endpoint)
         bucket.refuse_unreadable()
     except (ChipledgerError, FileNotFoundError) as error:
         return fail(check, str(error), RIGHTS)

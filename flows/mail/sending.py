@@ -16,7 +16,7 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, Protocol
 
-from flows.config.mail_settings import MailSettings
+from flows.config.settings import MailSettings
 from flows.shared import redact
 from flows.shared.append_log import Lines, locked
 from reports.weekly import mail as letters
@@ -149,7 +149,7 @@ class Smtp:
 
     def told(self, error: Exception) -> str:
         """Return what an error says; a server may repeat the password in its refusal, in Base64 as it was sent."""
-        return redact.hide(str(error), secrets=[self.settings.password])
+        return redact.hide(str(error), secrets=[self.settings.password.get_secret_value()])
 
     def greet(self) -> None:
         """Connect, secure the connection and log in, and leave. Raises OSError or SMTPException."""
@@ -168,7 +168,7 @@ class Smtp:
             if chosen.tls == "starttls":
                 server.starttls(context=context)
             if chosen.user:
-                server.login(chosen.user, chosen.password)
+                server.login(chosen.user, chosen.password.get_secret_value())
             server.ehlo_or_helo_if_needed()
             yield server
         finally:
@@ -229,4 +229,4 @@ class Ses:
 
 def post_of(chosen: MailSettings) -> Post:
     """Return the way that the settings choose."""
-    return Ses(chosen) if chosen.through == "ses" else Smtp(chosen)
+    return Ses(chosen) if chosen.transport == "ses" else Smtp(chosen)

@@ -1,15 +1,12 @@
 """The steps of a week: its page, its feeds, its mail; the same for the command line and for Prefect."""
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flows.config import mail_settings
-from flows.config.mail_settings import MailSettings
-from flows.config.settings import Settings
+from flows.config.settings import MailSettings, Settings
 from flows.mail import sending
 from reports.weekly import pages
 from reports.weekly.calendar import Week
@@ -56,9 +53,13 @@ def after_run(settings: Settings, file: Path, *, clock: Clock) -> tuple[str, ...
 
 
 def _page(settings: Settings, file: Path, week: Week | None, *, known_then: bool = False, draw: bool = True) -> Told:
-    wanted = mail_settings.wanted(settings.mail)
     found = pages.read(
-        file, week, known_then=known_then, chips=wanted.chips, least=wanted.least, shown_in=settings.reporting_currency
+        file,
+        week,
+        known_then=known_then,
+        chips=settings.mail.chips,
+        least=settings.mail.min_change_percent / 100,
+        shown_in=settings.reporting_currency,
     )
     written = pages.write(found, settings.data_dir / "reports", draw=draw)
     return Told(found=found, page=written.page, faults=written.faults)
@@ -77,8 +78,7 @@ def dry_run(
 def _put_message(settings: Settings, written: Told, *, clock: Clock, draw: bool = True) -> tuple[Path, tuple[str, ...]]:
     from reports.weekly import mail as letters
 
-    is_set = bool(settings.mail.get("to"))
-    chosen = chosen_mail(settings) if is_set else MailSettings(sender=NOBODY, to=(NOBODY,))
+    chosen = settings.mail_to_send() if settings.mail.to else MailSettings(sender=NOBODY, to=(NOBODY,))
     letter = _written(settings, written, chosen, draw=draw)
     message = letters.message(letter, sender=chosen.sender, to=chosen.to[0], reply_to=chosen.reply_to, at=clock())
     target = settings.shown().data_dir / "mail" / f"{written.page.stem}.eml"
@@ -97,7 +97,7 @@ def send(
     post: sending.Post | None = None,
 ) -> sending.Outcome:
     """Write the page of a week and send its mail. Raises SettingsError where [mail] is missing or wrong."""
-    chosen = chosen_mail(settings)
+    chosen = settings.mail_to_send()
     written = report(settings, week, known_then=known_then)
     found = written.found
     if not found.is_over:
@@ -115,13 +115,6 @@ def send(
     )
     outcome.faults = letter.faults
     return outcome
-
-
-def chosen_mail(settings: Settings) -> MailSettings:
-    """Return the settings of mail. Raises SettingsError where they are missing or wrong."""
-    if not settings.mail:
-        raise SettingsError("mail is not set up", field="mail", hint="docs/mail.md shows the table [mail]")
-    return mail_settings.read(settings.mail, os.environ)
 
 
 def lines(outcome: sending.Outcome) -> Iterator[str]:
@@ -145,10 +138,9 @@ def with_fleet(settings: Settings, found: "WeekFacts") -> "WeekFacts":
         return found
     from dataclasses import replace
 
-    from flows.config import private_settings
     from reports.weekly import fleet
 
-    told = fleet.read(file, found, with_contracted=private_settings.read(settings).in_mail)
+    told = fleet.read(file, found, with_contracted=settings.private.in_mail)
     return replace(found, fleet=told)
 
 

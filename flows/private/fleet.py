@@ -89,7 +89,7 @@ def check(settings: Settings, *, now: datetime | None = None) -> dict[str, list[
 
 def doctor(settings: Settings) -> list[Row]:
     """Return what `chipledger doctor` says of the private files: a fault, or the lines without a price; [] if none."""
-    if not settings.private or not (settings.data_dir / "prices.duckdb").exists():
+    if not settings.private.is_set or not (settings.data_dir / "prices.duckdb").exists():
         return []
     try:
         lines = check(settings)["lines"]

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-from flows.config import private_settings
-from flows.config.settings import Settings
+from flows.config.settings import PrivateSettings, Settings
 from flows.private import fleet_file
 from flows.private import names as private_names
 from flows.private import prices as private_prices
@@ -29,9 +28,8 @@ from warehouse.landing.folder import Landing
 from warehouse.log.db import insert_rows, quote
 from warehouse.log.events import naive
 from warehouse.publish.published_file import make_whole
-from warehouse.schema.columns import COLUMNS
+from warehouse.schema.columns import private_columns
 from warehouse.schema.dictionary import dictionary_of, write_dictionary
-from warehouse.schema.private_columns import PRIVATE_COLUMNS
 
 LOG = logging.getLogger(__name__)
 
@@ -57,17 +55,14 @@ def build(settings: Settings, built_at: datetime) -> Path | None:
     private file stays. The caller holds the writer's lock.
     """
     target = settings.data_dir / FILE_NAME
-    if not settings.private:
-        target.unlink(missing_ok=True)
-        return None
-    named = private_settings.read(settings)
+    named = settings.private
     if named.prices is None and named.fleet is None:
         target.unlink(missing_ok=True)
         return None
     documents = _documents(named, built_at)
     landing = Landing(settings.data_dir / "landing")
     for document in documents.values():
-        landing.keep(document, mode=MODE)
+        landing.store(document, mode=MODE)
 
     def made(part: Path) -> None:
         mask = os.umask(0o077)  # from its first byte on the file is its owner's alone
@@ -88,7 +83,7 @@ def in_memory(settings: Settings, now: datetime) -> duckdb.DuckDBPyConnection:
 
     Raises ChipledgerError where none is named, or one is wrong. The caller closes it.
     """
-    named = private_settings.read(settings)
+    named = settings.private
     if named.prices is None and named.fleet is None:
         hint = 'Write [private] with fleet = "fleet.csv"; docs/fleet.md shows one'
         raise ChipledgerError("no private file is named", source="chipledger.toml", field="private", hint=hint)
@@ -136,7 +131,7 @@ def fill(con: duckdb.DuckDBPyConnection, overlay: Overlay, built_at: datetime) -
     _describe(con)
 
 
-def _documents(named: private_settings.PrivateSettings, at: datetime) -> dict[str, Document]:
+def _documents(named: PrivateSettings, at: datetime) -> dict[str, Document]:
     """Return the files that are named, as they are now. Raises ChipledgerError where one cannot be read."""
     paths = {"prices": named.prices, "fleet": named.fleet}
     return {name: _document(path, at) for name, path in paths.items() if path is not None}
@@ -158,7 +153,7 @@ def _attach(con: duckdb.DuckDBPyConnection, published: Path) -> None:
 
 def _make(con: duckdb.DuckDBPyConnection, what: str, columns: Sequence[str], rows: Sequence[Rule | Line]) -> None:
     """Make a table of what was read; its types are those of the columns that it becomes."""
-    known = COLUMNS | PRIVATE_COLUMNS
+    known = private_columns()
     con.execute(f"create {what} ({', '.join(f'{name} {known[name].type}' for name in columns)})")
     insert_rows(con, what.split()[-1], [tuple(getattr(row, name) for name in columns) for row in rows])
 
@@ -182,9 +177,7 @@ def _describe(con: duckdb.DuckDBPyConnection) -> None:
         "where database_name = current_database() and schema_name = 'main' order by table_name, column_index"
     ).fetchall()
     rows = tables.READ | {table.name: table.row for table in tables.TABLES}
-    comments, dictionary = dictionary_of(
-        made, {f"main.{name}": row for name, row in rows.items()}, COLUMNS | PRIVATE_COLUMNS
-    )
+    comments, dictionary = dictionary_of(made, {f"main.{name}": row for name, row in rows.items()}, private_columns())
     write_dictionary(con, "main", comments, dictionary)
 
 

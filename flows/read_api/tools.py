@@ -19,8 +19,8 @@ from transform.audit.judge import Judged
 from transform.audit.tables import audit
 from warehouse.reference import accelerators, claims
 from warehouse.reference.accelerators import Chip
-from warehouse.schema.columns import PURCHASE_OPTIONS
 from warehouse.schema.dictionary import DEPRECATED
+from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Text = Annotated[str, Field(max_length=1000)]
@@ -142,9 +142,10 @@ TABLES = (
     "where database_name = current_database() union all "
     "select schema_name, view_name, comment, null from duckdb_views() where not internal union all "
     "select schema_name, function_name, comment, parameters from duckdb_functions() "
-    "where function_type = 'table_macro' and not internal) where schema_name in ('core', 'int', 'mart') "
+    "where function_type = 'table_macro' and not internal) "
+    "where schema_name in ('core', 'ref', 'focus', 'int', 'mart') "
     f"and not starts_with(coalesce(\"row\", ''), '{DEPRECATED}') "
-    "order by array_position(['mart', 'int', 'core'], schema_name), name"
+    "order by array_position(['mart', 'int', 'ref', 'focus', 'core'], schema_name), name"
 )
 """The tables, views and table macros, the last with their parameters."""
 
@@ -456,7 +457,7 @@ def _left_out(book: Book, which: Filter) -> list[Row]:
 
 def cost_per_token(
     book: Book,
-    model: Annotated[Name, Field(description="A model, such as llama-2-70b; the table core.model has them")],
+    model: Annotated[Name, Field(description="A model, such as llama-2-70b; the table ref.model has them")],
     task: Literal["serving", "training"] = "serving",
     chip: Annotated[Name | None, Field(description="Only this chip")] = None,
     purchase_option: Option = None,

@@ -1,9 +1,8 @@
-"""Making the deployments of a checkout on a Prefect server, through Prefect's own command line.
+"""Make the deployments of a checkout on a Prefect server, through Prefect's own command line.
 
-Its modules are for the flow files alone: here it runs as a program beside, which reads its environment for itself.
+Only flow files import Prefect: here it runs as a program of its own, which reads its environment itself.
 """
 
-import json
 import re
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from flows.collect.limits import LIMITS
 from flows.shared import redact
 from warehouse.errors import ChipledgerError, SettingsError
 
@@ -30,12 +28,11 @@ Call = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
 
 @dataclass(frozen=True, kw_only=True)
 class Deployed:
-    """What was made: whether the pool is new, the schedules that differ from those of prefect.yaml, and new limits."""
+    """What was made: whether the pool is new, and the schedules that differ from those of prefect.yaml."""
 
     pool: str
     is_new_pool: bool
     schedules: Mapping[str, str]
-    limits: Mapping[str, int]
 
 
 def schedules(texts: Sequence[str]) -> dict[str, str]:
@@ -58,10 +55,10 @@ def schedules(texts: Sequence[str]) -> dict[str, str]:
 def deploy(
     folder: Path, chosen: Mapping[str, str], *, environ: Mapping[str, str], call: Call | None = None
 ) -> Deployed:
-    """Make the work pool and the limits of fan-out where they are absent, then all deployments, as was chosen.
+    """Make the work pool where it is absent, then all deployments, with the chosen schedules.
 
-    Raises SettingsError where the folder is no checkout or no server is named, and ChipledgerError, with what Prefect
-    said, where a call failed. What was made before stays; the same command again is safe.
+    Raises SettingsError where the folder is no checkout or no server is named, and ChipledgerError, with Prefect's
+    output, where a call failed. Existing deployments are updated; the same command again is safe.
     """
     if not (folder / FILE_NAME).is_file():
         raise SettingsError(
@@ -78,24 +75,12 @@ def deploy(
     is_new = bool(call(("work-pool", "inspect", POOL)).returncode)
     if is_new:
         _must(call(("work-pool", "create", POOL, "--type", "process")), "the work pool was not made")
-    with TemporaryDirectory() as beside:
-        file = Path(beside) / FILE_NAME
+    with TemporaryDirectory() as folder_of_copy:
+        file = Path(folder_of_copy) / FILE_NAME
         file.write_text(rescheduled((folder / FILE_NAME).read_text(encoding="utf-8"), chosen), encoding="utf-8")
-        told = call(("--no-prompt", "deploy", "--all", "--prefect-file", str(file)))
-    _must(told, "the deployments were not made")
-    return Deployed(pool=POOL, is_new_pool=is_new, schedules=dict(chosen), limits=limited(call))
-
-
-def limited(call: Call) -> dict[str, int]:
-    """Make the limits that all processes share where they are absent; return those made. Others keep their numbers."""
-    told = call(("global-concurrency-limit", "ls", "--output", "json"))
-    _must(told, "the limits were not read")
-    there = {each["name"] for each in json.loads(told.stdout)}
-    made = {name: limit for name, limit in LIMITS.items() if name not in there}
-    for name, limit in made.items():
-        done = call(("global-concurrency-limit", "create", name, "--limit", str(limit)))
-        _must(done, f"the limit {name} was not made")
-    return made
+        done = call(("--no-prompt", "deploy", "--all", "--prefect-file", str(file)))
+    _must(done, "the deployments were not made")
+    return Deployed(pool=POOL, is_new_pool=is_new, schedules=dict(chosen))
 
 
 def rescheduled(text: str, chosen: Mapping[str, str]) -> str:
@@ -120,9 +105,9 @@ def rescheduled(text: str, chosen: Mapping[str, str]) -> str:
 
 def _must(done: "subprocess.CompletedProcess[str]", failure: str) -> None:
     if done.returncode:
-        said = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
+        lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
         raise ChipledgerError(
-            redact.hide(f"{failure}: {' | '.join(said[-LAST_LINES:])}"),
+            redact.hide(f"{failure}: {' | '.join(lines[-LAST_LINES:])}"),
             source="prefect",
             hint="Is the server up? It answers at PREFECT_API_URL about 15 seconds after its start",
         )

@@ -18,7 +18,7 @@ def is_passing(_task: object, _task_run: object, state: Any) -> bool:
     return passes(state.result(raise_on_failure=False))
 
 
-AGAIN: dict[str, Any] = {
+RETRIES: dict[str, Any] = {
     "retries": 2,
     # Each attempt has its own short retries inside (extract.web.http); these are for a source that is down for minutes.
     "retry_delay_seconds": 60.0,

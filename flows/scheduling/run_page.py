@@ -14,7 +14,6 @@ import duckdb
 from extract import SOURCES
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
-from flows.mail import weekly_steps
 from warehouse.errors import SettingsError
 
 LONGEST_ERROR = 400
@@ -123,13 +122,12 @@ def drifts(file: Path) -> tuple[str, list[dict[str, Any]]]:
 
 def address(settings: Settings, page: Path) -> tuple[str, str]:
     """Return the address of a page of the reports folder, and what it is: on the web if `site_url` of [mail] is set."""
-    try:
-        site = weekly_steps.chosen_mail(settings).site_url if settings.mail else ""
-    except SettingsError:  # the weekly flow says so; a run that only collects is not failed by it
-        site = ""
-    if not site:
+    if not settings.mail.site_url:
         return page.resolve().as_uri(), "A file of the machine that ran it; `site_url` of [mail] makes it an address"
-    return f"{site}/{page.relative_to(settings.data_dir / 'reports').as_posix()}", "Where the reports folder is read"
+    return (
+        f"{settings.mail.site_url}/{page.relative_to(settings.data_dir / 'reports').as_posix()}",
+        "Where the reports folder is read",
+    )
 
 
 def escaped(text: str) -> str:

@@ -23,6 +23,7 @@ from reports.pages.facts import SQL
 from reports.tables import truth_tables
 from reports.weekly.calendar import Week
 from warehouse.errors import SettingsError
+from warehouse.schema.tables import SCHEMAS
 
 if TYPE_CHECKING:
     from reports.weekly.fleet import FleetNews
@@ -38,7 +39,7 @@ LOG = {
     "fx_rate": "observed_at",
 }
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
-KEPT = ("source", "document", "offer", "offer_unit", "accelerator_label", "instance_type")
+KEPT = ("source", "document", "offer", "offer_unit")
 REMADE = (
     "price_history",
     "price_move",
@@ -308,7 +309,7 @@ def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
 
 def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -> None:
     """Make core, meta and mart in memory from the published file, as of a moment."""
-    for schema in ("core", "meta", "int", "mart"):
+    for schema in SCHEMAS:
         con.execute(f"create schema {schema}")
     con.execute(
         "create table meta.build as select ?::TIMESTAMP as built_at, version, ranked_days, marketplace_days "
@@ -316,14 +317,21 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         [as_of],
     )
     # Nothing is taken over from a file before.
-    con.execute("create table meta.settled as from published.meta.settled limit 0")
+    con.execute("create table meta.incremental_day as from published.meta.incremental_day limit 0")
     for table, seen_at in LOG.items():
         moment = "recorded_at" if known_then else seen_at
         # An end of an offer that is exactly at the moment belongs to what follows.
         con.execute(f"create table core.{table} as from published.core.{table} where {moment} < ?", [as_of])
     for table in KEPT:
         con.execute(f"create view core.{table} as from published.core.{table}")
-    ours = "where schema_name = 'core' and database_name = 'published'"
+    for (table,) in con.execute(
+        "select table_name from duckdb_tables() where schema_name = 'ref' and database_name = 'published'"
+    ).fetchall():
+        con.execute(f"create view ref.{table} as from published.ref.{table}")
+    ours = (
+        "where schema_name in ('core', 'ref') and database_name = 'published' "
+        "and not starts_with(coalesce(comment, ''), 'Deprecated')"
+    )
     _take_macros(con, "core")
     con.execute("create schema decision")
     _take_macros(con, "decision", "commitment_class")

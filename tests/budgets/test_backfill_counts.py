@@ -10,7 +10,7 @@ import pytest
 from counted import Counted
 
 from extract import source_named
-from flows.collect import ingest, steps
+from flows.collect import importer, ingest, steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 
@@ -49,7 +49,7 @@ def backfill(archive: ModuleType, folder: Path, versions: int, times: int = 1) -
             patch.setattr(ingest, "catch_up", counted)
             with steps.open_run(settings) as one:
                 one.con = Counted(one.con, counts)  # type: ignore[assignment]
-                one.backfill(source_named("aws_price_list"), [archive.REGION], since=None, until=None)
+                importer.backfill(one, source_named("aws_price_list"), [archive.REGION], since=None, until=None)
                 one.load()
                 done.append((one.summary, counts))
             counts["requests"] = standin.count()

@@ -142,14 +142,14 @@ def test_a_scope_costs_its_own_requests(
     standin: aws.StandIn, tmp_path: Path, door: str, first: dict[str, int], again: dict[str, int]
 ) -> None:
     """So many requests for two regions, of them so many for each; and fewer where nothing is new."""
-    table = {"door": door, "bulk_url": standin.url}
+    table = {"access": door, "bulk_url": standin.url}
     settings = Settings(data_dir=tmp_path / "data", sources={"aws_price_list": table})
     regions = ("us-east-1", "us-west-2")
     label = {"bulk": "bulk:{}", "api": "api:GetProducts:{}"}[door]
     for expected in (first, again):
         standin.forget()
         with steps.open_run(settings) as run:
-            run.fetch_all(run.plan(run.sources(["aws_price_list"]), regions))
+            run.collector.fetch_in_threads(run.plan(run.collector.sources(["aws_price_list"]), regions), run.land)
             run.load()
             assert not run.summary.failed
         asked = {name: standin.count(label.format(name)) for name in regions}

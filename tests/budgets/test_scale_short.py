@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from few_marts import LEAST_MARTS
 
-from flows.collect import steps
+from flows.collect import publisher
 from warehouse.publish import building
 
 ROOT = Path(__file__).parents[2]
@@ -48,10 +48,10 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
         return connect(*given, config={"allow_unsigned_extensions": True}, **named)
 
     monkeypatch.setattr(duckdb, "connect", unsigned)
-    monkeypatch.setattr(steps, "MARTS", LEAST_MARTS)
-    monkeypatch.setattr(steps, "PUBLIC", ())
-    monkeypatch.setattr(steps, "MACROS", ())
-    monkeypatch.setattr(steps.audit_tables, "TABLES", ())
+    monkeypatch.setattr(publisher, "MARTS", LEAST_MARTS)
+    monkeypatch.setattr(publisher, "PUBLIC", ())
+    monkeypatch.setattr(publisher, "MACROS", ())
+    monkeypatch.setattr(publisher.audit_tables, "TABLES", ())
     monkeypatch.setattr(building, "describe", lambda *_: None)
 
 

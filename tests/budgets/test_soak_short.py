@@ -15,7 +15,8 @@ import pytest
 from few_marts import LEAST_MARTS
 from looks import day
 
-from flows.collect import steps
+from flows.collect import publisher
+from flows.collect.publisher import Publisher
 
 BENCH = Path(__file__).parents[2] / "bench"
 ASKED = (1, 5, 6, 7, 20)
@@ -73,11 +74,11 @@ def test_a_reader_asks_while_runs_publish(
     roles: ModuleType, soak: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until both have done something: runs publish, a reader of another process meets no error, one file held open."""
-    monkeypatch.setattr(steps, "MARTS", LEAST_MARTS)
-    monkeypatch.setattr(steps, "PUBLIC", ())
-    monkeypatch.setattr(steps, "MACROS", ())
-    monkeypatch.setattr(steps.audit_tables, "TABLES", ())
-    monkeypatch.setattr(steps.Run, "report", lambda run: tmp_path)
+    monkeypatch.setattr(publisher, "MARTS", LEAST_MARTS)
+    monkeypatch.setattr(publisher, "PUBLIC", ())
+    monkeypatch.setattr(publisher, "MACROS", ())
+    monkeypatch.setattr(publisher.audit_tables, "TABLES", ())
+    monkeypatch.setattr(Publisher, "report", lambda run: tmp_path)
     monkeypatch.setattr("flows.mail.weekly_steps.report", lambda settings, week: tmp_path)
     (tmp_path / "running").touch()
     command = [sys.executable, BENCH / "soak.py", "--role", "reader-0", "--out", tmp_path, "--questions"]

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from packed import pack
 
 from crash.shapes import made_older, migrations
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from toy_source import Toy
 
 LAST = 150
-"""The day of the jobs: documents of the first two months are old by then, and are packed."""
+"""The day of the jobs."""
 OLD_RUN = 100
 SHORTENED = 200
 """Rows that are published of each of the package's own tables."""
@@ -107,7 +108,8 @@ def world(root: Path, at: float) -> Iterator["Toy"]:
     import looks
     from toy_source import TOY
 
-    from flows.collect import steps
+    from flows.collect import collector, publisher, steps
+    from flows.collect.publisher import Publisher
     from reports.files import put
 
     def report(run: steps.Run) -> Path:
@@ -132,9 +134,10 @@ def world(root: Path, at: float) -> Iterator["Toy"]:
             )
 
         only = replace(toy.source(), fetch=fetch)
-        patch.setattr(steps, "SOURCES", (only,))
-        patch.setattr(steps, "source_named", {TOY: only}.__getitem__)
-        patch.setattr(steps.Run, "report", report)
+        for module in (collector, publisher):
+            patch.setattr(module, "SOURCES", (only,))
+        patch.setattr(collector, "source_named", {TOY: only}.__getitem__)
+        patch.setattr(Publisher, "report", report)
         toy.at = at
         toy.world = {name: dict(prices) if prices else None for name, prices in looks_of(at).items()}
         assert looks.day(at).tzinfo == UTC
@@ -160,10 +163,10 @@ def history(root: Path) -> None:
 
     for at in (0, 35, 60):
         with world(root, at) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
-            run.fetch_all(run.plan(run.sources()))
+            run.collect()
             run.load()
     with world(root, OLD_RUN) as toy:
-        steps.run(replace(toy.settings(), retention={"compact_after_days": 0}), clock=toy.clock)
+        steps.run(toy.settings(), clock=toy.clock)
     data = root / "data"
     for name in ("reports/daily/2024-01-01.html", "replaced/build-20260101T000000Z.duckdb"):
         (data / name).parent.mkdir(exist_ok=True, parents=True)
@@ -193,16 +196,16 @@ def build(root: Path) -> None:
 
     with world(root, LAST) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
         run.load()
-        run.publish()
+        run.publisher.publish()
 
 
 def own(root: Path) -> None:
-    from flows.collect import steps
+    from flows.collect import importer, steps
 
     with world(root, LAST) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
-        run.land_import(root / "own.csv")
+        importer.land_file(run, root / "own.csv")
         run.load()
-        run.publish()
+        run.publisher.publish()
 
 
 def own_again(root: Path) -> None:
@@ -215,7 +218,7 @@ def decide(root: Path) -> None:
 
     with world(root, LAST) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
         run.decide(min(row.quarantine_id for row in listed(run.con)), "accept")
-        run.publish()
+        run.publisher.publish()
 
 
 def decide_again(root: Path) -> None:
@@ -272,23 +275,14 @@ def rebuild(root: Path) -> None:
         assert done.is_in_use, list(done.lines())
 
 
-def compact(root: Path) -> None:
-    from flows.backup import retention
-    from warehouse import disk
-    from warehouse.log import db
-
-    with world(root, LAST) as toy, disk.faults(root / "data"), db.locked(root / "data"):
-        retention.keep_house(toy.settings(), toy.clock(), thoroughly=True)
-
-
 def prune(root: Path) -> None:
-    """Remove old pages and replaced files, and pack nothing."""
+    """Remove old pages and replaced files."""
     from flows.backup import retention
     from warehouse import disk
     from warehouse.log import db
 
     with world(root, LAST) as toy, disk.faults(root / "data"), db.locked(root / "data"):
-        retention.keep_house(replace(toy.settings(), retention={"compact_after_days": 0}), toy.clock())
+        retention.remove_old_files(toy.settings(), toy.clock())
 
 
 def init(root: Path) -> None:
@@ -347,7 +341,7 @@ JOBS = {
         Job(name="backup to .tar.zst", act=_backup("a.tar.zst"), again=_backup("a.tar.zst")),
         Job(name="restore", act=restore, again=restore, prepare=other_history),
         Job(name="rebuild", act=rebuild, again=rebuild),
-        Job(name="compact", act=compact, again=compact),
+        Job(name="unpack", act=build, again=build, prepare=lambda root: pack(root / "data", before="2026-03")),
         Job(name="prune", act=prune, again=prune),
         Job(name="init", act=init, again=init),
         Job(name="older", act=older, again=older),

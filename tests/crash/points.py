@@ -181,7 +181,7 @@ def _half_a_part() -> None:
 
 def _in_checkpoint() -> None:
     """Let the log be flushed and die before the connection is closed: the .wal is there, and its end is not."""
-    owner, name = _target("flows.collect.steps:publish")
+    owner, name = _target("flows.collect.publisher:publish")
 
     def call(con: Any, *given: Any, **named: Any) -> None:
         con.execute("checkpoint")
@@ -198,22 +198,22 @@ def _part_of(given: tuple[Any, ...]) -> Path:
 
 
 ARCHIVE = {
-    "after landing a body": after("warehouse.landing.folder:Landing.keep"),
+    "after landing a body": after("warehouse.landing.folder:Landing.store"),
     "after writing the journal": after("warehouse.landing.folder:Landing._append", times=3),
     "before loading": before("flows.collect.ingest:load"),
     "inside the load's transaction": after("warehouse.log.load:append_events"),
     "after loading, before the position": after("flows.collect.ingest:load"),
-    "before publishing": before("flows.collect.steps:publish"),
+    "before publishing": before("flows.collect.publisher:publish"),
     "at the comments": before("warehouse.schema.dictionary:write_dictionary"),
     "in the middle of the part file": _half_a_part,
     "after the part, before the rename": before("warehouse.publish.published_file:_put_in_place"),
-    "after the rename, before the report": before("flows.collect.steps:Run.report"),
+    "after the rename, before the report": before("flows.collect.publisher:Publisher.report"),
     "in the report": half("reports.pages.site:write", lambda given: given[1] / "index.html", "<!doctype html><ht"),
 }
 """Points of a run over the offline archive, with all marts and pages."""
 
 RUN = {
-    "between the documents of a look": after("warehouse.landing.folder:Landing.keep", times=3),
+    "between the documents of a look": after("warehouse.landing.folder:Landing.store", times=3),
     "between a document's part and its rename": before("pathlib:Path.replace"),
     "in a line of the journal": _torn_line,
     "in the load, between events and coverage": after("warehouse.log.load:append_events"),
@@ -234,24 +234,23 @@ RUN = {
     "in publishing, before the folder's flush": before("warehouse.publish.published_file:_flush", times=2),
     "between two pages": after("reports.files:put", times=1),
     "in a page": half("reports.files:put", _part_of, "<!doctype html><ht"),
-    "at the end of a run, in packing": after("flows.backup.retention:_forget_singles"),
-    "after the last page, before packing": before("flows.backup.retention:keep_house"),
+    "after the last page, before old files are removed": before("flows.backup.retention:remove_old_files"),
 }
 """Points of a run of the small world."""
 
 OTHERS: dict[str, dict[str, Callable[[], None]]] = {
     "import": {
-        "in import, after its document": after("warehouse.landing.folder:Landing.keep"),
+        "in import, after its document": after("warehouse.landing.folder:Landing.store"),
         "in import, after its line": after("warehouse.landing.folder:Landing._append"),
         "in import, in its transaction": after("warehouse.log.load:append_events"),
-        "in import, before publishing": before("flows.collect.steps:publish"),
+        "in import, before publishing": before("flows.collect.publisher:publish"),
     },
     "decide": {
         "in a decision, before its line": before("warehouse.landing.folder:Landing._append"),
         "in a decision, after its line": after("warehouse.landing.folder:Landing._append"),
         "in a decision, in its transaction": before("warehouse.log.load:settle"),
         "in a decision, after its commit": after("flows.collect.ingest:decide"),
-        "in a decision, before publishing": before("flows.collect.steps:publish"),
+        "in a decision, before publishing": before("flows.collect.publisher:publish"),
     },
     "backup to a folder": {
         "in backup, at the copy of the log": after("flows.backup.snapshot:_copy_log"),
@@ -271,22 +270,22 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
         **{f"in restore, after {n} moves": after("pathlib:Path.rename", times=n) for n in range(1, 5)},
         "in restore, before the new log's place": replacing("data/build.duckdb"),
         "in restore, before loading": before("flows.collect.steps:Run.load"),
-        "in restore, before publishing": before("flows.collect.steps:publish"),
+        "in restore, before publishing": before("flows.collect.publisher:publish"),
     },
     "rebuild": {
         "in rebuild, after the new log": after("flows.collect.ingest:catch_up"),
-        "in rebuild, after the new file": after("flows.collect.steps:publish_log"),
-        "in rebuild, after the old file": after("flows.collect.steps:publish_log", times=2),
+        "in rebuild, after the new file": after("flows.collect.publisher:publish_log"),
+        "in rebuild, after the old file": after("flows.collect.publisher:publish_log", times=2),
         "in rebuild, before the old log is set aside": before("flows.backup.rebuild:_set_aside"),
         "in rebuild, after the old log is set aside": after("flows.backup.rebuild:_set_aside"),
         "in rebuild, before the new file's place": replacing("data/prices.duckdb"),
     },
-    "compact": {
-        "in compact, between a pack and its list": after("warehouse.landing.packs:_put", times=1),
-        "in compact, after a pack's list": after("warehouse.landing.packs:_put", times=2),
-        "in compact, in the removal of what is packed": before("pathlib:Path.unlink", times=2),
-        "in compact, before its note": before("flows.backup.retention:_note"),
-        "in compact, in its note": replacing("packs/until"),
+    "unpack": {
+        "in unpacking, before any document": before("warehouse.landing.folder:Landing.store_body"),
+        "in unpacking, between documents": after("warehouse.landing.folder:Landing.store_body", times=1),
+        "in unpacking, before packs are removed": before("os:sync"),
+        "in unpacking, between a list and its pack": after("pathlib:Path.unlink", times=1),
+        "in unpacking, before the folder is removed": before("pathlib:Path.rmdir"),
     },
     "prune": {
         "in pruning, before a page": before("flows.backup.retention:_removed"),

@@ -77,7 +77,7 @@ def can_mount(tmp_path: Path) -> bool:
 
 @pytest.mark.prove
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("job", ["run", "import", "decide", "restore", "rebuild", "compact", "backup to .tar.zst"])
+@pytest.mark.parametrize("job", ["run", "import", "decide", "restore", "rebuild", "unpack", "backup to .tar.zst"])
 def test_a_small_disk_fills(bench: Bench, tmp_path: Path, job: str) -> None:
     """With no room, a little and more, so that it fills at every step; then there is room again."""
     if not can_mount(tmp_path):

@@ -18,9 +18,9 @@ from extract.base import Context, Parsed
 from extract.web.http import HttpWeb, Retries
 from warehouse.documents import Document, Look
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
-from warehouse.log.batch import ParsedLook
 from warehouse.log.gates import row_gate
 from warehouse.log.load import load
+from warehouse.log.parsed import ParsedFetch
 
 Ask = Callable[..., Context]
 REGION = "ap-south-2"
@@ -390,9 +390,9 @@ def test_offers_pass_the_gates_and_are_gone_in_the_next_look(standin: aws.StandI
     assert offers == (4,)
 
 
-def parsed(look: Look) -> ParsedLook:
+def parsed(look: Look) -> ParsedFetch:
     """Return a look as the flow parses it."""
-    return ParsedLook(
+    return ParsedFetch(
         run_id="run", source=look.source, scope=look.scope, observed_at=look.observed_at, complete=look.complete,
         archived=look.archived, document_sha256=look.documents[0].sha256,
         rows=rows(look).with_columns(document_sha256=pl.lit(look.documents[0].sha256)),

@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from few_marts import LEAST_MARTS, undescribed
-from looks import ParsedLook, look, row
+from looks import ParsedFetch, look, row
 from published import query
 
 from extract.base import Context
@@ -246,7 +246,7 @@ EUROS = row("p5.48xlarge", "64", pricing_currency="EUR")
 SUNDAY = date(2026, 7, 12)
 
 
-def rate_look(body: bytes) -> ParsedLook:
+def rate_look(body: bytes) -> ParsedFetch:
     facts = rates(body).with_columns(document_sha256=pl.lit("rates"))
     at = replace(look(0, source="ecb_rates", scope="euro", document="rates"), facts={"fx_rate": facts})
     return replace(at, rows=no_rows())

@@ -19,6 +19,7 @@ from faults.subjects import MOMENT, subjects
 from faults.wire import FaultServer
 from mail_server import serving
 from proxies import Proxy, running
+from pydantic import SecretStr
 from web_site import open_site, send
 
 import extract.web.http
@@ -29,7 +30,7 @@ from extract.web import certificates
 from flows.alerts import heartbeat
 from flows.alerts.channels import chat
 from flows.alerts.text import Message
-from flows.config import mail_settings, settings
+from flows.config import settings
 from flows.mail.sending import Smtp
 from warehouse.errors import SettingsError, SourceError, Unavailable
 
@@ -344,9 +345,9 @@ def test_every_other_client_trusts_the_company(company: Company) -> None:
 @pytest.mark.parametrize("tls", ["starttls", "implicit"])
 def test_mail_trusts_the_company(company: Company, tls: str, tmp_path: Path) -> None:
     with serving(tls=tls) as server, environment({"SSL_CERT_FILE": "AUTHORITY"}, company.authority, None) as patch:
-        chosen = mail_settings.MailSettings(
+        chosen = settings.MailSettings(
             sender="a@example.com", to=("b@example.com",), host="localhost", port=server.port, tls=tls,
-            user="me", password="secret",
+            user="me", password=SecretStr("secret"),
         )  # fmt: skip
         with pytest.raises(ssl.SSLCertVerificationError):
             Smtp(chosen).greet()

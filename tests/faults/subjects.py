@@ -79,32 +79,32 @@ def subjects() -> tuple[Subject, ...]:
         Subject(
             name="aws_price_list (api)", source=source_named("aws_price_list"), scope="us-west-2", body="json",
             door="boto3", server="pricing", handle=amazon, environment=endpoint("PRICING"),
-            settings=lambda base: {"door": "api", "regions": ["us-west-2"]},
+            settings=lambda base: {"access": "api", "regions": ["us-west-2"]},
         ),
         Subject(
             name="aws_price_list (index)", source=source_named("aws_price_list"), scope="us-west-2", body="csv index",
             server="price files", handle=amazon, mine=ends("index.json"),
-            settings=lambda base: {"door": "bulk", "regions": ["us-west-2"], "bulk_url": base},
+            settings=lambda base: {"access": "bulk", "regions": ["us-west-2"], "bulk_url": base},
         ),
         Subject(
             name="aws_price_list (file)", source=source_named("aws_price_list"), scope="us-west-2", body="csv",
             door="stream", server="price files", handle=amazon, mine=ends(".csv"),
-            settings=lambda base: {"door": "bulk", "regions": ["us-west-2"], "bulk_url": base},
+            settings=lambda base: {"access": "bulk", "regions": ["us-west-2"], "bulk_url": base},
         ),
         Subject(
             name="aws_savings_plans (api)", source=source_named("aws_savings_plans"), scope="us-west-2", body="json",
             door="boto3", server="savings", handle=amazon, environment=endpoint("SAVINGSPLANS"),
-            settings=lambda base: {"door": "api", "regions": ["us-west-2"]},
+            settings=lambda base: {"access": "api", "regions": ["us-west-2"]},
         ),
         Subject(
             name="aws_savings_plans (index)", source=source_named("aws_savings_plans"), scope="us-west-2",
             body="csv index", server="savings files", handle=amazon, mine=ends("index.json"),
-            settings=lambda base: {"door": "bulk", "regions": ["us-west-2"], "bulk_url": base},
+            settings=lambda base: {"access": "bulk", "regions": ["us-west-2"], "bulk_url": base},
         ),
         Subject(
             name="aws_savings_plans (file)", source=source_named("aws_savings_plans"), scope="us-west-2", body="csv",
             door="stream", server="savings files", handle=amazon, mine=ends(".csv"),
-            settings=lambda base: {"door": "bulk", "regions": ["us-west-2"], "bulk_url": base},
+            settings=lambda base: {"access": "bulk", "regions": ["us-west-2"], "bulk_url": base},
         ),
         *(
             Subject(

@@ -19,7 +19,8 @@ from faults.probe import Patience, address, expected, quick
 from faults.subject import Subject
 from faults.subjects import MOMENT, Lab, lab, subjects
 from faults.table import FAULTS, Fault
-from flows.collect import steps
+from flows.collect import importer, publisher, steps
+from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 
@@ -44,11 +45,11 @@ PRICES = (
 @pytest.fixture
 def published(monkeypatch: pytest.MonkeyPatch) -> None:
     """Publish the least, and write no pages."""
-    monkeypatch.setattr(steps, "MARTS", LEAST_MARTS)
-    monkeypatch.setattr(steps, "PUBLIC", ())
-    monkeypatch.setattr(steps, "MACROS", ())
-    monkeypatch.setattr("flows.collect.steps.audit_tables.TABLES", ())
-    monkeypatch.setattr(steps.Run, "report", lambda run: run.settings.data_dir)
+    monkeypatch.setattr(publisher, "MARTS", LEAST_MARTS)
+    monkeypatch.setattr(publisher, "PUBLIC", ())
+    monkeypatch.setattr(publisher, "MACROS", ())
+    monkeypatch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
+    monkeypatch.setattr(Publisher, "report", lambda run: run.settings.data_dir)
 
 
 def doors(number: int) -> list[Subject]:
@@ -153,7 +154,7 @@ def past(folder: Path, running: Lab, subject: Subject, fault: Fault | None) -> l
     ):
         subject.prepare(base, folder, patch)
         with steps.open_run(Settings(data_dir=folder, sources=settings), clock=lambda: LATER) as one:
-            one.backfill(subject.source, [subject.scope], since=since, until=until)
+            importer.backfill(one, subject.source, [subject.scope], since=since, until=until)
             one.finish(report=False)
     return rows(folder, EVER)
 

@@ -9,10 +9,10 @@ from few_marts import FEW_MACROS, FEW_MARTS, no_pages, published_with, undescrib
 @pytest.fixture
 def few_marts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Publish without the marts of cost, drift and audit, and without pages, which take longer than all else."""
-    monkeypatch.setattr("flows.collect.steps.MARTS", FEW_MARTS)
-    monkeypatch.setattr("flows.collect.steps.PUBLIC", ())
-    monkeypatch.setattr("flows.collect.steps.MACROS", FEW_MACROS)
-    monkeypatch.setattr("flows.collect.steps.audit_tables.TABLES", ())
+    monkeypatch.setattr("flows.collect.publisher.MARTS", FEW_MARTS)
+    monkeypatch.setattr("flows.collect.publisher.PUBLIC", ())
+    monkeypatch.setattr("flows.collect.publisher.MACROS", FEW_MACROS)
+    monkeypatch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
     monkeypatch.setattr("flows.collect.pages.noted", no_pages)
 
 

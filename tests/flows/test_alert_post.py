@@ -19,7 +19,7 @@ from looks import day
 from flows.alerts import channels, deliver
 from flows.alerts.text import Message
 from flows.cli.main import main
-from flows.config.settings import Settings
+from flows.config.settings import CHAT_ADDRESSES, read
 from flows.mail.sending import Refused, Uncertain
 from warehouse.errors import SettingsError
 
@@ -92,7 +92,7 @@ def test_a_day_of_alerts_reaches_mail_and_chat(
 ) -> None:
     """The command, twice: one message each; a refusal of the chat alone is made good by the next call."""
     taken, port = box
-    monkeypatch.setenv(deliver.URLS, f"  {hook.url}\n")
+    monkeypatch.setenv(CHAT_ADDRESSES, f"  {hook.url}\n")
     settings = tmp_path / "chipledger.toml"
     settings.write_text(
         '[alerts]\nto = ["a@example.com"]\nkinds = ["move"]\n'
@@ -161,11 +161,10 @@ def test_an_address_that_is_none_is_named_by_its_place(url: str, caplog: pytest.
 
 
 def test_after_a_run_a_failure_is_a_warning_without_a_secret(
-    tmp_path: Path, hook: Hook, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, hook: Hook, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The settings file may be empty: the variable is enough."""
-    monkeypatch.setenv(deliver.URLS, hook.url)
-    settings = Settings(data_dir=tmp_path)
+    settings = read(data_dir=tmp_path, environ={CHAT_ADDRESSES: hook.url})
     write(tmp_path, 2)
     deliver.after_run(settings, clock=lambda: day(2))
     write(tmp_path, 3, moves=[ROSE])

@@ -19,8 +19,7 @@ from flows.alerts.deliver import Outcome
 from flows.alerts.findings import Item
 from flows.alerts.text import Message
 from flows.cli.main import main
-from flows.config.alert_settings import AlertSettings
-from flows.config.settings import Settings
+from flows.config.settings import CHAT_ADDRESSES, AlertSettings, Settings
 from flows.mail.sending import Refused, Uncertain
 from reports.wording import MINUS
 from warehouse.errors import ChipledgerError, SettingsError
@@ -327,13 +326,13 @@ def test_a_repricing_is_one_line_where_it_moved_alike() -> None:
 
 
 def test_nothing_set_up_costs_nothing(tmp_path: Path) -> None:
-    """No import of Apprise, pydantic or polars, no file; the run's own outcome stands."""
+    """No import of Apprise, DuckDB or polars, no file; the run's own outcome stands."""
     write(tmp_path, 2)
     code = (
         "import sys; from pathlib import Path; from flows.alerts import deliver; "
         "from flows.config.settings import Settings; "
         f"deliver.after_run(Settings(data_dir=Path({str(tmp_path)!r})), clock=None); "
-        "print(sorted({'apprise', 'pydantic', 'polars', 'duckdb'} & sys.modules.keys()))"
+        "print(sorted({'apprise', 'polars', 'duckdb'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={})
     assert done.stdout == "[]\n"
@@ -353,13 +352,13 @@ def test_only_what_is_watched_is_told(tmp_path: Path, table: dict[str, Any], tol
     assert sum(chip in one.text for one in ear.heard for chip in ("H100", "H200")) == told
     watching = AlertSettings(chips=("H100",), regions=("us-east-1",))
     moved = [("H100", "us-east-1"), ("H100", "us-west-2"), (None, "us-east-1")]
-    assert [watching.watches({"accelerator_name": c, "region_id": r}) for c, r in moved] == [True, False, False]
+    assert [watching.matches({"accelerator_name": c, "region_id": r}) for c, r in moved] == [True, False, False]
 
 
 @pytest.mark.parametrize(
     ("table", "field"),
     [({"change_percent": 0}, "alerts.change_percent"), ({"stale_days": 0.1}, "alerts.stale_days"),
-     ({"kinds": ["price"]}, "alerts.kinds.0"), ({"to": ["a@b.example\nBcc: c@d.example"]}, "alerts.to"),
+     ({"kinds": ["price"]}, "alerts.kinds.0"), ({"to": ["a@b.example\nBcc: c@d.example"]}, "alerts.to.0"),
      ({"chips": ["H1000"]}, "alerts.chips"), ({"urls": ["slack://x"]}, "alerts.urls"),
      ({"change_percent": float("nan")}, "alerts.change_percent")],
 )  # fmt: skip
@@ -374,14 +373,14 @@ def test_nobody_to_tell_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The command refuses; after a run it is a warning, and the run's own outcome stands."""
-    monkeypatch.delenv(deliver.URLS, raising=False)
+    monkeypatch.delenv(CHAT_ADDRESSES, raising=False)
     write(tmp_path, 1)
     (tmp_path / "chipledger.toml").write_text("[alerts]\nchange_percent = 3\n")
     given = ["--settings", str(tmp_path / "chipledger.toml"), "--data-dir", str(tmp_path), "alert"]
     done = CliRunner().invoke(main, given)
     assert (done.exit_code, "alerts have no recipient" in done.output) == (2, True)
     deliver.after_run(Settings(data_dir=tmp_path, alerts={"to": ["a@example.com"]}), clock=lambda: day(1))
-    assert "Server and sender stand in [mail]" in caplog.text
+    assert "mail is not set up (field mail" in caplog.text
 
 
 def test_a_dry_run_writes_and_sends_nothing(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ from published import query
 
 from flows.cli import main
 from flows.collect import pages
-from flows.config.decision_settings import DecisionSettings
-from flows.config.settings import Settings
+from flows.config.settings import DecisionSettings, Settings
 from flows.decisions import choose, commitments
 from flows.decisions import regions as allowed
 from warehouse.errors import SettingsError

@@ -15,7 +15,7 @@ from looks import day
 from toy_source import TOY, Toy
 
 from extract.base import Context, Source
-from flows.collect import ingest, steps
+from flows.collect import collector, ingest, publisher, steps
 from warehouse.documents import Look
 from warehouse.errors import ChipledgerError, LayoutChanged, SettingsError, Unavailable
 
@@ -49,7 +49,8 @@ def archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, least_marts: None) 
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
     for module in (steps, ingest):
         monkeypatch.setattr(module, "source_named", {TOY: archive.source()}.__getitem__)
-    monkeypatch.setattr(steps, "SOURCES", (archive.source(),))
+    for module in (collector, publisher):
+        monkeypatch.setattr(module, "SOURCES", (archive.source(),))
     monkeypatch.setattr("flows.scheduling.run_page.SOURCES", (archive.source(),))
     return archive
 

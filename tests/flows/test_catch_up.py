@@ -13,9 +13,10 @@ from toy_source import TOY, Toy, installed
 
 from extract.base import Context
 from flows.collect import ingest, steps
+from flows.collect.collector import FetchResult
 from warehouse.log import content
-from warehouse.log.batch import ParsedLook
-from warehouse.log.load import LookResult, load
+from warehouse.log.load import ScopeResult, load
+from warehouse.log.parsed import ParsedFetch
 
 DAYS = 7
 """Past looks at each of two scopes."""
@@ -28,9 +29,9 @@ def landed(toy: Toy) -> None:
             for scope, price in (("a", number // 3), ("b", number % 2)):
                 toy.world[scope] = {f"p5.{scope}": str(price + 1), f"g6.{scope}": "0" if number == 4 else "2"}
                 look = replace(toy.fetch(at(lambda number=number: day(number)), scope), archived=True)
-                one.land(steps.Fetched(source=TOY, scope=scope, looks=(look,)))
+                one.land(FetchResult(source=TOY, scope=scope, looks=(look,)))
         toy.world["a"] = {"p5.a": "4", "g6.a": "2"}
-        one.land(steps.Fetched(source=TOY, scope="a", looks=(toy.fetch(at(toy.clock), "a"),)))
+        one.land(FetchResult(source=TOY, scope="a", looks=(toy.fetch(at(toy.clock), "a"),)))
 
 
 def at(clock: Callable[[], datetime]) -> Context:
@@ -49,8 +50,8 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
 
     def counted(
-        con: duckdb.DuckDBPyConnection, looks: Iterable[ParsedLook], *, recorded_at: datetime
-    ) -> list[LookResult]:
+        con: duckdb.DuckDBPyConnection, looks: Iterable[ParsedFetch], *, recorded_at: datetime
+    ) -> list[ScopeResult]:
         given = list(looks)
         found.append(len(given))
         return load(con, given, recorded_at=recorded_at)
@@ -94,7 +95,7 @@ def test_what_breaks_off_between_portions_goes_on(
     """What was loaded is known, the rest is loaded by the next run: the log is the same, and nothing is twice."""
     counted = ingest.load
 
-    def broken(*given: Any, **named: Any) -> list[LookResult]:
+    def broken(*given: Any, **named: Any) -> list[ScopeResult]:
         if len(sizes) == 3:
             raise KeyboardInterrupt
         return counted(*given, **named)

@@ -13,9 +13,7 @@ from looks import START, day, row
 from purchase import P5, plan, putting, seen, term
 
 from flows.cli import main
-from flows.config import decision_settings
-from flows.config.decision_settings import DecisionSettings
-from flows.config.settings import Settings
+from flows.config.settings import DecisionSettings, Settings
 from flows.decisions import commitments
 from flows.private import private_file
 from warehouse.errors import SettingsError
@@ -207,7 +205,7 @@ def test_use_may_be_a_profile_or_level() -> None:
 def test_a_wrong_setting_is_named(table: dict[str, Any], field: str) -> None:
     """The table is checked as a whole, and an unknown name is an error."""
     with pytest.raises(SettingsError) as caught:
-        decision_settings.read(Settings(decision=table))
+        Settings(decision=table)
     assert str(caught.value.field).startswith(field)
 
 

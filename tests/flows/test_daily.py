@@ -12,7 +12,7 @@ import pytest
 from flows.collect.summary import Summary
 from flows.scheduling import launch, retrying, run_page
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
-from warehouse.log.load import LookResult
+from warehouse.log.load import ScopeResult
 
 ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)
@@ -49,12 +49,12 @@ def test_passing_errors_alone_are_tried_again(prefect_home: None, error: Excepti
 # --- what is shown
 
 
-def summary(*results: LookResult) -> Summary:
+def summary(*results: ScopeResult) -> Summary:
     return Summary(run_id="r", started_at=NOON, results=list(results), file=Path("/data/prices.duckdb"))
 
 
-def look(scope: str, status: str, **more: Any) -> LookResult:
-    return LookResult(source="aws_price_list", scope=scope, observed_at=NOON, status=status, **more)
+def look(scope: str, status: str, **more: Any) -> ScopeResult:
+    return ScopeResult(source="aws_price_list", scope=scope, observed_at=NOON, status=status, **more)
 
 
 def test_page_counts_looks_and_names_what_failed() -> None:

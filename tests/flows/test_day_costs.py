@@ -80,13 +80,13 @@ def days(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.Te
             world.turn(day)
             counts.clear()
             with steps.open_run(settings, clock=lambda: world.now) as one:
-                one.fetch_all(one.plan(one.sources()))
+                one.collect()
                 one.load()
                 if day == EARLY - 1:
-                    one.publish()  # so that each that is counted has a file before it
+                    one.publisher.publish()  # so that each that is counted has a file before it
                 if day in (EARLY, n_days - 1):
                     one.con = Counted(one.con, counts)  # type: ignore[assignment]
-                    one.publish()
+                    one.publisher.publish()
             counts["files"] = sum(1 for _ in settings.data_dir.glob("landing/??/*"))
             counted.days.append(counts.copy())
         yield counted

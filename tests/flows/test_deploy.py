@@ -1,6 +1,5 @@
 """`chipledger deploy` and what it deploys: prefect.yaml fits the flows, units and examples fit the commands."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -15,10 +14,10 @@ import click
 import pytest
 import yaml
 from click.testing import CliRunner
+from toy_source import Toy
 
-from extract import SOURCES
 from flows.cli.main import main
-from flows.collect import fan_out, limits
+from flows.config.settings import Settings
 from flows.scheduling import deploy
 from warehouse.errors import ChipledgerError, SettingsError
 
@@ -49,22 +48,20 @@ def entrypoints(prefect_home: None, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("name", sorted(deployments()))
 def test_a_deployment_loads_and_its_parameters_fit(entrypoints: Any, name: str) -> None:
     """Its entrypoint is a flow of its name with a limit of time; its parameters are of the flow, with fitting values;
-    one with a schedule needs no other; it is tagged, and runs once at a time, but for `collect`."""
+    one with a schedule needs no other; it is tagged, and runs once at a time."""
     told = deployments()[name]
     flow = entrypoints(told["entrypoint"])
     given = dict(told["parameters"])
     needed = set(flow.parameters.required or ())
     if name == "backfill":
         given |= {"source": "aws_price_list", "scopes": ["us-east-1"], "since": "2023-01-01"}
-    if name == "collect":
-        given |= {"run_id": "20261103T120000.000000Z", "number": 1, "scopes": ["aws_spot us-east-1"]}
 
     assert (flow.name, flow.timeout_seconds > 0) == (name, True)
     assert set(given) <= set(flow.parameters.properties)
     assert needed <= set(given)
     assert set(flow.validate_parameters(given)) >= set(given)
     assert {"chipledger", name} <= set(told["tags"])
-    assert told.get("concurrency_limit", {}).get("limit") == (None if name == "collect" else 1)
+    assert told.get("concurrency_limit", {}).get("limit") == 1
     assert told["work_pool"]["name"] == deploy.POOL
     # A run cannot wait longer for another than it may take.
     assert given.get("wait_seconds", 0) < flow.timeout_seconds
@@ -75,7 +72,9 @@ def test_the_schedules_are_those_that_can_be_chosen() -> None:
     assert tuple(name for name, told in deployments().items() if told["schedules"]) == deploy.SCHEDULED
 
 
-def test_a_fetch_that_takes_for_ever_is_given_up(daily_file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fetch_that_takes_for_ever_is_given_up(
+    daily_file: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A task of the daily run has a limit of time; what reaches it is a failure of that scope alone."""
     landed: list[Any] = []
 
@@ -83,14 +82,17 @@ def test_a_fetch_that_takes_for_ever_is_given_up(daily_file: Any, monkeypatch: p
         def result(self) -> object:
             raise TimeoutError("Scope timed out")
 
-    pool = MagicMock(**{"submit.return_value": Late()})
-    run = SimpleNamespace(settings=SimpleNamespace(workers=1), land=landed.append)
+    pool = MagicMock()
+    pool.__enter__.return_value.submit.return_value = Late()
+    chosen = Settings(data_dir=tmp_path)
+    collector = SimpleNamespace(fetch_named=lambda source, scope: ())
+    run = SimpleNamespace(settings=chosen, land=landed.append, collector=collector)
     monkeypatch.setattr(daily_file, "ThreadPoolTaskRunner", lambda **arguments: pool)
     monkeypatch.setattr(daily_file, "as_completed", list)
 
-    daily_file.fetch_all(run, [("toy", "a")])
+    daily_file.fetch_all(run, [(Toy(tmp_path).source(), "a")])
 
-    assert daily_file.fetch_task(run).timeout_seconds == daily_file.FETCH_TIMEOUT_S
+    assert daily_file.fetch_task(collector.fetch_named).timeout_seconds == daily_file.FETCH_TIMEOUT_S
     assert (landed[0].source, landed[0].scope) == ("toy", "a")
     assert "no whole answer within 7200 seconds" in str(landed[0].error)
 
@@ -133,10 +135,10 @@ def test_a_changed_file_is_not_guessed_at() -> None:
 
 
 class Prefect:
-    """Prefect's command line: what it was called with, which calls fail, and the limits that it has."""
+    """Prefect's command line: its calls, and which of them fail."""
 
-    def __init__(self, *failing: str, limits: Sequence[str] = tuple(limits.LIMITS)) -> None:
-        self.failing, self.limits = failing, limits
+    def __init__(self, *failing: str) -> None:
+        self.failing = failing
         self.calls: list[str] = []
         self.files: list[str] = []
 
@@ -146,8 +148,7 @@ class Prefect:
             arguments = arguments[:-1]
         self.calls.append(" ".join(arguments))
         code = int(any(word in self.calls[-1] for word in self.failing))
-        said = json.dumps([{"name": name} for name in self.limits]) if "concurrency-limit ls" in self.calls[-1] else ""
-        return subprocess.CompletedProcess([], code, said, "cannot connect" if code else "")
+        return subprocess.CompletedProcess([], code, "", "cannot connect" if code else "")
 
 
 def test_the_pool_is_made_where_it_is_absent() -> None:
@@ -158,32 +159,11 @@ def test_the_pool_is_made_where_it_is_absent() -> None:
     assert not deploy.deploy(ROOT, {"daily": "1 2 * * *"}, environ=SERVER, call=old).is_new_pool
     assert new.calls == [
         "work-pool inspect chipledger", "work-pool create chipledger --type process",
-        "--no-prompt deploy --all --prefect-file", "global-concurrency-limit ls --output json",
+        "--no-prompt deploy --all --prefect-file",
     ]  # fmt: skip
     assert old.calls == [new.calls[0], *new.calls[2:]]
     assert '"1 2 * * *"' in old.files[0]
     assert '"1 2 * * *"' not in new.files[0]
-
-
-def test_limits_are_made_where_they_are_absent() -> None:
-    """One that is there keeps its number, which may have been changed; those that are absent are made."""
-    first, *absent = limits.LIMITS
-    prefect = Prefect(limits=[first, "another"])
-
-    made = deploy.deploy(ROOT, {}, environ=SERVER, call=prefect).limits
-
-    assert made == {name: limits.LIMITS[name] for name in absent}
-    assert [call for call in prefect.calls if "create" in call] == [
-        f"global-concurrency-limit create {name} --limit {limits.LIMITS[name]}" for name in absent
-    ]
-
-
-def test_limits_are_of_sources_that_others_collect() -> None:
-    """Each family has a limit and each limit a family; a polite source, which stays with its run, needs none."""
-    sent = {source.name for source in SOURCES if fan_out.is_sent(source)}
-
-    assert set(limits.FAMILIES.values()) == set(limits.LIMITS)
-    assert set(limits.FAMILIES) <= sent
 
 
 def test_what_prefect_said_is_passed_on() -> None:

@@ -17,8 +17,7 @@ from web_site import Site, open_site, send
 from extract import SOURCES
 from extract.web import certificates
 from flows.cli.main import main
-from flows.config import mail_settings
-from flows.config.settings import Settings
+from flows.config.settings import PASSWORD, Settings
 from flows.doctor import checks, network
 from flows.doctor.row import Row
 from flows.mail import sending
@@ -60,7 +59,7 @@ def reached(**on: dict[str, Any]) -> dict[str, Row]:
 def test_each_host_is_asked_once_for_its_robots(site: Site) -> None:
     """Whatever it says of it: an answer is an answer. What is asked of a page stays unasked."""
     site.answers["/robots.txt"] = [dated(NOW, 404)]
-    rows = reached(vultr={"url": f"{site.url}/v2?key=s3cr3t"}, crusoe={"url": site.url}, verda={"url": GONE})
+    rows = reached(vultr={"url": f"{site.url}/v2?page=s3cr3t"}, crusoe={"url": site.url}, verda={"url": GONE})
 
     assert {name: row["result"] for name, row in rows.items()} == {
         "vultr": "ok", "crusoe": "ok", "verda": "fail", "clock": "ok",
@@ -118,11 +117,11 @@ def test_every_live_source_has_an_address_or_asks_an_api(monkeypatch: pytest.Mon
     none = {
         source.name
         for source in SOURCES
-        if source.kind == "live" and not network.addresses(source, {"door": "bulk"})
+        if source.kind == "live" and not network.addresses(source, {"access": "bulk"})
     }
     assert none == {"aws_spot", "aws_capacity_blocks", "aws_instance_types", "gpuhunt"}
     for source in SOURCES:
-        assert all(url.startswith("https://") for url in network.addresses(source, {"door": "bulk"}))
+        assert all(url.startswith("https://") for url in network.addresses(source, {"access": "bulk"}))
     assert network.root("https://me:s3cr3t@proxy.example.com:8443/v2?k=s3cr3t") == "https://proxy.example.com:8443"
 
 
@@ -132,9 +131,7 @@ def test_every_live_source_has_an_address_or_asks_an_api(monkeypatch: pytest.Mon
 def told(context: ssl.SSLContext | None, port: int, monkeypatch: pytest.MonkeyPatch, **more: Any) -> Row:
     """Return the line of mail where the server's own authority is trusted, or no other than the usual."""
     monkeypatch.setattr(certificates, "tls_context", lambda: context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
-    (row,) = network.mails(
-        Settings(mail=MAIL | {"port": port, "user": "me"} | more), {mail_settings.PASSWORD: "secret"}
-    )
+    (row,) = network.mails(Settings(mail=MAIL | {"port": port, "user": "me"} | more, mail_password="secret"))
     return row
 
 
@@ -155,14 +152,14 @@ def test_what_is_wrong_with_mail_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         refused = told(server.context, server.port, monkeypatch, user="nobody")
         untrusted = told(None, server.port, monkeypatch)
     unreached = told(None, 9, monkeypatch)
-    (unset,) = network.mails(Settings(mail=MAIL | {"user": "me"}), {})
+    (unset,) = network.mails(Settings(mail=MAIL | {"user": "me"}))
     assert [row["result"] for row in (refused, untrusted, unreached, unset)] == ["fail"] * 4
-    assert mail_settings.PASSWORD in str(refused["advice"])
+    assert PASSWORD in str(refused["advice"])
     assert "CERTIFICATE_VERIFY_FAILED" in str(untrusted["found"])
     assert "ConnectionRefusedError" in str(unreached["found"])
     assert "without a password" in str(unset["found"])
     assert "secret" not in str((refused, untrusted, unreached, unset))
-    (none,) = network.mails(Settings(), {})
+    (none,) = network.mails(Settings())
     assert (none["result"], none["found"]) == ("ok", "not set up")
 
 
@@ -180,7 +177,7 @@ def test_ses_says_whether_it_sends(account: dict[str, bool], result: str, monkey
             return account
 
     monkeypatch.setattr(sending.Ses, "client", lambda self: Client())
-    (row,) = network.mails(Settings(mail=MAIL | {"through": "ses"}), {})
+    (row,) = network.mails(Settings(mail=MAIL | {"transport": "ses"}))
     assert row["result"] == result
 
 
@@ -203,12 +200,11 @@ def test_prefect_is_asked_only_where_one_is_named(site: Site) -> None:
 
 def test_alerts_are_counted_and_nobody_is_told() -> None:
     """By service, never by address; a wrong address and a missing [mail] are named."""
-    to = Settings(alerts={"to": ["a@example.com"]}, mail=MAIL)
-    urls = {"CHIPLEDGER_ALERT_URLS": f"json://{GONE.removeprefix('http://')}/s3cr3t"}
-    (both,) = network.alerts(to, urls)
-    (none,) = network.alerts(Settings(), {})
-    (no_mail,) = network.alerts(Settings(alerts={"to": ["a@example.com"]}), {})
-    (unknown,) = network.alerts(Settings(), {"CHIPLEDGER_ALERT_URLS": "nothing://s3cr3t"})
+    urls = f"json://{GONE.removeprefix('http://')}/s3cr3t"
+    (both,) = network.alerts(Settings(alerts={"to": ["a@example.com"]}, mail=MAIL, alert_urls=urls))
+    (none,) = network.alerts(Settings())
+    (no_mail,) = network.alerts(Settings(alerts={"to": ["a@example.com"]}))
+    (unknown,) = network.alerts(Settings(alert_urls="nothing://s3cr3t"))
     assert (both["result"], both["found"]) == ("ok", "json, mail")
     assert (none["result"], none["found"]) == ("ok", "no recipient")
     assert [row["result"] for row in (no_mail, unknown)] == ["fail", "fail"]

@@ -4,7 +4,6 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from looks import day
 
 from flows.collect import steps
 from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_of, place_of
 from flows.doctor import data_files, shared_warehouse
 from flows.doctor.row import Row
 from warehouse.errors import ChipledgerError
@@ -48,9 +46,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
         with kept_data.toy_at(folder / "data") as toy:
             toy.at, toy.world = 1, {"a": {"x": "1"}, "b": {"x": "3"}}
             with steps.open_run(chosen, clock=toy.clock) as one:
-                one.fetch_all(one.plan(one.sources()))
+                one.collect()
                 one.load()
-                one.publish()
+                one.publisher.publish()
         yield chosen
 
 
@@ -88,11 +86,11 @@ def test_a_good_one_is_read_and_left_as_it_is(made: Settings) -> None:
 
 def test_parts_whose_writer_died_are_named(made: Settings) -> None:
     """One that is being written is none of them, and one that was cut is a fault."""
-    landing = landing_of(made, part="w9")
+    landing = made.landing(part="w9")
     landing.record_failure(source="toy", scope="a", observed_at=SOON, error="HTTP 503", run_id="r", recorded_at=SOON)
     (loaded,) = [file for file in landing.journal.parent.iterdir() if file.stem == "w1"]
     lines = loaded.read_bytes()
-    locks = FileLocks(place_of(made))
+    locks = FileLocks(made.place())
     try:
         row = looked(made)["journal parts"]
         assert (row["result"], row["found"]) == ("warn", "not loaded, and nobody writes them: w9")
@@ -114,7 +112,7 @@ def test_old_and_other_publications_are_named(made: Settings, tmp_path: Path) ->
     late = looked(made, at=day(5).replace(tzinfo=UTC))["publication"]
     assert (late["result"], "No run has published since" in str(late["advice"])) == ("warn", True)
 
-    elsewhere = replace(made, data_dir=tmp_path)
+    elsewhere = made.replace(data_dir=tmp_path)
     assert looked(elsewhere)["copy here"]["advice"] == "The first query fetches it"
     elsewhere.published()
     assert results(looked(elsewhere)) == {}
@@ -125,7 +123,7 @@ def test_old_and_other_publications_are_named(made: Settings, tmp_path: Path) ->
     row = looked(elsewhere)["copy here"]
     assert (row["result"], str(row["advice"])) == ("fail", f"Remove {file}: the next query fetches it")
 
-    pointer = Path(place_of(made).data_path) / "published/newest.json"
+    pointer = Path(made.place().data_path) / "published/newest.json"
     words = pointer.read_text()
     pointer.write_text(words.replace("2026-01-02", "2026-01-01"))
     try:
@@ -191,5 +189,5 @@ def test_a_bucket_is_listed_and_written_to(
         row = looked(of_file)["landing bucket"]
     assert (row["result"], "can be read, not written to" in str(row["found"])) == ("warn", True)
 
-    nowhere = replace(of_file, warehouse={"landing": "s3://no-such-bucket/", "s3_endpoint": s3_server})
+    nowhere = of_file.replace(warehouse={"landing": "s3://no-such-bucket/", "s3_endpoint": s3_server})
     assert looked(nowhere)["landing bucket"]["result"] == "fail"

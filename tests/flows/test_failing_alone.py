@@ -11,7 +11,8 @@ import pytest
 from toy_source import Toy, installed
 
 from extract.base import Context
-from flows.collect import steps
+from flows.collect import importer, steps
+from flows.collect.collector import WHOLE_SOURCE, FetchResult
 from flows.config.settings import Settings
 from warehouse.disk import DiskFault
 from warehouse.documents import Look
@@ -42,7 +43,7 @@ def test_scopes_that_cannot_be_listed_cost_their_source_alone(tmp_path: Path) ->
         run.load()
         (failed,) = run.summary.failed
 
-    assert (failed.source, failed.scope) == ("bad", steps.WHOLE_SOURCE)
+    assert (failed.source, failed.scope) == ("bad", WHOLE_SOURCE)
     assert "KeyError" in str(failed.error)
 
 
@@ -66,7 +67,7 @@ def test_a_fault_within_an_archive_costs_its_scope_alone(tmp_path: Path) -> None
             raise ZeroDivisionError(scope)
 
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
-        run.backfill(replace(toy.source(), backfill=archive), ("a", "b"), since=None, until=None)
+        importer.backfill(run, replace(toy.source(), backfill=archive), ("a", "b"), since=None, until=None)
         lines = run.landing.journal.read_text().splitlines()
 
     assert [(line["kind"], line["scope"]) for line in map(json.loads, lines)] == [
@@ -79,10 +80,10 @@ def test_a_fault_in_landing_is_not_the_source_s(monkeypatch: pytest.MonkeyPatch,
     """A full disk while a look of an archive is landed is told as one, not as a fault of the source."""
     toy = Toy(tmp_path, world={"a": {}})
 
-    def full(run: steps.Run, fetched: steps.Fetched) -> None:
+    def full(run: steps.Run, fetched: FetchResult) -> None:
         raise OSError(errno.ENOSPC, "no space")
 
     source = replace(toy.source(), backfill=lambda ctx, scope, since, until: iter((toy.fetch(ctx, scope),)))
     with pytest.raises(DiskFault), steps.open_run(toy.settings(), clock=toy.clock) as run:
         monkeypatch.setattr(steps.Run, "land", full)
-        run.backfill_scope(source, "a", since=None, until=None)
+        importer.backfill_scope(run, source, "a", since=None, until=None)

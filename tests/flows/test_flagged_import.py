@@ -7,7 +7,7 @@ import pytest
 from published import query
 
 from flows.backup import rebuild
-from flows.collect import steps
+from flows.collect import importer, steps
 from flows.config.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("least_marts")
@@ -29,7 +29,7 @@ def test_flagged_rows_are_refused_for_good(tmp_path: Path) -> None:
         clock = (lambda moment: lambda: moment)(NOW + timedelta(hours=number))
         if number < 2:
             with steps.open_run(Settings(data_dir=tmp_path), clock=clock) as run:
-                run.land_import(csv)
+                importer.land_file(run, csv)
                 notes = run.finish(report=False).notes
         else:
             rebuilt = rebuild.rebuild(Settings(data_dir=tmp_path), clock=clock)

@@ -243,9 +243,8 @@ def test_the_commands(data: Path, tmp_path: Path) -> None:
     """`fleet` tells counts before sums, `check` what is not matched and why, `query` has the tables as private.*."""
     chosen = settings(data, tmp_path)
     toml = tmp_path / "chipledger.toml"
-    toml.write_text(
-        f"data_dir = '{data}'\n[private]\n" + "".join(f"{name} = '{path}'\n" for name, path in chosen.private.items())
-    )
+    named = chosen.private.model_dump(exclude_unset=True)
+    toml.write_text(f"data_dir = '{data}'\n[private]\n" + "".join(f"{name} = '{named[name]}'\n" for name in named))
 
     def call(*words: str) -> tuple[int, str]:
         result = CliRunner().invoke(main.main, ["--settings", str(toml), *words])
@@ -276,7 +275,7 @@ def test_what_doctor_says(data: Path, tmp_path: Path) -> None:
     (wrong,) = fleet.doctor(settings(data, tmp_path, fleet="provider\n"))
 
     assert (note["result"], note["found"]) == ("warn", "line 5: no price of this provider is known")
-    assert (wrong["result"], "columns unknown or absent" in str(wrong["found"])) == ("fail", True)
+    assert (wrong["result"], "columns are absent" in str(wrong["found"])) == ("fail", True)
     assert fleet.doctor(settings(data, tmp_path, fleet=None, prices=None)) == []
 
 

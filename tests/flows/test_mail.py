@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 from mail_server import serving
+from pydantic import SecretStr
 
-from flows.config.mail_settings import MailSettings
+from flows.config.settings import MailSettings
 from flows.mail import sending
 from flows.mail.sending import Outcome, Refused, Smtp, Uncertain
 from reports.weekly.mail import Letter
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiri
 NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
 LETTER = Letter(week="2026-W02", subject="RunPod raised H100 21 %", text="text\n", html="<p>text</p>")
 A, B = "a@example.com", "b@example.com"
-BASE = MailSettings(sender="prices@example.com", to=(A, B), host="localhost", user="me", password="secret")
+BASE = MailSettings(sender="prices@example.com", to=(A, B), host="localhost", user="me", password=SecretStr("secret"))
 
 
 def send(data_dir: Path, post: sending.Post, chosen: MailSettings = BASE, **others: Any) -> Outcome:
@@ -44,7 +45,7 @@ def record(data_dir: Path) -> list[tuple[str, str]]:
 def test_a_server_with_tls_and_password_takes_one_message_each(tmp_path: Path, tls: str) -> None:
     """Each recipient has a message of its own, which a reader parses again."""
     with serving(tls=tls) as server:
-        chosen = replace(BASE, tls=tls, port=server.port)
+        chosen = BASE.model_copy(update={"tls": tls, "port": server.port})
         outcome = send(tmp_path, Smtp(chosen, server.context), chosen)
 
     assert outcome.sent == [A, B]
@@ -61,10 +62,10 @@ def test_a_server_with_tls_and_password_takes_one_message_each(tmp_path: Path, t
 def test_the_same_week_is_never_sent_twice(tmp_path: Path) -> None:
     """Whatever the case of the address; another week, and somebody new, get theirs."""
     with serving() as server:
-        chosen = replace(BASE, port=server.port)
+        chosen = BASE.model_copy(update={"port": server.port})
         post = Smtp(chosen, server.context)
         send(tmp_path, post, chosen)
-        more = replace(chosen, to=("A@example.com", B, "c@example.com"))
+        more = chosen.model_copy(update={"to": ("A@example.com", B, "c@example.com")})
         again = send(tmp_path, post, more)
         sending.send(tmp_path, replace(LETTER, week="2026-W03"), chosen, post=post, clock=lambda: NOON)
 
@@ -74,7 +75,7 @@ def test_the_same_week_is_never_sent_twice(tmp_path: Path) -> None:
 
 def test_a_failed_sending_is_repeated_for_those_it_failed_for(tmp_path: Path) -> None:
     with serving() as server:
-        chosen = replace(BASE, port=server.port)
+        chosen = BASE.model_copy(update={"port": server.port})
         server.refused.add(A)
         first = send(tmp_path, Smtp(chosen, server.context), chosen)
         server.refused.clear()
@@ -88,12 +89,12 @@ def test_a_failed_sending_is_repeated_for_those_it_failed_for(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("wrong", "told"),
-    [({"password": "other"}, "Authentication"), ({"tls": "none", "user": ""}, "530")],
+    [({"password": SecretStr("other")}, "Authentication"), ({"tls": "none", "user": ""}, "530")],
     ids=["password", "no TLS"],
 )
-def test_what_the_server_refuses_fails_and_says_why(tmp_path: Path, wrong: dict[str, str], told: str) -> None:
+def test_what_the_server_refuses_fails_and_says_why(tmp_path: Path, wrong: dict[str, object], told: str) -> None:
     with serving() as server:
-        chosen = replace(BASE, port=server.port, **wrong)
+        chosen = BASE.model_copy(update=dict(port=server.port, **wrong))
         outcome = send(tmp_path, Smtp(chosen, server.context), chosen)
 
     assert told in outcome.failed[A]
@@ -105,14 +106,14 @@ def test_a_server_that_nobody_vouches_for_gets_nothing(tmp_path: Path) -> None:
     """A certificate is verified, and a server without TLS is not given the password."""
     with serving() as server, serving(tls="none") as plain:
         for port, told in ((server.port, "certificate verify failed"), (plain.port, "STARTTLS")):
-            chosen = replace(BASE, port=port)
+            chosen = BASE.model_copy(update={"port": port})
             assert told in send(tmp_path, Smtp(chosen), chosen).failed[A]
 
     assert not server.taken + plain.taken
 
 
 def test_nobody_there_is_a_failure(tmp_path: Path) -> None:
-    outcome = send(tmp_path, Smtp(replace(BASE, port=9)))
+    outcome = send(tmp_path, Smtp(BASE.model_copy(update={"port": 9})))
 
     assert set(outcome.failed) == {A, B}
     assert {kind for kind, _ in record(tmp_path)} == {"failed"}
@@ -140,7 +141,7 @@ def test_what_may_have_arrived_is_sent_again_only_on_demand(tmp_path: Path) -> N
     silent = Breaks(Uncertain(), late=True)
     second = send(tmp_path, silent)
     with serving() as server:
-        chosen = replace(BASE, port=server.port)
+        chosen = BASE.model_copy(update={"port": server.port})
         third = send(tmp_path, Smtp(chosen, server.context), chosen, again=True)
 
     assert first.uncertain == second.uncertain == [A, B]
@@ -151,11 +152,11 @@ def test_what_may_have_arrived_is_sent_again_only_on_demand(tmp_path: Path) -> N
 def test_a_process_killed_while_sending_leaves_it_uncertain(tmp_path: Path) -> None:
     """Killed after the content left: uncertain. Killed before: sent by the next call."""
     with pytest.raises(KeyboardInterrupt):
-        send(tmp_path, Breaks(KeyboardInterrupt(), late=True), replace(BASE, to=(A,)))
+        send(tmp_path, Breaks(KeyboardInterrupt(), late=True), BASE.model_copy(update={"to": (A,)}))
     with pytest.raises(KeyboardInterrupt):
-        send(tmp_path, Breaks(KeyboardInterrupt(), late=False), replace(BASE, to=(B,)))
+        send(tmp_path, Breaks(KeyboardInterrupt(), late=False), BASE.model_copy(update={"to": (B,)}))
     with serving() as server:
-        chosen = replace(BASE, port=server.port)
+        chosen = BASE.model_copy(update={"port": server.port})
         outcome = send(tmp_path, Smtp(chosen, server.context), chosen)
 
     assert (outcome.uncertain, outcome.sent) == ([A], [B])
@@ -169,7 +170,7 @@ def test_a_connection_that_breaks_after_the_content_is_uncertain(
 
     monkeypatch.setattr(smtplib.SMTP, "data", broken)
     with serving() as server:
-        chosen = replace(BASE, port=server.port, to=(A,))
+        chosen = BASE.model_copy(update={"port": server.port, "to": (A,)})
         outcome = send(tmp_path, Smtp(chosen, server.context), chosen)
 
     assert outcome.uncertain == [A]
@@ -178,10 +179,10 @@ def test_a_connection_that_breaks_after_the_content_is_uncertain(
 
 def test_a_torn_line_of_the_record_is_closed(tmp_path: Path) -> None:
     """What a crash left of a line is no entry, and the next line is whole."""
-    send(tmp_path, Breaks(Refused("no"), late=False), replace(BASE, to=(A,)))
+    send(tmp_path, Breaks(Refused("no"), late=False), BASE.model_copy(update={"to": (A,)}))
     whole = (tmp_path / "mail.jsonl").read_bytes()
     (tmp_path / "mail.jsonl").write_bytes(whole + whole[:40])
-    send(tmp_path, Breaks(Refused("no"), late=False), replace(BASE, to=(A,)))
+    send(tmp_path, Breaks(Refused("no"), late=False), BASE.model_copy(update={"to": (A,)}))
 
     assert (tmp_path / "mail.jsonl").read_bytes() == whole + whole[:40] + b"\n" + whole
 
@@ -212,7 +213,7 @@ def test_ses_takes_the_message_as_it_is(tmp_path: Path, monkeypatch: pytest.Monk
     """One call for each recipient with the whole message; a refusal fails, an error of the server is uncertain."""
     from botocore.stub import Stubber
 
-    post = sending.Ses(replace(BASE, through="ses", region="eu-west-1"))
+    post = sending.Ses(BASE.model_copy(update={"transport": "ses", "region": "eu-west-1"}))
     client = post.client()
     assert client.meta.config.retries["total_max_attempts"] == 1
     monkeypatch.setattr(sending.Ses, "client", lambda self: client)
@@ -255,4 +256,4 @@ def test_ses_without_a_region_or_credentials_fails_and_may_be_sent_again(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
 
-    assert "region" in send(tmp_path, sending.Ses(replace(BASE, through="ses"))).failed[A]
+    assert "region" in send(tmp_path, sending.Ses(BASE.model_copy(update={"transport": "ses"}))).failed[A]

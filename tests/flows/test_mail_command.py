@@ -7,7 +7,6 @@ import re
 import shutil
 import struct
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from email import policy
 from email.message import EmailMessage
@@ -21,7 +20,6 @@ from playwright.sync_api import sync_playwright
 from weekly_file import Tags, weeks
 
 from flows.cli.main import main
-from flows.config import mail_settings
 from flows.config.settings import Settings
 from flows.mail import weekly_steps
 from flows.mail.sending import Smtp
@@ -120,7 +118,7 @@ class Never:
 def received(data_dir: Path) -> EmailMessage:
     """Return the mail of W03 as a server took it, through TLS and with a password, parsed again."""
     with serving() as server:
-        chosen = replace(mail_settings.read(OTHER, {}), port=server.port, user="me", password="secret")
+        chosen = Settings(mail=OTHER | {"port": server.port, "user": "me"}, mail_password="secret").mail_to_send()
         settings = Settings(data_dir=data_dir, mail=OTHER)
         outcome = weekly_steps.send(settings, "2026-W03", clock=lambda: NOON, post=Smtp(chosen, server.context))
     assert outcome.sent == OTHER["to"]

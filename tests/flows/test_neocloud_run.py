@@ -21,6 +21,7 @@ import extract.web.http
 import extract.web.polite
 from extract import SOURCES
 from flows.collect import steps
+from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from warehouse.landing.folder import Landing
@@ -49,7 +50,7 @@ class Done:
 
 def quick(patch: pytest.MonkeyPatch) -> None:
     """Let runs ask this machine without pauses, lose their patience soon, and write no report."""
-    patch.setattr(steps.Run, "report", lambda run: run.settings.data_dir)
+    patch.setattr(Publisher, "report", lambda run: run.settings.data_dir)
     retries = extract.web.http.Retries(attempts=2, seconds=5, pause_s=0.001)
     patch.setattr(
         extract.web.http, "HttpWeb", partial(extract.web.http.HttpWeb, retries=retries, read_timeout_s=READ_TIMEOUT_S)

@@ -14,10 +14,11 @@ from looks import frame, row
 
 from extract import SOURCES, price_archive
 from extract.base import Context, Parsed, Source
+from flows import config
 from flows.cli.main import main
-from flows.collect import ingest, offline, steps
+from flows.collect import collector, importer, ingest, offline, publisher, steps
+from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
-from flows.config import settings
 from flows.config.settings import Settings
 from warehouse.documents import Document, Look
 from warehouse.errors import ChipledgerError
@@ -31,7 +32,7 @@ FEW = ("us-gov-east-1", "verda_2026-08", "verda_2026-10")
 @pytest.fixture(autouse=True)
 def once() -> Iterator[None]:
     """Let each test say anew where its answers come from."""
-    settings._say_so.cache_clear()
+    config._note_archive.cache_clear()
     yield
 
 
@@ -65,10 +66,11 @@ def with_live(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have one live source beside the archive, and no pages."""
     chosen = [source for source in SOURCES if source.name in offline.ARCHIVES] + [live_source()]
     by_name = {source.name: source for source in chosen}.__getitem__
-    monkeypatch.setattr(steps, "SOURCES", tuple(chosen))
-    monkeypatch.setattr(steps, "source_named", by_name)
+    for module in (collector, publisher):
+        monkeypatch.setattr(module, "SOURCES", tuple(chosen))
+    monkeypatch.setattr(collector, "source_named", by_name)
     monkeypatch.setattr(ingest, "source_named", by_name)
-    monkeypatch.setattr(steps.Run, "report", lambda run: run.settings.data_dir)
+    monkeypatch.setattr(Publisher, "report", lambda run: run.settings.data_dir)
 
 
 def run(folder: Path, *, is_offline: bool, clock: datetime | None = NOW) -> Summary:
@@ -219,7 +221,7 @@ def test_an_import_moves_the_day_where_it_is_newer(tmp_path: Path, with_live: No
             }
         ).write_csv(file)  # fmt: skip
         with steps.open_run(Settings(data_dir=folder), clock=lambda: NOW) as one:
-            one.land_import(file)
+            importer.land_file(one, file)
             one.finish(report=False)
         assert asked(folder, DAY) == expected
     # What the archive brings after that was learnt after it.
@@ -238,7 +240,7 @@ def test_live_prices_are_refused_in_it(tmp_path: Path, with_live: None) -> None:
         steps.open_run(Settings(data_dir=tmp_path / "offline"), clock=lambda: NOW) as one,
         pytest.raises(ChipledgerError, match="never mix"),
     ):
-        one.backfill(live_source(), ["all"], since=None, until=None)
+        importer.backfill(one, live_source(), ["all"], since=None, until=None)
     assert (tmp_path / "offline/prices.duckdb").read_bytes() == before
 
 

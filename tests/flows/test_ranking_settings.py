@@ -23,7 +23,7 @@ def test_the_limit_of_age_reaches_the_file(offline_run: Path, tmp_path: Path) ->
     ((few,),) = query(file, RANKED)
     chosen = Settings(data_dir=folder, ranking={"max_age_days": 20000, "marketplace_max_age_days": 7})
     with steps.open_run(chosen) as run:
-        run.publish()
+        run.publisher.publish()
     assert query(file, "select ranked_days, marketplace_days from meta.build") == [(20000, 7)]
     ((many,),) = query(file, RANKED)
     assert many > few > 0

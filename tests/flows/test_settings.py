@@ -2,8 +2,11 @@
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Mapping
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ from click.testing import CliRunner
 
 from extract import SOURCES
 from flows.cli.main import main
-from flows.config import model, settings, show, source_settings
+from flows.config import settings, show
 from warehouse.errors import SettingsError
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +55,7 @@ def test_the_command_line_comes_before_the_environment_before_the_file(tmp_path:
     }
     chosen = read(tmp_path, text, environ, data_dir=Path("of-command-line"))
     assert (chosen.data_dir, chosen.workers, chosen.wait_seconds) == (Path("of-command-line"), 4, 3)
-    assert chosen.mail == {"host": "a", "user": "c"}
+    assert (chosen.mail.host, chosen.mail.user) == ("a", "c")
     assert chosen.sources == {"vast": {"enabled": True, "gpu_names": ["H100 SXM"]}}
 
 
@@ -64,14 +67,16 @@ def test_variables_are_of_the_kind_that_the_setting_is(tmp_path: Path) -> None:
         "CHIPLEDGER_HEARTBEAT_URL": "",
     }  # fmt: skip
     chosen = read(tmp_path, "", environ)
-    assert (chosen.alerts, chosen.site) == ({"stale_days": 2.5}, {"claims": False})
-    assert chosen.costs["tax"].share == pytest.approx(0.19)
-    assert chosen.decision == {"providers": ("AWS",)}
+    assert (chosen.alerts.stale_days, chosen.site.claims) == (2.5, False)
+    assert chosen.costs.tax is not None
+    assert chosen.costs.tax.share == pytest.approx(0.19)
+    assert chosen.decision.providers == ("AWS",)
+    assert chosen.model_fields_set == {"alerts", "site", "costs", "decision", "sources"}
     assert (chosen.sources, chosen.heartbeat_url) == ({"aws_spot": {"regions": "all"}}, "")
 
 
 def test_nothing_given_is_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether the model is asked or not: what is light to make has no default of its own."""
+    """Also of a file without a line."""
     monkeypatch.chdir(tmp_path)
     assert settings.read(environ={}) == read(tmp_path) == settings.Settings()
 
@@ -92,7 +97,8 @@ def test_nothing_given_is_the_defaults(tmp_path: Path, monkeypatch: pytest.Monke
         ("[sources.vats]", "sources.vats", "Did you mean vast? Known: aws_capacity_block_rates, "),
         ("[sources.vast]\ngpu_name = 1", "sources.vast.gpu_name", "mean gpu_names? Known: enabled, gpu_names, url"),
         ("[sources.vast]\nenabled = 1", "sources.vast.enabled", "Allowed: true or false"),
-        ('[sources.aws_price_list]\ndoor = "back"', "sources.aws_price_list.door", "Allowed: 'auto', 'api' or 'bulk'"),
+        ('[sources.aws_price_list]\naccess = "back"', "sources.aws_price_list.access", "'auto', 'api' or 'bulk'"),
+        ('[mail]\nto = "a@example.com"', "mail.to", 'Allowed: a list, such as ["a", "b"]'),
         ('[sources.aws_spot]\nregions = "us"', "sources.aws_spot.regions", 'Allowed: "all" or a list of names'),
         ("[sources.aws_spot]\nsince = 3", "sources.aws_spot.since", "Allowed: a date, such as 2026-10-01"),
         ("[sources.aws_capacity_blocks]\ncounts = [0]", "sources.aws_capacity_blocks.counts", "whole numbers above 0"),
@@ -102,7 +108,7 @@ def test_nothing_given_is_the_defaults(tmp_path: Path, monkeypatch: pytest.Monke
         ("[decision]\nhorizon_month = 3", "decision.horizon_month", "Did you mean horizon_months?"),
         ("[decision.use.web]\nlow = 0.1\nlikly = 0.2\nhigh = 0.3", "decision.use.web.likely", ""),
         ("[private]\nin_mail = 'yes'", "private.in_mail", "Allowed: true or false"),
-        ("[retention]\ncompact_after_days = -1", "retention.compact_after_days", "0 or more and 36500 or less"),
+        ("[retention]\ndaily_pages_days = -1", "retention.daily_pages_days", "0 or more and 36500 or less"),
         ("[costs]\ntax = 'much'", "costs.tax", "Allowed: USD a month, such as 5000, or a share"),
         ("[mail]\nport = 70000", "mail.port", "Allowed: 1 or more and 65535 or less"),
     ],
@@ -170,12 +176,70 @@ def test_every_variable_of_the_program_is_a_setting() -> None:
         for name in re.findall(r'"CHIPLEDGER_([A-Z_]+)', file.read_text(encoding="utf-8"))
     }
     assert len(read_in) >= 3
-    assert {name.lower() for name in read_in} <= {*model.SettingsModel.model_fields}
+    assert {name.lower() for name in read_in} <= {*settings.Settings.model_fields}
 
 
 def test_every_setting_of_a_source_has_a_kind() -> None:
     """And every kind a source: none is left from one that is gone."""
-    assert {name for source in SOURCES for name in source.settings} == set(source_settings.KINDS)
+    assert {name for source in SOURCES for name in source.settings} == set(settings.OPTIONS)
+
+
+# --- names of the release before
+
+
+@pytest.mark.parametrize(("old", "new"), [(old, new) for old, new in settings.RENAMED.items() if new])
+def test_old_names_work_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture, old: str, new: str) -> None:
+    """In the file and as a variable; the origin is that of the old name, and the warning has both names."""
+    value = {"mail.min_change_percent": 2, "mail.transport": "ses", "run.task_runner": "dask"}.get(new, "bulk")
+    table, _, name = old.rpartition(".")
+    of_file = shown(tmp_path, f"[{table}]\n{name} = {json.dumps(value)}\n")
+    variable = f"CHIPLEDGER_{old.replace('.', '__').upper()}"
+    of_variable = shown(tmp_path, "", {variable: str(value)})
+    assert of_file[new] == (value, f"file: {tmp_path / 'chipledger.toml'}")
+    assert of_variable[new] == (value, f"environment: {variable}")
+    assert old not in of_file
+    warned = [record.getMessage() for record in caplog.records]
+    assert [(old in line, new in line) for line in warned] == [(True, True)] * 2
+    assert [line.partition(": ")[0] for line in warned] == [str(tmp_path / "chipledger.toml"), variable]
+
+
+def test_a_setting_without_effect_is_ignored_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It names the setting and the file, so that it can be removed."""
+    gone = [old.split(".") for old, new in settings.RENAMED.items() if new is None]
+    assert gone
+    for table, name in gone:
+        assert read(tmp_path, f"[{table}]\n{name} = 90\n") == settings.Settings()
+        assert f"setting {table}.{name} has no effect any more: remove it" in caplog.text
+
+
+def test_the_new_name_counts_where_both_are_set(tmp_path: Path) -> None:
+    """Whatever their order; the command line's order of layers stays."""
+    text = '[mail]\ntransport = "smtp"\nthrough = "ses"\n'
+    assert read(tmp_path, text).mail.transport == "smtp"
+    assert read(tmp_path, text, {"CHIPLEDGER_MAIL__THROUGH": "ses"}).mail.transport == "ses"
+
+
+def test_the_workers_of_old_are_threads(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """As the old setting, and under its new name; both say so."""
+    for name in ("fan_out", "task_runner"):
+        assert read(tmp_path, f'[run]\n{name} = "workers"\n').run.task_runner == "threads"
+    assert sum('"workers" is gone; "threads"' in record.getMessage() for record in caplog.records) == 2
+
+
+# --- what does not need the model
+
+
+def test_a_command_finds_the_published_file_without_the_model(tmp_path: Path) -> None:
+    """The same file that the model finds; what is set anywhere is read by the model."""
+    (tmp_path / "prices.duckdb").touch()
+    code = (
+        "import sys; from pathlib import Path; from flows.config import Reader; "
+        "print(Reader(data_dir=Path(sys.argv[1])).published(), {'pydantic', 'duckdb'} & sys.modules.keys())"
+    )
+    run = partial(subprocess.run, [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=False)
+    assert run(env={}).stdout == f"{tmp_path / 'prices.duckdb'} set()\n"
+    assert settings.read(data_dir=tmp_path, environ={}).published() == tmp_path / "prices.duckdb"
+    assert "Did you mean CHIPLEDGER_WORKERS" in run(env={"CHIPLEDGER_WORKRES": "4"}).stderr
 
 
 # --- where each comes from
@@ -227,7 +291,7 @@ def test_init_writes_a_file_that_is_the_defaults(tmp_path: Path) -> None:
     """It has every setting that a file may have, each with what it is for, and changes nothing."""
     text = show.text()
     assert read(tmp_path, text) == settings.Settings(sources={source.name: {} for source in SOURCES})
-    names = set(shown(tmp_path)) - {*model.ENVIRONMENT_ONLY}
+    names = set(shown(tmp_path)) - {*settings.ENVIRONMENT_ONLY}
     assert set(assigned(text)) == names
     assert "#name = None" not in text
     assert all(re.match(r"# \S", before) for before, line in pairs(text) if re.match(r"#\w+ = ", line))
@@ -238,7 +302,7 @@ def test_every_line_of_init_can_be_used(tmp_path: Path) -> None:
     used = re.sub(r"^#(?=\w+ = )", "", show.text(), flags=re.MULTILINE)
     plain, read_ = shown(tmp_path), shown(tmp_path, used)
     assert {name for name, (value, _) in plain.items() if value is not None and read_[name][0] != value} == set()
-    assert {name for name, (value, _) in read_.items() if value is None} == {*model.ENVIRONMENT_ONLY}
+    assert {name for name, (value, _) in read_.items() if value is None} == {*settings.ENVIRONMENT_ONLY}
 
 
 def test_init_never_overwrites(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_defaults_stand_once() -> None:
 def test_the_tables_are_the_model() -> None:
     """Every setting with its default and what it is for, as the model has them."""
     assert tool().page(PAGE) == PAGE, "run: python tools/settings_page.py"
-    assert "| `workers` | `8` | scopes that are fetched side by side |" in PAGE
+    assert "| `workers` | `8` | scopes that are fetched concurrently |" in PAGE
     assert "| `regions` |" in PAGE
     assert "| `CHIPLEDGER_MAIL_PASSWORD` |" in PAGE
 

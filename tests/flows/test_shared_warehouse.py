@@ -3,7 +3,6 @@
 import json
 import logging
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from flows.backup import migrate
 from flows.cli.main import main
 from flows.collect import steps
 from flows.config.settings import Settings
-from flows.config.warehouse_settings import landing_of, place_of
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, maintenance, publication
 from warehouse.lake.place import Place, place
@@ -58,9 +56,9 @@ def run(toy: Toy, settings: Settings, at: float, **world: dict[str, str | None] 
     toy.at = at
     toy.world |= world
     with steps.open_run(settings, clock=toy.clock) as one:
-        one.fetch_all(one.plan(one.sources()))
+        one.collect()
         one.load()
-        return one.publish()
+        return one.publisher.publish()
 
 
 def prices(file: Path) -> list[float]:
@@ -76,8 +74,8 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     A published file that was changed is taken by nobody.
     """
     words = on(sqlite_place, tmp_path / "writer", tmp_path / "landing")
-    writer = replace(toy.settings(), **words)
-    reader = replace(writer, data_dir=tmp_path / "reader")
+    writer = toy.settings().replace(**words)
+    reader = writer.replace(data_dir=tmp_path / "reader")
     with pytest.raises(ChipledgerError, match="nothing is published there yet"):
         reader.published()
 
@@ -90,17 +88,17 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     opened.close()
     assert prices(reader.published()) == [1.5]
     assert reader.published().stat().st_mode & 0o777 == 0o444
-    with db.open_log(place_of(reader)) as con:
+    with db.open_log(reader.place()) as con:
         told = publication.listed(con)
     between = told[0].published_at
-    file, found = publication.as_of(place_of(reader), between)
+    file, found = publication.as_of(reader.place(), between)
     assert (prices(file), found) == ([1.0], told[0])
 
     file = Path(sqlite_place.data_path) / "published" / told[1].name
     file.chmod(0o644)
     file.write_bytes(file.read_bytes()[:-1] + b"!")
     with pytest.raises(ChipledgerError, match="not what was published") as caught:
-        replace(writer, data_dir=tmp_path / "third").published()
+        writer.replace(data_dir=tmp_path / "third").published()
     assert file.name in caught.value.source
     assert not (tmp_path / "third/prices.duckdb").exists()
 
@@ -113,7 +111,7 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
 def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -> None:
     """Log, landed documents and published file are equal, as migrating compares them; what holds something stays."""
     kept_data.look(toy, 1, a={"x": "1", "y": "3"})
-    shared = replace(toy.settings(), **on(sqlite_place, tmp_path / "shared", tmp_path / "landing"))
+    shared = toy.settings().replace(**on(sqlite_place, tmp_path / "shared", tmp_path / "landing"))
 
     there = migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
 
@@ -133,8 +131,8 @@ def test_there_and_back(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
     kept_data.look(toy, 1, a={"x": "1", "y": "3"})
     kept_data.look(toy, 2, a={"x": "9"})
     toy.at = 3
-    shared = replace(toy.settings(), **on(lake_place, tmp_path / "shared", tmp_path / "landing"))
-    back = replace(toy.settings(), data_dir=tmp_path / "back")
+    shared = toy.settings().replace(**on(lake_place, tmp_path / "shared", tmp_path / "landing"))
+    back = toy.settings().replace(data_dir=tmp_path / "back")
 
     there = migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     again = migrate.migrate(shared, back, clock=toy.clock, progress=lambda told: None)
@@ -161,7 +159,7 @@ def test_there_and_back(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
 def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that lacks one row is told by its table, and what is landed and not loaded refuses to move."""
     kept_data.look(toy, 1, a={"x": "1", "y": "3"})
-    shared = replace(toy.settings(), **on(lake_place, tmp_path / "shared", tmp_path / "landing"))
+    shared = toy.settings().replace(**on(lake_place, tmp_path / "shared", tmp_path / "landing"))
     copy = migrate.moving.copy_tables
 
     def lossy(source: Any, target: Any, **named: Any) -> None:
@@ -173,17 +171,18 @@ def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monk
         migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     assert caught.value.value == "core.price_event"
 
-    landing_of(toy.settings()).record_decision(
+    toy.settings().landing().record_decision(
         quarantine_id=1, decision="accept", decided_by="me", recorded_at=datetime(2026, 2, 1, tzinfo=UTC)
     )
     with pytest.raises(ChipledgerError, match="landed that is not loaded"):
-        migrate.migrate(toy.settings(), replace(shared, warehouse={**shared.warehouse, "schema": "other"}))
+        other = shared.warehouse.model_dump(by_alias=True) | {"schema": "other"}
+        migrate.migrate(toy.settings(), shared.replace(warehouse=other))
 
 
 @pytest.mark.prove
 def test_upkeep_keeps_what_publications_need(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
     """Old snapshots and publications go, but for the newest; the log and the past that is kept say what they said."""
-    writer = replace(toy.settings(), **on(lake_place, tmp_path / "writer", tmp_path / "landing"))
+    writer = toy.settings().replace(**on(lake_place, tmp_path / "writer", tmp_path / "landing"))
     for at, price in enumerate(("1", "1.5", "2"), start=1):
         run(toy, writer, at, a={"x": price})
     with db.open_log(lake_place) as con:
@@ -200,7 +199,7 @@ def test_upkeep_keeps_what_publications_need(toy: Toy, lake_place: Place, tmp_pa
         again = maintenance.maintain(con, days=30, now=datetime.now(UTC))
         assert (again.n_rows_flushed, again.files_after, again.n_snapshots) == (0, done.files_after, 0)
     assert len(list((Path(lake_place.data_path) / "published").glob("*.duckdb"))) == 1
-    assert prices(replace(writer, data_dir=tmp_path / "reader").published()) == [2.0]
+    assert prices(writer.replace(data_dir=tmp_path / "reader").published()) == [2.0]
 
 
 @pytest.mark.prove
@@ -211,21 +210,21 @@ def test_all_of_it_in_a_bucket(
     kept_data.look(toy, 1, a={"x": "1"})
     words = on(lake_place, tmp_path / "shared", f"{bucket.place}landed/", s3_endpoint=s3_server)
     words["warehouse"] |= {"data_path": f"{bucket.place}rows/"}
-    shared = replace(toy.settings(), **words)
+    shared = toy.settings().replace(**words)
 
     moved = migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     run(toy, shared, 2, a={"x": "1.5"})
 
     assert moved.landed is not None
     assert (moved.landed.n_documents, moved.landed.n_lines) == (1, 1)
-    reader = replace(shared, data_dir=tmp_path / "reader")
+    reader = shared.replace(data_dir=tmp_path / "reader")
     assert prices(reader.published()) == [1.5]
     names = [str(name) for name in bucket.bucket.names("")]
     assert {name.split("/")[0] for name in names} == {"landed", "rows"}
     assert any(name.startswith("rows/published/newest.json") for name in names)
 
 
-@pytest.mark.parametrize("command", [["backup", "x"], ["rebuild"], ["compact"], ["restore", "."]])
+@pytest.mark.parametrize("command", [["backup", "x"], ["rebuild"], ["restore", "."]])
 def test_what_works_on_one_file_says_so(sqlite_place: Place, tmp_path: Path, command: list[str]) -> None:
     """Each names the setting, and another way."""
     environ = {

@@ -13,7 +13,7 @@ from standin.facts import CURRENT
 from toy_source import Toy, installed
 
 from extract import SOURCES
-from flows.collect import ingest, steps
+from flows.collect import importer, ingest, steps
 from flows.config.settings import Settings
 from warehouse.landing.folder import Landing
 
@@ -75,7 +75,7 @@ def test_the_archive_is_current_as_of_its_own_day(offline_run: Path) -> None:
 
 def price_list(standin: aws.StandIn, data_dir: Path, door: str = "bulk", **more: object) -> Settings:
     return Settings(
-        data_dir=data_dir, workers=2, sources=alone(aws_price_list={"door": door, "bulk_url": standin.url, **more})
+        data_dir=data_dir, workers=2, sources=alone(aws_price_list={"access": door, "bulk_url": standin.url, **more})
     )
 
 
@@ -89,7 +89,7 @@ def test_without_network_the_last_file_stands(shared: Path, tmp_path: Path) -> N
     """Every source that cannot be reached is named; nothing is published, and nothing passes for fresh."""
     import_files(tmp_path, shared / "data/aws_on_demand_observations.csv")
     before = (tmp_path / "prices.duckdb").stat()
-    cut_off = alone(aws_price_list={"door": "bulk", "bulk_url": "http://127.0.0.1:9"})
+    cut_off = alone(aws_price_list={"access": "bulk", "bulk_url": "http://127.0.0.1:9"})
 
     summary = steps.run(Settings(data_dir=tmp_path, sources=cut_off), clock=lambda: NOW + timedelta(days=1))
 
@@ -208,7 +208,7 @@ def import_files(data_dir: Path, *files: Path, at: datetime = NOW) -> list[int]:
     for number, file in enumerate(files):
         clock = (lambda moment: lambda: moment)(at + timedelta(hours=number))
         with steps.open_run(Settings(data_dir=data_dir), clock=clock) as run:
-            run.land_import(file)
+            importer.land_file(run, file)
             added.append(run.finish(report=False).n_events)
     return added
 
@@ -369,7 +369,7 @@ def test_events_are_counted_once(toy: Toy) -> None:
     toy.learn(0, a={"p5.48xlarge": "10", "p4d.24xlarge": "20"})
     toy.at, toy.world["a"] = 1, {"p5.48xlarge": "11", "p4d.24xlarge": "21"}
     with steps.open_run(toy.settings(), clock=toy.clock) as killed:
-        killed.fetch_all(killed.plan(killed.sources()))
+        killed.collect()
     summary = toy.run(2, a={"p5.48xlarge": "12", "p4d.24xlarge": "21"})
 
     assert summary.n_events == 3

@@ -14,8 +14,8 @@ from looks import day, look, row
 
 from warehouse.errors import ChipledgerError
 from warehouse.log import db
-from warehouse.log.batch import ParsedLook
 from warehouse.log.load import decide, load
+from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import listed
 
 MACHINES = ("p9.one", "p9.two", "p9.three")
@@ -40,13 +40,13 @@ class Log(RuleBasedStateMachine):
         self.open = db.open_build(self.path)
         self.con: duckdb.DuckDBPyConnection = self.open.__enter__()
         self.clock, self.done = 100.0, list[Step]()
-        self.looks: list[ParsedLook] = []
+        self.looks: list[ParsedFetch] = []
 
     def teardown(self) -> None:
         self.open.__exit__(None, None, None)
         self.folder.cleanup()
 
-    def put(self, *given: ParsedLook) -> None:
+    def put(self, *given: ParsedFetch) -> None:
         self.clock += 1
         results = load(self.con, given, recorded_at=day(self.clock))
         self.done.append(("load", given, self.clock))

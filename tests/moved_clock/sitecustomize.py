@@ -1,6 +1,6 @@
 """Moves the clock of the product in any Python that has this folder in PYTHONPATH, and no other clock.
 
-The file of the variable MOVED_CLOCK holds seconds, which `flows.collect.steps.utc_now` is ahead of this machine's
+The file of the variable MOVED_CLOCK holds seconds, which `flows.collect.collector.utc_now` is ahead of this machine's
 clock. It is
 read at each call, so that a worker's processes move with it while the worker runs on. Prefect, sockets and locks keep
 the true time.
@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-MOVED = "flows.collect.steps"
+MOVED = "flows.collect.collector"
 
 
 class Moved(datetime):

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from flows.collect import steps
+from flows.collect import importer, steps
 from flows.config.settings import Settings
 from reports.pages import claims_page
 
@@ -181,7 +181,7 @@ def test_the_line_follows_what_was_fetched(offline_run: Path, tmp_path: Path, pr
         "2026-11-01T08:00:00Z,aws,us-east-1,on_demand,20.00,trn1.32xlarge,,\n"
     )
     with steps.open_run(Settings(data_dir=own), clock=lambda: NOW) as one:
-        one.land_import(seen)
+        importer.land_file(one, seen)
         one.finish(report=False)
     file = own / "prices.duckdb"
     page = claims_page.render(file)

@@ -14,7 +14,7 @@ import pytest
 from drift_in_python import Chains, drift
 from few_marts import published_with
 
-from flows.collect import steps
+from flows.collect import importer, steps
 from flows.config.settings import Settings
 from transform.models import MARTS
 
@@ -31,9 +31,9 @@ def file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(folder: Path) -> None:
         with published_with("drift_report"), steps.open_run(Settings(data_dir=folder / "data")) as run:
             for name in FILES:
-                run.land_import(shared / "data" / name)
+                importer.land_file(run, shared / "data" / name)
             run.load()
-            run.publish()
+            run.publisher.publish()
 
     made = kept.once(tmp_path_factory, "drift-history", make) / "data" / "prices.duckdb"
     own = tmp_path_factory.mktemp("drift") / "prices.duckdb"

@@ -258,7 +258,7 @@ def test_the_daily_flow_retries_what_may_pass(
     )
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
     monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=Retries(attempts=1)))
-    monkeypatch.setitem(retrying.AGAIN, "retry_delay_seconds", 0)
+    monkeypatch.setitem(retrying.RETRIES, "retry_delay_seconds", 0)
 
     standin.fault("bulk:us-west-2", faults.Status(403))
     standin.fault("bulk:eu-west-1", faults.Status(503), times=1)

@@ -10,7 +10,7 @@ import kept
 import pytest
 from few_marts import published_with
 
-from flows.collect import steps
+from flows.collect import importer, steps
 from flows.config.settings import Settings
 from transform.models import MARTS
 
@@ -32,9 +32,9 @@ def file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(folder: Path) -> None:
         with published_with("token_drift"), steps.open_run(Settings(data_dir=folder / "data")) as run:
             for name in FILES:
-                run.land_import(shared / "data" / name)
+                importer.land_file(run, shared / "data" / name)
             run.load()
-            run.publish()
+            run.publisher.publish()
 
     made = kept.once(tmp_path_factory, "token-drift", make) / "data" / "prices.duckdb"
     made.chmod(0o644)

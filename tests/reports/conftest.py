@@ -28,7 +28,9 @@ def days_ago(days: int) -> datetime:
 def learn(settings: Settings, at: datetime, *, offline: bool = False) -> None:
     """Do a run of a past day without publishing, which only the last one needs."""
     with open_run(settings, clock=lambda: at) as one:
-        one.fetch_all(one.plan(one.sources(["offline_archive"] if offline else [], offline=offline)))
+        one.collector.fetch_in_threads(
+            one.plan(one.collector.sources(["offline_archive"] if offline else [], offline=offline)), one.land
+        )
         one.load()
 
 
@@ -64,7 +66,7 @@ def make_live(folder: Path) -> None:
             patch.delenv(name)
         for name, value in {**standin.environment(), "AWS_MAX_ATTEMPTS": "1"}.items():
             patch.setenv(name, value)
-        source = {"door": "api", "bulk_url": standin.url, "regions": REGIONS}
+        source = {"access": "api", "bulk_url": standin.url, "regions": REGIONS}
         others = {each.name: {"enabled": False} for each in SOURCES if each.kind == "live"}
         settings = Settings(data_dir=folder, sources=others | {"aws_price_list": source})
         learn(settings, days_ago(40), offline=True)

@@ -179,8 +179,8 @@ def test_every_document_of_a_price_is_listed_with_its_whole_hash(live: Path, liv
 
 def test_a_file_without_any_price_has_a_page(tmp_path: Path) -> None:
     with open_run(Settings(data_dir=tmp_path), clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as one:
-        one.publish()
-        page = one.report().with_name("latest.html").read_text(encoding="utf-8")
+        one.publisher.publish()
+        page = one.publisher.report().with_name("latest.html").read_text(encoding="utf-8")
     assert "<h1>No price is known: nothing was read yet.</h1>" in page
     assert Outline(page).open == []
 
@@ -192,8 +192,8 @@ def test_a_file_of_failures_names_them(tmp_path: Path) -> None:
             error = SourceError("no answer", source="aws_price_list")
             one.land(Fetched(source="aws_price_list", scope=scope, error=error))
         one.load()
-        one.publish()
-        text = section(one.report().with_name("latest.html").read_text(encoding="utf-8"), "basis")
+        one.publisher.publish()
+        text = section(one.publisher.report().with_name("latest.html").read_text(encoding="utf-8"), "basis")
     assert "aws_price_list us-east-1 is missing: it was never read. no answer" in text
     assert "Live scopes fresh 0 of 2 2 missing" in text
 

@@ -13,8 +13,7 @@ from standin import aws
 from extract import SOURCES
 from extract.base import Context
 from extract.web.http import HttpWeb
-from flows.config.mail_settings import MailSettings
-from flows.config.settings import Settings
+from flows.config.settings import MailSettings, Settings
 from flows.doctor import aws as examine_aws
 from flows.mail import sending
 
@@ -69,7 +68,7 @@ def test_prices_need_what_the_policy_allows_and_no_more(standin: aws.StandIn, ca
         before = set(called)
         if source.name in PUBLIC_FILES_ALONE:
             continue
-        chosen = {"regions": ["us-east-1"], "door": "api", "instance_types": ["p5.48xlarge"]}
+        chosen = {"regions": ["us-east-1"], "access": "api", "instance_types": ["p5.48xlarge"]}
         ctx = Context(
             web=HttpWeb(),
             settings={name: value for name, value in chosen.items() if name in source.settings},
@@ -89,7 +88,7 @@ def test_every_source_asks_for_what_it_can_do_without_a_list_of_regions(standin:
     """The lists of regions are asked for by the same operations, not by others."""
     for source in OF_AWS:
         if source.name not in PUBLIC_FILES_ALONE:
-            chosen = {"door": "api", "regions": "all", "bulk_url": standin.url}
+            chosen = {"access": "api", "regions": "all", "bulk_url": standin.url}
             settings = {name: value for name, value in chosen.items() if name in source.settings}
             source.scopes(Context(web=HttpWeb(), settings=settings, now=lambda: NOW))
     assert called <= allowed("prices.json")
@@ -102,7 +101,7 @@ def test_mail_needs_what_its_policy_allows_and_no_more(
     for name, value in (("ACCESS_KEY_ID", "x"), ("SECRET_ACCESS_KEY", "x"), ("CONFIG_FILE", str(tmp_path / "none"))):
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", "http://127.0.0.1:9")
-    chosen = MailSettings(sender="a@example.com", to=("b@example.com",), through="ses", region="eu-west-1")
+    chosen = MailSettings(sender="a@example.com", to=("b@example.com",), transport="ses", region="eu-west-1")
     post = sending.Ses(chosen)
     message = sending.EmailMessage()
     with pytest.raises((sending.Refused, sending.Uncertain)):

@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from packed import packed
 
 from extract.benchmarks import content
 from extract.neoclouds import answers
 from flows.backup import containers
 from flows.cli.main import main
+from flows.collect import importer
 from flows.collect.steps import open_run
 from flows.config.settings import Settings
 from flows.decisions import audit as auditing
@@ -31,6 +33,7 @@ from warehouse.landing import folder as landing
 from warehouse.landing import packs
 from warehouse.landing.folder import Landing
 from warehouse.reference import claims
+from warehouse.reference.table import DATA
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 TRAVERSAL = (
@@ -92,17 +95,17 @@ def test_a_hash_of_a_foreign_journal_leads_nowhere(tmp_path: Path, word: str) ->
 
 def test_a_landed_body_and_a_pack_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few bytes that swell beyond all documents are refused before they are unpacked."""
-    monkeypatch.setattr(landing, "MOST_BODY_BYTES", 1000)
-    monkeypatch.setattr(packs, "MOST_BYTES", 1000)
+    monkeypatch.setattr(landing, "MAX_BODY_BYTES", 1000)
+    monkeypatch.setattr(packs, "MAX_BYTES", 1000)
     one = Landing(tmp_path)
     bomb = Document(source="toy", scope="x", url="x", body=b"\0" * 100_000, fetched_at=NOW)
-    sha256 = one.keep(bomb)
+    sha256 = one.store(bomb)
     with pytest.raises(ChipledgerError, match="does not match its hash"):
         one.body(sha256)
     pack = tmp_path / "x.tar.zst"
-    pack.write_bytes(packs.packed({sha256: bomb.body}))
-    with pytest.raises(ChipledgerError, match="missing or damaged"):
-        packs.unpacked(pack)
+    pack.write_bytes(packed({sha256: bomb.body}))
+    with pytest.raises(ChipledgerError, match="cannot be read"):
+        packs.read(pack)
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE])
@@ -119,7 +122,7 @@ def test_a_pack_is_read_and_never_unpacked_to_disk(tmp_path: Path, kind: bytes) 
     place = tmp_path / "in" / "x.tar.zst"
     place.parent.mkdir()
     place.write_bytes(pyarrow.Codec("zstd").compress(written.getvalue(), asbytes=True))
-    assert packs.unpacked(place) == {}
+    assert packs.read(place) == {}
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
@@ -178,7 +181,7 @@ def test_a_file_that_is_named_has_an_end(tmp_path: Path, name: str) -> None:
 def test_a_table_that_is_named_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is measured is what is read: a file that is exchanged meanwhile has no say. Line ends are any."""
     claims_csv, hosted_csv = tmp_path / "claims.csv", tmp_path / "hosted.csv"
-    claims_csv.write_text(claims.TABLE.read_text(encoding="utf-8"))
+    claims_csv.write_text((DATA / claims.MODEL.file).read_text(encoding="utf-8"))
     columns = ",".join(self_hosting.Hosted.__dataclass_fields__)
     hosted_csv.write_bytes(f"{columns}\r\na,b,1,2,,2026-11-21,https://x.test\r\n".encode())
     read = user_file.read
@@ -200,7 +203,7 @@ def test_an_import_has_a_name_that_can_be_told(tmp_path: Path, name: str) -> Non
     file = tmp_path / name
     file.write_text("x")
     with open_run(Settings(data_dir=tmp_path / "data")) as one, pytest.raises(ChipledgerError, match="a name that"):
-        one.land_import(file)
+        importer.land_file(one, file)
     assert not (tmp_path / "data/landing/journal.jsonl").exists()
 
 

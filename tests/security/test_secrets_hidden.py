@@ -17,12 +17,12 @@ from pathlib import Path
 import canaries
 import pytest
 from click.testing import CliRunner
+from pydantic import SecretStr
 
 from flows.alerts import heartbeat
 from flows.cli.main import main
 from flows.config import settings
-from flows.config.mail_settings import MailSettings
-from flows.config.settings import Settings
+from flows.config.settings import MailSettings, Settings
 from flows.doctor.network import mails
 from flows.mail import sending
 from flows.shared import redact
@@ -156,14 +156,12 @@ def test_a_mail_server_that_repeats_the_password_is_not_repeated(tmp_path: Path)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         chosen = MailSettings(
             sender="a@example.com", to=("b@example.com",), host="127.0.0.1", port=server.server_address[1], tls="none",
-            user="me", password=canaries.PASSWORD,
+            user="me", password=SecretStr(canaries.PASSWORD),
         )  # fmt: skip
         with pytest.raises(sending.Refused) as refused:
             sending.Smtp(chosen).hand_over(EmailMessage(), sender="a@b.c", to="d@e.f", before=lambda: None)
         table = {"from": "a@example.com", "to": ["b@example.com"], "host": "127.0.0.1", "port": chosen.port}
-        rows = mails(
-            Settings(mail=table | {"tls": "none", "user": "me"}), {"CHIPLEDGER_MAIL_PASSWORD": canaries.PASSWORD}
-        )
+        rows = mails(Settings(mail=table | {"tls": "none", "user": "me"}, mail_password=canaries.PASSWORD))
         server.shutdown()
     assert "535" in str(refused.value)
     assert canaries.found_in([str(refused.value).encode(), str(rows).encode()]) == []

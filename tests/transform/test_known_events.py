@@ -83,7 +83,7 @@ def test_the_chips_of_the_history(made) -> None:
     """Of 2,321 offers one has an unknown chip: the label names no memory, and V100 is sold with 16 and with 32 GB."""
     assert query(made.file, "select count(*), count(accelerator_name) from core.offer_unit") == [(2321, 2320)]
     assert query(
-        made.file, "select service_provider_name, accelerator_label from core.accelerator_label "
+        made.file, "select service_provider_name, accelerator_label from ref.accelerator_label "
         "where accelerator_name is null",
     ) == [("Lambda", "V100 gpu_8x_v100_n")]  # fmt: skip
 

@@ -11,8 +11,8 @@ from index_panel import date as on
 from index_panel import load as load_panel
 from looks import Row, look, memory, row
 
-from warehouse.log.batch import ParsedLook
 from warehouse.log.load import load
+from warehouse.log.parsed import ParsedFetch
 
 P4, P5, P5EN = "p4d.24xlarge", "p5.48xlarge", "p5en.48xlarge"
 
@@ -24,20 +24,20 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
         yield con
 
 
-def put(con: duckdb.DuckDBPyConnection, *looks: ParsedLook, at: float) -> None:
+def put(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch, at: float) -> None:
     """Load looks in turn and make the marts, as if published at a day."""
     for each in looks:
         load(con, [each], recorded_at=each.observed_at)
     derive(con, at=at)
 
 
-def live(at: float, *rows: Row, **others: Any) -> ParsedLook:
+def live(at: float, *rows: Row, **others: Any) -> ParsedFetch:
     """Return a complete look that no gate doubts."""
     options: dict[str, Any] = {"source": "live", "trusted": True} | others
     return look(at, *rows, **options)
 
 
-def told(at: float, *rows: Row, **others: Any) -> ParsedLook:
+def told(at: float, *rows: Row, **others: Any) -> ParsedFetch:
     """Return a look of an import."""
     return live(at, *rows, source="import:a", complete=False, archived=True, **others)
 
@@ -73,7 +73,7 @@ def test_a_day_has_the_price_at_its_end(con: duckdb.DuckDBPyConnection) -> None:
 def test_a_day_of_spot_has_its_mean_over_time(con: duckdb.DuckDBPyConnection) -> None:
     """From 2 to 4 at noon: 3 on that day, 4 on the next."""
 
-    def spot(at: float, price: str) -> ParsedLook:
+    def spot(at: float, price: str) -> ParsedFetch:
         offer = row(P5, price, purchase_option="spot", availability_zone_id="use1-az1")
         return live(at, offer, source="aws_spot")
 

@@ -16,7 +16,7 @@ from few_marts import published_with
 from looks import day
 from purchase import putting, seen
 
-from flows.collect import steps
+from flows.collect import importer, steps
 from flows.config.settings import Settings
 from warehouse.log import db
 from warehouse.reference import throughput
@@ -58,9 +58,9 @@ def file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(folder: Path) -> None:
         with published_with(*ASKED), steps.open_run(Settings(data_dir=folder)) as one:
             for name in ("aws_on_demand_observations.csv", "neocloud_history.csv"):
-                one.land_import(shared / "data" / name)
+                importer.land_file(one, shared / "data" / name)
             one.load()
-            one.publish()
+            one.publisher.publish()
 
     return kept.once(tmp_path_factory, "token-cost-history", make) / "prices.duckdb"
 
@@ -161,7 +161,7 @@ class Oracle:
         self.runs = runs(file, point)
         self.prices = prices(file, option)
         self.forms: dict[str, set[str | None]] = {}
-        for chip, form in values(file, "select accelerator_name, form_factor from core.accelerator"):
+        for chip, form in values(file, "select accelerator_name, form_factor from ref.accelerator"):
             self.forms.setdefault(chip, set()).add(form)
         self.chips = sorted({each["accelerator_name"] for each in self.runs})
         self.cached: dict[Any, float | None] = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
-from looks import ParsedLook, day, row
+from looks import ParsedFetch, day, row
 from purchase import said, spot
 from truth_file import (
     MONTH_HOURS,
@@ -28,7 +28,7 @@ from truth_file import (
 
 from warehouse.log.events import naive
 
-Case = tuple[str, list[ParsedLook], list[ParsedLook]]
+Case = tuple[str, list[ParsedFetch], list[ParsedFetch]]
 
 CASES: dict[str, Case] = {
     "two sources tell one offer": (
@@ -149,7 +149,7 @@ ALONE = ("nobody looked for three days", "a source stopped while others went on"
 """Cases of a source as a whole; all others stand in one file, each with a provider, a region and scopes of its own."""
 
 
-def moved(number: int, looks: Sequence[ParsedLook]) -> list[ParsedLook]:
+def moved(number: int, looks: Sequence[ParsedFetch]) -> list[ParsedFetch]:
     """Return the looks of a case with its number in provider, host, region, scope and document."""
     mark = pl.lit(f" {number}")
     provider = pl.col("service_provider_name")
@@ -169,7 +169,7 @@ def moved(number: int, looks: Sequence[ParsedLook]) -> list[ParsedLook]:
     ]  # fmt: skip
 
 
-def world(place: int) -> list[ParsedLook]:
+def world(place: int) -> list[ParsedFetch]:
     """Return the looks of all cases but those alone, well (1) or ill (2), the oldest first."""
     cases = [moved(n, case[place]) for n, (name, case) in enumerate(CASES.items()) if name not in ALONE]
     return sorted((each for looks in cases for each in looks), key=lambda each: each.observed_at)

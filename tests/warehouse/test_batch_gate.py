@@ -7,7 +7,7 @@ from looks import Row, day, history, look, memory, refused, row
 
 from warehouse.log import batch
 from warehouse.log.gates import row_gate
-from warehouse.log.load import LookResult, load
+from warehouse.log.load import ScopeResult, load
 from warehouse.log.quarantine import listed
 
 LISTED = {
@@ -30,7 +30,7 @@ def times(factor: str, names: list[str] | None = None) -> dict[str, str]:
     }
 
 
-def second(prices: dict[str, str], **others: object) -> tuple[LookResult, list[tuple[str, str, str]]]:
+def second(prices: dict[str, str], **others: object) -> tuple[ScopeResult, list[tuple[str, str, str]]]:
     """Return what becomes of an answer on the day after the listed prices, and what is refused of it."""
     with memory() as con:
         load(con, [look(0, *rows(LISTED))], recorded_at=day(0))
@@ -168,15 +168,15 @@ def test_a_refused_row_of_an_import_keeps_its_own_time() -> None:
 
     import polars as pl
 
-    from warehouse.log.batch import ParsedLook
+    from warehouse.log.parsed import ParsedFetch
 
-    def look_at(number: float) -> ParsedLook:
+    def look_at(number: float) -> ParsedFetch:
         one = look(
             number, told("2025-05-05", "1"), told("2025-05-05", "2"), told("2025-06-06", "1"), told("2025-06-06", "2"),
             complete=False, archived=True, source="import:x", document="one file",
         )  # fmt: skip
         at = pl.col("observed_at_utc").str.to_datetime("%Y-%m-%d", time_unit="us").alias("observed_at")
-        return ParsedLook(**{**vars(one), "rows": one.rows.with_columns(at)})
+        return ParsedFetch(**{**vars(one), "rows": one.rows.with_columns(at)})
 
     with memory() as con:
         load(con, [look_at(0)], recorded_at=day(0))

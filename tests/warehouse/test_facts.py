@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from warehouse.log import db
-from warehouse.log.batch import ParsedLook
 from warehouse.log.load import load, no_rows
+from warehouse.log.parsed import ParsedFetch
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -23,8 +23,8 @@ def advice(*rows: tuple[str, int]) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def look(day: int, frame: pl.DataFrame) -> ParsedLook:
-    return ParsedLook(
+def look(day: int, frame: pl.DataFrame) -> ParsedFetch:
+    return ParsedFetch(
         run_id="run", source="aws_spot_feed", scope="all", observed_at=START + timedelta(days=day), complete=True,
         archived=False, document_sha256=f"ab{day}", rows=no_rows(), facts={"spot_advice": frame},
     )  # fmt: skip
@@ -63,5 +63,5 @@ def test_an_unknown_table_is_refused(con):
     """A source that names a table nobody declared fails loudly, and leaves nothing behind."""
     one = look(0, advice(("p5.48xlarge", 60)))
     with pytest.raises(KeyError, match="gossip"):
-        load(con, [ParsedLook(**{**vars(one), "facts": {"gossip": one.facts["spot_advice"]}})], recorded_at=START)
+        load(con, [ParsedFetch(**{**vars(one), "facts": {"gossip": one.facts["spot_advice"]}})], recorded_at=START)
     assert con.execute("select count(*) from core.scope_run").fetchone() == (0,)

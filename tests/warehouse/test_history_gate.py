@@ -4,15 +4,15 @@ import duckdb
 import pytest
 from looks import Row, day, history, look, memory, refused, row
 
-from warehouse.log.batch import ParsedLook
 from warehouse.log.load import decide, load
+from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import listed
 
 P5 = "p5.48xlarge"
 OTHERS = [row("p4d.24xlarge", "21.96"), row("p3.2xlarge", "3.06"), row("g6.xlarge", "0.8048")]
 
 
-def shown(at: float, price: str, *, document: str = "", **others: object) -> ParsedLook:
+def shown(at: float, price: str, *, document: str = "", **others: object) -> ParsedFetch:
     """Return a live look with P5 at a price, among others that never change."""
     return look(at, row(P5, price, **others), *OTHERS, document=document)
 
@@ -22,7 +22,7 @@ def p5(con: duckdb.DuckDBPyConnection) -> list[tuple[object, ...]]:
     return [line[1:] for line in history(con) if line[0] == P5]
 
 
-def told(con: duckdb.DuckDBPyConnection, *looks: ParsedLook) -> None:
+def told(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch) -> None:
     for each in looks:
         load(con, [each], recorded_at=each.observed_at)
 
@@ -123,7 +123,7 @@ def test_spot_prices_pass() -> None:
 def test_the_upfront_fee_waits_too() -> None:
     """A fee that jumps waits, under its own name, though the hourly price is as before."""
 
-    def term(at: float, fee: str) -> ParsedLook:
+    def term(at: float, fee: str) -> ParsedFetch:
         return shown(
             at, "6.8", purchase_option="reserved", commitment_term_hours=8760, offering_class="standard",
             purchase_payment_model="Partial Upfront", upfront_price=fee,

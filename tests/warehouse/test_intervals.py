@@ -11,9 +11,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from warehouse.log import db
-from warehouse.log.batch import ParsedLook
 from warehouse.log.events import naive
 from warehouse.log.load import load, no_rows, observation_schema
+from warehouse.log.parsed import ParsedFetch
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ABSENT = None
@@ -35,11 +35,11 @@ def rows_of(told: Told, document: str) -> pl.DataFrame:
     return frame.with_columns(document_sha256=pl.lit(document))
 
 
-def look(at: int, told: Told, *, complete: bool, scope: str = "a", source: str = "aws_price_list") -> ParsedLook:
+def look(at: int, told: Told, *, complete: bool, scope: str = "a", source: str = "aws_price_list") -> ParsedFetch:
     document = f"{source}-{scope}-{at}-{complete}-{sorted(told.items(), key=str)}"
     if complete:
         told = told | {f"{ANCHOR}-{scope}": "1"}
-    return ParsedLook(
+    return ParsedFetch(
         run_id="run", source=source, scope=scope, observed_at=day(at), complete=complete,
         archived=not complete, document_sha256=document, rows=rows_of(told, document), trusted=True,
     )  # fmt: skip
@@ -62,7 +62,7 @@ def intervals(con: duckdb.DuckDBPyConnection, moment: str = "9999-01-01") -> set
     )
 
 
-def expected(looks: list[ParsedLook]) -> set[tuple[object, ...]]:
+def expected(looks: list[ParsedFetch]) -> set[tuple[object, ...]]:
     """Work the intervals out the plain way: every observation of every offer, sorted, walked through once."""
     sources = {one.source for one in looks}
     return {
@@ -72,7 +72,7 @@ def expected(looks: list[ParsedLook]) -> set[tuple[object, ...]]:
     }
 
 
-def expected_of_one(looks: list[ParsedLook]) -> set[tuple[object, ...]]:
+def expected_of_one(looks: list[ParsedFetch]) -> set[tuple[object, ...]]:
     scopes = {name: one.scope for one in looks for name in one.rows["instance_type"]}
     said: dict[str, dict[datetime, set[Decimal | None]]] = defaultdict(lambda: defaultdict(set))
     for one in looks:
@@ -115,7 +115,7 @@ PRICES = {True: ["1", "1", "2", "2", REFUSED], False: ["1", "1", "2", "2", "2", 
 """What a complete look and an archived one may say of an offer; only archives say in words that it is gone."""
 
 
-def looks_at(scope: str, complete: bool) -> st.SearchStrategy[ParsedLook]:
+def looks_at(scope: str, complete: bool) -> st.SearchStrategy[ParsedFetch]:
     told = st.dictionaries(st.sampled_from(NAMES[scope]), st.sampled_from(PRICES[complete]), max_size=2)
     return st.builds(
         look, st.integers(0, 7), told, complete=st.just(complete), scope=st.just(scope),
@@ -123,9 +123,9 @@ def looks_at(scope: str, complete: bool) -> st.SearchStrategy[ParsedLook]:
     )  # fmt: skip
 
 
-def apart(looks: list[ParsedLook]) -> list[ParsedLook]:
+def apart(looks: list[ParsedFetch]) -> list[ParsedFetch]:
     """Leave out other looks at a moment and scope at which a price was refused: a refusal speaks of the moment."""
-    moments: dict[object, list[ParsedLook]] = defaultdict(list)
+    moments: dict[object, list[ParsedFetch]] = defaultdict(list)
     for one in looks:
         moments[one.source, one.scope, one.observed_at].append(one)
     return [
@@ -144,7 +144,7 @@ LOOKS = st.lists(
 PLAIN = settings(deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 
 
-def check_order_and_split(looks: list[ParsedLook], data: st.DataObject) -> None:
+def check_order_and_split(looks: list[ParsedFetch], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(looks))
     cuts = sorted(data.draw(st.sets(st.integers(0, len(looks)), max_size=3)))
     with duckdb.connect() as con:
@@ -163,7 +163,7 @@ def check_order_and_split(looks: list[ParsedLook], data: st.DataObject) -> None:
 
 @settings(PLAIN, max_examples=12)
 @given(looks=LOOKS, data=st.data())
-def test_any_order_and_any_split_give_the_same_intervals(looks: list[ParsedLook], data: st.DataObject) -> None:
+def test_any_order_and_any_split_give_the_same_intervals(looks: list[ParsedFetch], data: st.DataObject) -> None:
     """The intervals are a function of the set of looks: order of arrival and split into loads do not matter.
 
     Loaded again they add nothing; and what was known after each load is what was loaded by then.
@@ -175,7 +175,7 @@ def test_any_order_and_any_split_give_the_same_intervals(looks: list[ParsedLook]
 @pytest.mark.timeout(3600)
 @settings(PLAIN, max_examples=600)
 @given(looks=LOOKS, data=st.data())
-def test_any_order_and_any_split_at_length(looks: list[ParsedLook], data: st.DataObject) -> None:
+def test_any_order_and_any_split_at_length(looks: list[ParsedFetch], data: st.DataObject) -> None:
     """The same over thousands of histories."""
     check_order_and_split(looks, data)
 

@@ -203,13 +203,12 @@ def test_a_strange_object_in_the_journal_is_named(bucket: Place) -> None:
 
 
 def test_what_needs_a_folder_says_so(bucket: Place) -> None:
-    """Packs, and files that others may not read, are of folders: a bucket refuses them, and writes nothing."""
+    """Files that others may not read are of folders: a bucket refuses them, and writes nothing."""
     landing = bucket.landing()
     with pytest.raises(ChipledgerError, match="no rights of its own"):
-        landing.keep(document(), mode=0o600)
+        landing.store(document(), mode=0o600)
     for ask in (
-        lambda: landing.packs.path, lambda: list(landing.packs.write("2026-01", "s", [])), lambda: landing.path,
-        lambda: landing.journal, lambda: list(landing.single_files()),
+        lambda: landing.path, lambda: landing.journal,
     ):  # fmt: skip
         with pytest.raises(ChipledgerError, match="in a bucket"):
             ask()

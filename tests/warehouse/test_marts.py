@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from few_marts import LEAST_MARTS, undescribed
-from looks import ParsedLook, Row, day, look, row
+from looks import ParsedFetch, Row, day, look, row
 from published import query
 
 from warehouse.log import db
@@ -31,7 +31,7 @@ def con(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def put(con: duckdb.DuckDBPyConnection, tmp_path: Path):
     """Return a function that loads looks, publishes at a day, and returns the file."""
 
-    def loaded(*looks: ParsedLook, at: float = 10) -> Path:
+    def loaded(*looks: ParsedFetch, at: float = 10) -> Path:
         for each in looks:
             con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
             load(con, [each], recorded_at=each.observed_at)
@@ -43,11 +43,11 @@ def put(con: duckdb.DuckDBPyConnection, tmp_path: Path):
         yield loaded
 
 
-def live(at: float, *rows: Row, **others: object) -> ParsedLook:
+def live(at: float, *rows: Row, **others: object) -> ParsedFetch:
     return look(at, *rows, trusted=True, **others)
 
 
-def past(at: float, *rows: Row, source: str = "offline_archive") -> ParsedLook:
+def past(at: float, *rows: Row, source: str = "offline_archive") -> ParsedFetch:
     return look(at, *rows, source=source, complete=False, archived=True)
 
 
@@ -318,7 +318,7 @@ def test_focus_records(put) -> None:
         file,
         'select "x_InstanceType", "SkuPriceId" like \'chipledger:%\' or "SkuPriceId", "ChargeCategory", '
         '"PricingCategory", "PurchaseDurationType", "UnitPrice"::double, "PricingUnit" '
-        "from int.focus_sku_price order by 1, 3".replace(
+        "from focus.sku_price order by 1, 3".replace(
             '"SkuPriceId" like \'chipledger:%\' or "SkuPriceId"',
             "case when \"SkuPriceId\" like 'chipledger:%' then 'own' else \"SkuPriceId\" end",
         ),
@@ -348,17 +348,16 @@ def test_focus_records_of_one_key_do_not_overlap(put) -> None:
         live(6, row(P5, "55.04", **code), other),
     )  # fmt: skip
 
-    assert query(file, "select count(*) from int.focus_sku_price where \"x_InstanceType\" = 'p5.48xlarge'") == [(3,)]
+    assert query(file, "select count(*) from focus.sku_price where \"x_InstanceType\" = 'p5.48xlarge'") == [(3,)]
     assert (
         query(
             file,
-            "select 1 from int.focus_sku_price window w as "
+            "select 1 from focus.sku_price window w as "
             f'(partition by {KEY} order by "SkuPriceEffectiveStart") qualify "SkuPriceEffectiveStart" < '
             "lag(coalesce(\"SkuPriceEffectiveEnd\", timestamp '9999-01-01')) over w",
         )
         == []
     )
     assert (
-        query(file, f'select 1 from int.focus_sku_price group by {KEY}, "SkuPriceEffectiveStart" having count(*) > 1')
-        == []
+        query(file, f'select 1 from focus.sku_price group by {KEY}, "SkuPriceEffectiveStart" having count(*) > 1') == []
     )

@@ -77,18 +77,18 @@ def test_a_known_body_is_not_moved_again(bucket: Place) -> None:
     """Its name and the server's own checksum say that it is there: one question, and nothing up or down."""
     landing = bucket.landing()
     told = asked(bucket.bucket)
-    landing.keep(document())
-    landing.keep(document())
+    landing.store(document())
+    landing.store(document())
 
     assert told == ["HeadObject", "PutObject", "HeadObject"]
 
 
 def test_a_server_without_checksums_is_read_instead(bucket: Place) -> None:
     """What the server does not vouch for is read, and written again only where it is damaged."""
-    bucket.landing().keep(document())
+    bucket.landing().store(document())
     bucket.write(name_of(), bucket.read(name_of()))
     told = asked(bucket.bucket)
-    bucket.landing().keep(document())
+    bucket.landing().store(document())
 
     assert told == ["HeadObject", "GetObject"]
     assert bucket.landing().body(document().sha256) == BODY
@@ -142,7 +142,7 @@ def test_a_name_that_another_is_writing_is_tried_again(monkeypatch: pytest.Monke
 def test_a_bucket_that_is_not_there_is_not_made(bucket: Place, s3_server: str) -> None:
     """Reading and writing say that it is missing; an absent document is another matter."""
     landing = Landing("s3://chipledger-absent/landing", endpoint=s3_server)
-    for ask in (lambda: landing.keep(document()), landing.parts, lambda: landing.body("0" * 64)):
+    for ask in (lambda: landing.store(document()), landing.parts, lambda: landing.body("0" * 64)):
         with pytest.raises(DiskFault, match="the bucket") as caught:
             ask()
         assert caught.value.value == "NoSuchBucket"
@@ -157,7 +157,7 @@ def test_without_credentials_it_is_said(monkeypatch: pytest.MonkeyPatch, bucket:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     storage._client.cache_clear()
     with pytest.raises(DiskFault, match="no credentials") as caught:
-        bucket.landing().keep(document())
+        bucket.landing().store(document())
 
     assert caught.value.value == "NoCredentialsError"
 
@@ -167,7 +167,7 @@ def test_a_server_that_is_gone_is_said(monkeypatch: pytest.MonkeyPatch, bucket: 
     monkeypatch.setattr(storage, "ATTEMPTS", 1)
     landing = Landing(bucket.place, endpoint="http://127.0.0.1:9")
     with pytest.raises(DiskFault, match="cannot be reached") as caught:
-        landing.keep(document())
+        landing.store(document())
 
     assert caught.value.source == f"{bucket.place}{name_of()}"
 
@@ -175,7 +175,7 @@ def test_a_server_that_is_gone_is_said(monkeypatch: pytest.MonkeyPatch, bucket: 
 def test_a_body_that_is_cut_on_its_way_is_an_error(bucket: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of an answer is none: the read fails, and no half is taken for the body."""
     landing = bucket.landing()
-    landing.keep(document())
+    landing.store(document())
     client: Any = bucket.bucket.client
     real = client.get_object
 
@@ -193,6 +193,6 @@ def test_a_folder_needs_no_boto3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """Who has a folder asks for no client."""
     monkeypatch.setattr(storage, "_client", None)
     landing = Landing(tmp_path)
-    landing.keep(document())
+    landing.store(document())
 
     assert landing.body(document().sha256) == BODY

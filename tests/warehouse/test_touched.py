@@ -10,19 +10,19 @@ import pytest
 from few_marts import undescribed
 from log_days import told
 from looks import Row, look, row
-from two_files import chip, dated, differences, n_taken_over, put
+from two_files import chip, dated, differences, n_incremental_builds, put
 
 from warehouse.log import db
-from warehouse.log.batch import ParsedLook
+from warehouse.log.parsed import ParsedFetch
 from warehouse.publish import incremental_offers
 
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Take over from files of any size, however many offers were touched, and leave out comments."""
-    monkeypatch.setattr(incremental_offers, "LEAST_EVENTS", 0)
-    monkeypatch.setattr(incremental_offers, "LEAST_EVENTS_EACH", 0)
-    monkeypatch.setattr(incremental_offers, "MOST_TOUCHED", 1)
+    monkeypatch.setattr(incremental_offers, "MIN_EVENTS", 0)
+    monkeypatch.setattr(incremental_offers, "MIN_EVENTS_PER_OFFER", 0)
+    monkeypatch.setattr(incremental_offers, "MAX_TOUCHED_SHARE", 1)
     with undescribed():
         yield
 
@@ -31,8 +31,8 @@ def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 class Case:
     """Looks that are published, those that come after, and what a question finds of an offer in either file."""
 
-    before: tuple[ParsedLook, ...]
-    after: tuple[ParsedLook, ...]
+    before: tuple[ParsedFetch, ...]
+    after: tuple[ParsedFetch, ...]
     asked: str
     found: tuple[Any, Any]
     first: float = 3.5
@@ -41,13 +41,13 @@ class Case:
 
 def imported(
     at: float, *rows: Row, days: tuple[float, ...], source: str = "import:a", scope: str = "one file"
-) -> ParsedLook:
+) -> ParsedFetch:
     """Return a look at an imported history, whose rows are of the days given."""
     made = look(at, *rows, source=source, scope=scope, complete=False, archived=True, document=f"{source} {at}")
     return dated(made, *days)
 
 
-def pages(at: float, *rows: Row, scope: str = "nebius", source: str = "nebius", **others: Any) -> ParsedLook:
+def pages(at: float, *rows: Row, scope: str = "nebius", source: str = "nebius", **others: Any) -> ParsedFetch:
     return look(at, *rows, scope=scope, source=source, **others)
 
 
@@ -100,7 +100,7 @@ ANOTHER_COLUMN = Case(
 """A price becomes what the same chip costs with another option, of which nothing is new."""
 
 
-def three(at: float) -> ParsedLook:
+def three(at: float) -> ParsedFetch:
     rows = [chip(H100, price, service_provider_name=name) for name, price in (("A", "2"), ("B", "2.1"), ("C", "2.2"))]
     return pages(at, *rows, scope="three")
 
@@ -127,7 +127,7 @@ AN_EARLIER_FIRST_LOOK = Case(
 """A look gives a price that began before all others of its scope: what came later was new."""
 
 
-def regions(at: float, scope: str, prices: list[float]) -> ParsedLook:
+def regions(at: float, scope: str, prices: list[float]) -> ParsedFetch:
     rows = [chip(H100, f"{price:.4f}", region_id=f"{scope}{number}") for number, price in enumerate(prices)]
     return pages(at, *rows, scope=scope)
 
@@ -185,7 +185,7 @@ def test_what_may_differ_is_made_anew(tmp_path: Path, name: str) -> None:
             told(con, each, learnt=case.second - 0.1)
         file = put(con, tmp_path / "daily", case.second)
         found.append(ask(file, case.asked))
-        assert (n_taken_over(file), tuple(found)) == (1, case.found)
+        assert (n_incremental_builds(file), tuple(found)) == (1, case.found)
         assert differences(file, put(con, tmp_path / "once", case.second)) == {}
 
 
@@ -204,7 +204,7 @@ def test_what_a_log_has_no_more_is_not_taken_over(tmp_path: Path, table: str) ->
         put(con, tmp_path / "daily", 3.5)
         con.execute(f"delete from core.{table}")
         file = put(con, tmp_path / "daily", 4.5)
-        assert n_taken_over(file) == 1
+        assert n_incremental_builds(file) == 1
         assert differences(file, put(con, tmp_path / "once", 4.5)) == {}
 
 

@@ -9,6 +9,8 @@ with found as (
     union all by name
     from int.truth_twice
     union all by name
+    from int.truth_count
+    union all by name
     from int.truth_account
     union all by name
     from int.truth_range

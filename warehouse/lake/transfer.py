@@ -124,7 +124,7 @@ def copy_landing(source: Landing, target: Landing) -> Landed:
             missing.append(sha256)
             continue
         n_bytes += len(body)
-        target.keep(Document(source="", scope="", url="", body=body, fetched_at=EPOCH))
+        target.store(Document(source="", scope="", url="", body=body, fetched_at=EPOCH))
     n_lines, ends = 0, {}
     for part in source.parts():
         lines = (line.rstrip(b"\n") for line, _ in source.journal_parts.lines(part, 0))

@@ -1,18 +1,15 @@
-"""The landing folder: every document as received, by hash, and the journal of what was looked at and decided.
+"""The landing folder: every document as received, by hash, and the journal of what was fetched and decided.
 
 `landing/ab/ab12....gz` holds a body, compressed; its name is the SHA-256 of the body itself. `landing/journal.jsonl`
 holds one JSON object a line, appended and flushed to disk before anything is loaded, so that the warehouse can be
 rebuilt from this folder alone. A line cut short by a crash is recognised by its missing newline and ignored.
 
-Where several processes write, each has a part of the journal for itself (warehouse/landing/journal.py), and bodies
-and journal
-may lie in a bucket, `s3://bucket/prefix/`, under the same names (warehouse/landing/storage.py).
-
-Documents of months long past lie together in `landing/packs/` (warehouse/landing/packs.py); where a document lies in
-both, the
-single file is read. A folder without packs is as good as one with; a bucket has none.
+Where several processes write, each has a part of the journal for itself (warehouse/landing/journal.py). Bodies and
+journal may lie in a bucket, `s3://bucket/prefix/`, under the same names (warehouse/landing/storage.py). What earlier
+versions packed together is unpacked by warehouse/landing/packs.py.
 """
 
+import hashlib
 import heapq
 import json
 import re
@@ -26,10 +23,9 @@ from typing import Any
 from warehouse.documents import Document, Look, Whole
 from warehouse.errors import ChipledgerError
 from warehouse.landing.journal import Files, Objects, checked
-from warehouse.landing.packs import NoPacks, Packs, is_named
 from warehouse.landing.storage import Bucket, Folder, is_bucket
 
-MOST_BODY_BYTES = 1 << 30
+MAX_BODY_BYTES = 1 << 30
 """No document that was landed is larger; what swells to more was made by somebody else."""
 GZIP = 16 + zlib.MAX_WBITS
 """zlib's word for gzip's format."""
@@ -71,11 +67,9 @@ class Landing:
         self.journal_parts: Files | Objects
         if is_bucket(place):
             self._store = Bucket(str(place), endpoint=endpoint)
-            self.packs: Packs = NoPacks(self._store.place)
             self.journal_parts = Objects(self._store)
         else:
             self._store = Folder(Path(place), part=part)
-            self.packs = Packs(self._store.path / "packs")
             self.journal_parts = Files(self._store.path)
 
     @property
@@ -88,16 +82,19 @@ class Landing:
         """Return the file of this writer's part; raise ChipledgerError where the journal lies in a bucket."""
         return self._files().file(self.part)
 
-    def keep(self, document: Document, *, mode: int | None = None) -> str:
+    def store(self, document: Document, *, mode: int | None = None) -> str:
         """Store the body under its hash, unless it is there undamaged, and return the hash.
 
         `mode` are the rights of the stored file, where others may not read it.
         """
-        sha256 = document.sha256
+        return self.store_body(document.sha256, document.body, mode=mode)
+
+    def store_body(self, sha256: str, body: bytes, *, mode: int | None = None) -> str:
+        """Store a body under its hash, which the caller has checked, unless it is there undamaged; return the hash."""
         name = self._name(sha256)
         is_whole = self._store.is_whole(name)
-        if is_whole is False or (is_whole is None and not self._holds(sha256, document.body)):
-            self._store.write_packed(name, document.body, mode=mode)
+        if is_whole is False or (is_whole is None and not self._holds(sha256, body)):
+            self._store.write_packed(name, body, mode=mode)
         return sha256
 
     def remove_parts(self) -> None:
@@ -105,29 +102,40 @@ class Landing:
         self._store.remove_parts()
 
     def body(self, sha256: str) -> bytes:
-        """Return a stored body; raise where it is absent or no longer what its name says."""
+        """Return a stored body. Raises ChipledgerError where it is missing, or not what its hash says."""
+        name = self._name(sha256)
         try:
-            return self._single(sha256)
-        except ChipledgerError:
-            body = self.packs.body(sha256)
-            if body is None or not is_named(sha256, body):
-                raise
-            return body
-
-    def single_files(self) -> Iterator[tuple[str, Path]]:
-        """Yield hash and path of each document that lies in a file of its own."""
-        for file in sorted(self.path.glob("[0-9a-f][0-9a-f]/*.gz")):
-            yield file.name.removesuffix(".gz"), file
+            unpack = zlib.decompressobj(GZIP)
+            written = self._store.read(name)
+            body = unpack.decompress(written, MAX_BODY_BYTES + 1)
+            if written and not unpack.eof and len(body) <= MAX_BODY_BYTES:
+                raise EOFError(name)
+        except (FileNotFoundError, EOFError, zlib.error) as error:
+            raise ChipledgerError(
+                "a landed document is missing or damaged",
+                source=self._store.where(name),
+                field="sha256",
+                value=sha256,
+                hint="Restore the landing folder from a backup, or fetch the scope again",
+            ) from error
+        if len(body) > MAX_BODY_BYTES or not is_named(sha256, body):
+            raise ChipledgerError(
+                "a landed document does not match its hash",
+                source=self._store.where(name),
+                field="sha256",
+                value=sha256,
+            )
+        return body
 
     def record_look(self, look: Look, *, run_id: str, recorded_at: datetime) -> None:
-        """Keep the documents of a look and write the look to the journal."""
-        self._append("look", recorded_at, run_id=run_id, **self.told(look))
+        """Store the documents of a fetch and write it to the journal."""
+        self._append("look", recorded_at, run_id=run_id, **self._content(look))
 
-    def told(self, look: Look) -> dict[str, Any]:
-        """Keep the documents of a look, and return what the journal says of it, in values that JSON has."""
+    def _content(self, look: Look) -> dict[str, Any]:
+        """Store the documents of a fetch, and return its line of the journal, in values that JSON has."""
         documents = [
             {
-                "sha256": self.keep(document),
+                "sha256": self.store(document),
                 "url": document.url,
                 "parameters": dict(document.parameters),
                 "fetched_at": stamp(document.fetched_at),
@@ -225,36 +233,11 @@ class Landing:
         self.journal_parts.append(self.part, line.encode())
 
     def _holds(self, sha256: str, body: bytes) -> bool:
-        """Return whether a body lies undamaged in a file of its own; packs are of the past, and not asked."""
+        """Return whether a body is stored undamaged."""
         try:
-            return self._single(sha256) == body
+            return self.body(sha256) == body
         except ChipledgerError:
             return False
-
-    def _single(self, sha256: str) -> bytes:
-        name = self._name(sha256)
-        try:
-            unpack = zlib.decompressobj(GZIP)
-            written = self._store.read(name)
-            body = unpack.decompress(written, MOST_BODY_BYTES + 1)
-            if written and not unpack.eof and len(body) <= MOST_BODY_BYTES:
-                raise EOFError(name)
-        except (FileNotFoundError, EOFError, zlib.error) as error:
-            raise ChipledgerError(
-                "a landed document is missing or damaged",
-                source=self._store.where(name),
-                field="sha256",
-                value=sha256,
-                hint="Restore the landing folder from a backup, or fetch the scope again",
-            ) from error
-        if len(body) > MOST_BODY_BYTES or not is_named(sha256, body):
-            raise ChipledgerError(
-                "a landed document does not match its hash",
-                source=self._store.where(name),
-                field="sha256",
-                value=sha256,
-            )
-        return body
 
     def _name(self, sha256: str) -> str:
         if not SHA256.fullmatch(sha256):  # of a journal that somebody else wrote: it leads to no other file
@@ -291,3 +274,8 @@ def stamp(moment: datetime) -> str:
 def unstamp(text: str) -> datetime:
     """Return the aware UTC moment of a text made by `stamp`."""
     return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def is_named(sha256: str, body: bytes) -> bool:
+    """Return whether a body is the one of that hash."""
+    return hashlib.sha256(body).hexdigest() == sha256

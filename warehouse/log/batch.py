@@ -18,7 +18,9 @@ import polars as pl
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import naive, plain_amount, stage_rows, start_looks
 from warehouse.log.gates import Refusal, row_gate, row_json
+from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
+from warehouse.reference.instance_type_check import chip_counts
 from warehouse.schema import tables
 
 LEAST_SHARE = 0.7
@@ -52,31 +54,6 @@ BOUNDS = (0.5, 2.0)
 """A list price outside these multiples of its last value waits; AWS's largest real cut so far is to 0.56."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParsedLook:
-    """A look with what its documents say. `rows` has the columns `schemas.OBSERVATION` and `document_sha256`.
-
-    Rows of an import bring an `observed_at` (naive UTC) of their own; all others share the look's.
-    `error` is set, and `rows` empty, where the look failed or could not be parsed. `trusted` looks, which a person
-    accepted, pass the batch and history gates. `flagged` rows, which have `flag` and a time of their own, are refused
-    for good: whoever collected them took them back. `facts` are frames by the name of their table, for
-    `warehouse.log.facts`.
-    """
-
-    run_id: str
-    source: str
-    scope: str
-    observed_at: datetime
-    complete: bool
-    archived: bool
-    document_sha256: str | None
-    rows: pl.DataFrame
-    error: str | None = None
-    trusted: bool = False
-    facts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    flagged: pl.DataFrame | None = None
-
-
 @dataclass
 class Batch:
     """Looks that can be loaded at once, and what the gates found, by the look's place in `looks`.
@@ -85,7 +62,7 @@ class Batch:
     which nobody can say what they were about, so that they say of no offer that it is gone.
     """
 
-    looks: list[ParsedLook]
+    looks: list[ParsedFetch]
     refusals: list[Quarantined] = field(default_factory=list)
     refused_looks: dict[int, str] = field(default_factory=dict)
     empty: set[int] = field(default_factory=set)
@@ -96,6 +73,7 @@ def stage(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Pass the rows of every look through all gates; what is accepted stands in `observed_row` afterwards."""
     _gate_rows(con, batch)
     _gate_looks(con, batch)
+    _gate_chip_counts(con, batch)
     _gate_jumps(con, batch)
     _stage_looks(con, batch)
 
@@ -139,7 +117,7 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     con.execute("delete from observed_row where refusal_number is not null")
 
 
-def _row_gates(looks: list[ParsedLook]) -> list[tuple[pl.DataFrame, list[Refusal]]]:
+def _row_gates(looks: list[ParsedFetch]) -> list[tuple[pl.DataFrame, list[Refusal]]]:
     """Pass the rows of each look through the row gate: those of one shape together, as each pass has its price."""
     found: dict[int, tuple[pl.DataFrame, list[Refusal]]] = {}
     alike: dict[tuple[Any, ...], list[int]] = {}
@@ -163,7 +141,7 @@ def _row_gates(looks: list[ParsedLook]) -> list[tuple[pl.DataFrame, list[Refusal
     return [found[number] for number in range(len(looks))]
 
 
-def _flagged(look: ParsedLook, number: int) -> list[Quarantined]:
+def _flagged(look: ParsedFetch, number: int) -> list[Quarantined]:
     """Return the rows that their collector flagged, settled: nobody has to look at them."""
     rows = [] if look.flagged is None else look.flagged.to_dicts()
     return [
@@ -199,7 +177,7 @@ def _own_time(rows: pl.DataFrame, row: int) -> datetime | None:
 
 
 def _judge_empty(
-    con: duckdb.DuckDBPyConnection, batch: Batch, number: int, look: ParsedLook, *, n_refused: int
+    con: duckdb.DuckDBPyConnection, batch: Batch, number: int, look: ParsedFetch, *, n_refused: int
 ) -> None:
     """Tell a scope that never had a price (a Local Zone without accelerators) from an answer that lost all of them."""
     had = con.execute(
@@ -212,7 +190,7 @@ def _judge_empty(
         batch.empty.add(number)
 
 
-def _placed(rows: pl.DataFrame, look: ParsedLook, number: int, refusal_number: int | None = None) -> pl.DataFrame:
+def _placed(rows: pl.DataFrame, look: ParsedFetch, number: int, refusal_number: int | None = None) -> pl.DataFrame:
     return rows.with_columns(
         pl.lit(look.source).alias("source"),
         pl.lit(look.scope).alias("scope"),
@@ -247,7 +225,7 @@ def _gate_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         batch.refusals.append(Quarantined.of(batch.looks[number], number, gate="batch", reason=reason))
 
 
-def _cut_short(con: duckdb.DuckDBPyConnection, looks: Mapping[int, ParsedLook]) -> dict[int, str]:
+def _cut_short(con: duckdb.DuckDBPyConnection, looks: Mapping[int, ParsedFetch]) -> dict[int, str]:
     """Say which complete answers have far fewer prices than the last one, by number of the look."""
     lasting = ~pl.col("purchase_option").is_in(DYNAMIC_OPTIONS) & ~pl.col("statistic").is_in(MARKET_STATISTICS)
     con.execute(
@@ -291,6 +269,18 @@ def _constant_factor(
         if any(abs(factor / by - 1) < RATE_TOLERANCE for by in (rate, 1 / rate)):
             return f"all {n_all} prices moved by {factor:g}, the rate between {currency} and USD"
     return None
+
+
+def _gate_chip_counts(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    """Hold live AWS prices of types of which EC2 gives another number of chips than the table that divides prices."""
+    rows = con.execute(
+        "select row_number, instance_type from observed_row "
+        "where service_provider_name = 'AWS' and instance_type is not null and not is_past_gates order by row_number"
+    ).fetchall()
+    doubtful = chip_counts(con) if rows else {}
+    for row_number, instance_type in rows if doubtful else ():
+        if instance_type in doubtful:
+            _refuse_row(con, batch, row_number, "batch", doubtful[instance_type], "accelerator_count")
 
 
 def _gate_jumps(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 import duckdb
 import polars as pl
 
-from warehouse.schema.tables import FACT_KEYS, FACT_TABLES
+from warehouse.schema.tables import FACT_TABLES
 
 STAMPS = ("source", "observed_at", "document_sha256", "recorded_at")
 
@@ -27,7 +27,7 @@ def append_facts(
     """
     tables = {table.name: table for table in FACT_TABLES}
     for name, frame in facts.items():
-        table, keys = tables[name], FACT_KEYS[name]
+        table, keys = tables[name], tables[name].key
         said = [column for column in table.columns if column not in (*STAMPS, *keys)]
         con.register("new_fact", frame.to_arrow())
         same_key = " and ".join(f"n.{key} is not distinct from l.{key}" for key in keys)

@@ -12,7 +12,7 @@ from typing import Any
 import pandera.polars as pa
 import polars as pl
 
-from warehouse.schema import columns, tables
+from warehouse.schema import tables, vocabulary
 
 AMOUNT = r"^[0-9]{1,8}(\.[0-9]{1,10})?$"
 """ASCII text that fits DECIMAL(18,10) without rounding; more digits are refused, not cut."""
@@ -57,14 +57,14 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
         _has("instance_type") | (_has("accelerator_label") & _has("accelerator_count")),
     ),
     ("accelerator_count", "not a count of at most four decimals", pl.col("accelerator_count").str.contains(_COUNT)),
-    ("capacity_unit", "unknown capacity unit", _one_of("capacity_unit", columns.CAPACITY_UNITS)),
+    ("capacity_unit", "unknown capacity unit", _one_of("capacity_unit", vocabulary.CAPACITY_UNITS)),
     ("region_id", "the region is missing", _has("region_id") | (pl.col("service_provider_name") != "AWS")),
-    ("purchase_option", "unknown purchase option", _one_of("purchase_option", columns.PURCHASE_OPTIONS)),
-    ("statistic", "unknown statistic", _one_of("statistic", columns.STATISTICS)),
-    ("pricing_unit", "unknown pricing unit", _one_of("pricing_unit", columns.PRICING_UNITS)),
-    ("restriction", "unknown restriction", _one_of("restriction", columns.RESTRICTIONS)),
-    ("unit_price_type", "unknown kind of price", _one_of("unit_price_type", columns.UNIT_PRICE_TYPES)),
-    ("pricing_currency", "unknown currency", _one_of("pricing_currency", columns.CURRENCIES).fill_null(value=False)),
+    ("purchase_option", "unknown purchase option", _one_of("purchase_option", vocabulary.PURCHASE_OPTIONS)),
+    ("statistic", "unknown statistic", _one_of("statistic", vocabulary.STATISTICS)),
+    ("pricing_unit", "unknown pricing unit", _one_of("pricing_unit", vocabulary.PRICING_UNITS)),
+    ("restriction", "unknown restriction", _one_of("restriction", vocabulary.RESTRICTIONS)),
+    ("unit_price_type", "unknown kind of price", _one_of("unit_price_type", vocabulary.UNIT_PRICE_TYPES)),
+    ("pricing_currency", "unknown currency", _one_of("pricing_currency", vocabulary.CURRENCIES).fill_null(value=False)),
     ("unit_price", "not an amount of at most ten decimals", pl.col("unit_price").str.contains(AMOUNT)),
     ("upfront_price", "not an amount of at most ten decimals", pl.col("upfront_price").str.contains(AMOUNT)),
     (
@@ -86,9 +86,9 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
     (
         "purchase_payment_model",
         "unknown payment model",
-        _one_of("purchase_payment_model", columns.PAYMENT_MODELS).fill_null(~_AWS_COMMITMENT),
+        _one_of("purchase_payment_model", vocabulary.PAYMENT_MODELS).fill_null(~_AWS_COMMITMENT),
     ),
-    ("offering_class", "unknown offering class", _one_of("offering_class", columns.OFFERING_CLASSES)),
+    ("offering_class", "unknown offering class", _one_of("offering_class", vocabulary.OFFERING_CLASSES)),
     (
         "upfront_price",
         "the upfront fee of a Partial or All Upfront term is missing or zero",

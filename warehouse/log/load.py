@@ -14,11 +14,12 @@ import polars as pl
 
 from warehouse.errors import ChipledgerError
 from warehouse.lake.ducklake import transacted
-from warehouse.log.batch import Batch, ParsedLook, stage
+from warehouse.log.batch import Batch, stage
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_looks
 from warehouse.log.facts import append_facts
 from warehouse.log.gates import row_gate
+from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import Quarantined, find, settle, waiting_with
 from warehouse.schema import tables
 
@@ -39,7 +40,7 @@ SCOPE_RUN = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class LookResult:
+class ScopeResult:
     """What became of one look, and how many rows, refusals and events it gave.
 
     Its status is ok, empty (a scope that never had a price), known (loaded before), refused (whole) or failed.
@@ -55,7 +56,7 @@ class LookResult:
     error: str | None = None
 
 
-def load(con: duckdb.DuckDBPyConnection, looks: Iterable[ParsedLook], *, recorded_at: datetime) -> list[LookResult]:
+def load(con: duckdb.DuckDBPyConnection, looks: Iterable[ParsedFetch], *, recorded_at: datetime) -> list[ScopeResult]:
     """Append what the looks say to the log; one transaction. Looks that were loaded before are left out.
 
     `recorded_at` is the aware moment at which we learnt it. Of a shared warehouse, the looks' scopes are locked
@@ -64,7 +65,7 @@ def load(con: duckdb.DuckDBPyConnection, looks: Iterable[ParsedLook], *, recorde
     rounds = list(_rounds(looks))
     scopes = {(look.source, look.scope) for batch in rounds for look in batch}
 
-    def append() -> list[LookResult]:
+    def append() -> list[ScopeResult]:
         return [result for batch in rounds for result in _load_round(con, batch, naive(recorded_at))]
 
     return transacted(con, append, scopes=scopes)
@@ -143,9 +144,9 @@ def no_rows() -> pl.DataFrame:
     return pl.DataFrame(schema={**observation_schema(), "document_sha256": pl.String})
 
 
-def _rounds(looks: Iterable[ParsedLook]) -> Iterator[list[ParsedLook]]:
+def _rounds(looks: Iterable[ParsedFetch]) -> Iterator[list[ParsedFetch]]:
     """Split looks into rounds that can be loaded at once: archived ones together, live ones one per scope, by time."""
-    rounds: dict[int, list[ParsedLook]] = {}
+    rounds: dict[int, list[ParsedFetch]] = {}
     turn: dict[tuple[str, str], int] = {}
     once = {_key(look): look for look in looks}.values()
     for look in sorted(once, key=lambda look: (look.observed_at, look.source, look.scope)):
@@ -157,10 +158,10 @@ def _rounds(looks: Iterable[ParsedLook]) -> Iterator[list[ParsedLook]]:
         yield rounds[number]
 
 
-def _load_round(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook], recorded_at: datetime) -> list[LookResult]:
+def _load_round(con: duckdb.DuckDBPyConnection, looks: list[ParsedFetch], recorded_at: datetime) -> list[ScopeResult]:
     known = _known_looks(con, looks)
     results = [
-        LookResult(source=look.source, scope=look.scope, observed_at=look.observed_at, status="known")
+        ScopeResult(source=look.source, scope=look.scope, observed_at=look.observed_at, status="known")
         for look in looks
         if _key(look) in known
     ]
@@ -185,9 +186,9 @@ def _load_round(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook], recorde
     return results
 
 
-def _result(batch: Batch, number: int, *, n_rows: int, n_events: int) -> LookResult:
+def _result(batch: Batch, number: int, *, n_rows: int, n_events: int) -> ScopeResult:
     look = batch.looks[number]
-    return LookResult(
+    return ScopeResult(
         source=look.source,
         scope=look.scope,
         observed_at=look.observed_at,
@@ -207,7 +208,7 @@ def _status(batch: Batch, number: int) -> str:
     return "empty" if number in batch.empty else "ok"
 
 
-def _record(batch: Batch, number: int, result: LookResult, recorded_at: datetime) -> tuple[object, ...]:
+def _record(batch: Batch, number: int, result: ScopeResult, recorded_at: datetime) -> tuple[object, ...]:
     """Return the row of a look in core.scope_run, of the columns SCOPE_RUN."""
     look = batch.looks[number]
     complete = look.complete and result.status == "ok" and number not in batch.incomplete
@@ -227,7 +228,7 @@ def _record(batch: Batch, number: int, result: LookResult, recorded_at: datetime
     )
 
 
-def _known_looks(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook]) -> set[tuple[object, ...]]:
+def _known_looks(con: duckdb.DuckDBPyConnection, looks: list[ParsedFetch]) -> set[tuple[object, ...]]:
     # Of these sources and moments alone: the log has every look of years.
     rows = con.execute(
         "select source, scope, observed_at, document_sha256, trusted from core.scope_run "
@@ -239,6 +240,6 @@ def _known_looks(con: duckdb.DuckDBPyConnection, looks: list[ParsedLook]) -> set
     return {tuple(row) for row in rows}
 
 
-def _key(look: ParsedLook) -> tuple[object, ...]:
+def _key(look: ParsedFetch) -> tuple[object, ...]:
     """A trusted look is known only where it was loaded in full; any other where it was tried."""
     return (look.source, look.scope, naive(look.observed_at), look.document_sha256, look.trusted)

@@ -12,7 +12,7 @@ from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows
 
 if TYPE_CHECKING:
-    from warehouse.log.batch import ParsedLook
+    from warehouse.log.parsed import ParsedFetch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Quarantined:
     @classmethod
     def of(
         cls,
-        look: "ParsedLook",
+        look: "ParsedFetch",
         number: int,
         *,
         gate: str,

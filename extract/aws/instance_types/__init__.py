@@ -2,9 +2,9 @@
 
 ec2.DescribeInstanceTypes and ec2.DescribeInstanceTypeOfferings of each region; no prices. Needs credentials, which may
 call ec2:DescribeRegions, ec2:DescribeInstanceTypes and ec2:DescribeInstanceTypeOfferings. https://docs.aws.amazon.com/
-AWSEC2/latest/APIReference/ ; terms https://aws.amazon.com/service-terms/ . It is what the dated table of
-`warehouse.reference.instance_types` is checked against (`comparing.disagreements`), and never what prices are
-divided by.
+AWSEC2/latest/APIReference/ ; terms https://aws.amazon.com/service-terms/ . The reference table
+`warehouse.reference.instance_types`, which prices are divided by, is compared with each answer
+(`warehouse.reference.instance_type_check`).
 
 Settings: `regions` ("all" that the account has opted in to, or a list; China's are named).
 

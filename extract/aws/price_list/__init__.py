@@ -4,7 +4,7 @@ Linux, shared tenancy, no software, per region. https://aws.amazon.com/pricing/ 
 https://aws.amazon.com/terms/ . Two doors give the same prices: the Price List API (pricing.GetProducts, needs
 credentials, about ten pages a region) and the public bulk files (300 MB a region, read as they stream by).
 
-Settings: `door` (auto, api, bulk), `regions` ("all" or a list of Region Codes; China's are named), `bulk_url`.
+Settings: `access` (auto, api, bulk), `regions` ("all" or a list of Region Codes; China's are named), `bulk_url`.
 
 Quirks:
 
@@ -37,14 +37,14 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     wanted = places.wanted_regions(ctx.settings)
     if wanted is not None:
         return wanted
-    return api.regions(ctx) if places.door(ctx.settings) == "api" else bulk.regions(ctx)
+    return api.regions(ctx) if places.access(ctx.settings) == "api" else bulk.regions(ctx)
 
 
 def fetch(ctx: Context, scope: str) -> Look:
     """Return a complete look at one region through the chosen door; raise SourceError."""
     from extract.aws.price_list import api, bulk, places
 
-    return api.fetch(ctx, scope) if places.door(ctx.settings) == "api" else bulk.fetch(ctx, scope)
+    return api.fetch(ctx, scope) if places.access(ctx.settings) == "api" else bulk.fetch(ctx, scope)
 
 
 def parse(document: Document) -> Parsed:
@@ -73,5 +73,5 @@ SOURCE = Source(
     fetch=fetch,
     parse=parse,
     backfill=backfill,
-    settings=("door", "regions", "bulk_url"),
+    settings=("access", "regions", "bulk_url"),
 )

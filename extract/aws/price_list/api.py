@@ -27,7 +27,7 @@ PAGE_SIZE = 100
 MAX_PAGES = 250
 """A query has about ten; many times as many is a paging error, and would fill the memory."""
 CREDENTIALS_HINT = (
-    'Give credentials that may call pricing:GetProducts and pricing:GetAttributeValues, or set door = "bulk", '
+    'Give credentials that may call pricing:GetProducts and pricing:GetAttributeValues, or set access = "bulk", '
     "which needs none"
 )
 NETWORK_HINT = "Check the network; only us-east-1, eu-central-1, ap-south-1 and cn-northwest-1 have this API"

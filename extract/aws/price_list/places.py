@@ -6,10 +6,10 @@ from extract.aws import places
 from extract.aws.places import partition_of
 from extract.aws.price_list.rules import SOURCE_NAME
 
-__all__ = ["bulk_url", "check_region", "door", "partition_of", "regions_among", "wanted_regions"]
+__all__ = ["access", "bulk_url", "check_region", "partition_of", "regions_among", "wanted_regions"]
 
 bulk_url = partial(places.bulk_url, source=SOURCE_NAME)
 check_region = partial(places.check_region, source=SOURCE_NAME)
-door = partial(places.door, source=SOURCE_NAME)
+access = partial(places.access, source=SOURCE_NAME)
 regions_among = partial(places.regions_among, source=SOURCE_NAME)
 wanted_regions = partial(places.wanted_regions, source=SOURCE_NAME)

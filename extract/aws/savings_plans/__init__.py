@@ -5,7 +5,7 @@ https://aws.amazon.com/savingsplans/pricing/ ; data under the AWS Site Terms, ht
 give the same prices: the API (savingsplans.DescribeSavingsPlansOfferingRates, needs credentials) and the public bulk
 files (hundreds of MB a region, read as they stream by).
 
-Settings: `door` (auto, api, bulk), `regions` ("all" or a list of Region Codes; Local Zones and China's are named),
+Settings: `access` (auto, api, bulk), `regions` ("all" or a list of Region Codes; Local Zones and China's are named),
 `bulk_url`.
 
 Quirks:
@@ -50,7 +50,7 @@ def fetch(ctx: Context, scope: str) -> Look:
     """Return a complete look at one region through the chosen door; raise SourceError."""
     from extract.aws.savings_plans import api, bulk, places
 
-    return api.fetch(ctx, scope) if places.door(ctx.settings) == "api" else bulk.fetch(ctx, scope)
+    return api.fetch(ctx, scope) if places.access(ctx.settings) == "api" else bulk.fetch(ctx, scope)
 
 
 def parse(document: Document) -> Parsed:
@@ -71,5 +71,5 @@ SOURCE = Source(
     scopes=scopes,
     fetch=fetch,
     parse=parse,
-    settings=("door", "regions", "bulk_url"),
+    settings=("access", "regions", "bulk_url"),
 )

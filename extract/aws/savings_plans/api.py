@@ -22,7 +22,7 @@ MAX_PAGES = 250
 """A query has about ten; many times as many is a paging error, and would fill the memory."""
 CREDENTIALS_HINT = (
     "Give credentials that may call savingsplans:DescribeSavingsPlansOfferingRates, "
-    'or set door = "bulk", which needs none'
+    'or set access = "bulk", which needs none'
 )
 
 
@@ -37,7 +37,7 @@ def fetch(ctx: Context, scope: str) -> Look:
             found = sum(number for _, number in pages)
             if plan in EC2_PLANS and not found:
                 # Every region sells both; one without would mean that a filter no longer means what it did.
-                hint = 'Check the Region Code, or set door = "bulk"'
+                hint = 'Check the Region Code, or set access = "bulk"'
                 message = f"{scope}: no {plan} rate of any accelerator"
                 raise SourceError(message, source=SOURCE_NAME, field="region", value=scope, hint=hint)
             documents += [document for document, _ in pages]

@@ -33,7 +33,7 @@ def ask(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> Ask:
     web = HttpWeb(retries=Retries(attempts=3, pause_s=0.001))
 
     def context(door: str, landed: Landed = nothing, **settings: object) -> Context:
-        set_ = {"door": door, "bulk_url": standin.url, **settings}
+        set_ = {"access": door, "bulk_url": standin.url, **settings}
         return Context(web=web, settings=set_, now=lambda: NOW, landed=landed)
 
     return context

@@ -139,7 +139,7 @@ def test_refused_credentials_are_named(standin: aws.StandIn, ask: Ask, kind: str
     with pytest.raises(CredentialsMissing, match=kind) as caught:
         SOURCE.fetch(ask("api"), "us-east-1")
 
-    assert 'door = "bulk"' in caught.value.hint
+    assert 'access = "bulk"' in caught.value.hint
 
 
 def test_absent_credentials_are_named(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,11 +280,11 @@ def test_named_regions_are_the_scopes(standin: aws.StandIn, ask: Ask) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("door", "window"), ("regions", "us-east-1"), ("regions", []), ("regions", [1]), ("bulk_url", "ftp://x")],
+    [("access", "window"), ("regions", "us-east-1"), ("regions", []), ("regions", [1]), ("bulk_url", "ftp://x")],
 )
 def test_a_wrong_setting_is_named(ask: Ask, name: str, value: object) -> None:
     """The error says which setting, and what it was."""
-    context = ask("bulk", **{name: value}) if name != "door" else ask(str(value))
+    context = ask("bulk", **{name: value}) if name != "access" else ask(str(value))
 
     with pytest.raises(SettingsError) as caught:
         SOURCE.fetch(context, "us-east-1") if name != "regions" else SOURCE.scopes(context)

@@ -33,7 +33,7 @@ def ask(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> Ask:
     web = HttpWeb(retries=Retries(attempts=3, pause_s=0.001))
 
     def context(door: str, landed: Landed = lambda version_key: None, **settings: object) -> Context:
-        set_ = {"door": door, "bulk_url": standin.url, **settings}
+        set_ = {"access": door, "bulk_url": standin.url, **settings}
         return Context(web=web, settings=set_, now=lambda: NOW, landed=landed)
 
     return context
@@ -363,11 +363,11 @@ def test_named_regions_are_the_scopes(standin: aws.StandIn, ask: Ask) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("door", "window"), ("regions", "us-east-1"), ("regions", []), ("regions", [1]), ("bulk_url", "ftp://x")],
+    [("access", "window"), ("regions", "us-east-1"), ("regions", []), ("regions", [1]), ("bulk_url", "ftp://x")],
 )
 def test_a_wrong_setting_is_named(ask: Ask, name: str, value: object) -> None:
     """The error says which setting of which source, and what it was."""
-    context = ask("bulk", **{name: value}) if name != "door" else ask(str(value))
+    context = ask("bulk", **{name: value}) if name != "access" else ask(str(value))
 
     with pytest.raises(SettingsError) as caught:
         SOURCE.fetch(context, "us-east-1") if name != "regions" else SOURCE.scopes(context)

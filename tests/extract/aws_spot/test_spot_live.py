@@ -16,8 +16,8 @@ from extract.aws.spot import SOURCE
 from extract.base import Context
 from warehouse.documents import Look
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
-from warehouse.log.batch import ParsedLook
 from warehouse.log.load import load, no_rows
+from warehouse.log.parsed import ParsedFetch
 
 Ask = Callable[..., Context]
 REGION = "us-east-2"
@@ -40,12 +40,12 @@ def rows(look: Look) -> pl.DataFrame:
     return pl.concat([SOURCE.parse(document).rows for document in look.documents])
 
 
-def parsed(look: Look) -> ParsedLook:
+def parsed(look: Look) -> ParsedFetch:
     """Return a look as the flow parses it."""
     frames = [
         SOURCE.parse(document).rows.with_columns(document_sha256=pl.lit(document.sha256)) for document in look.documents
     ]
-    return ParsedLook(
+    return ParsedFetch(
         run_id="run", source=look.source, scope=look.scope, observed_at=look.observed_at, complete=look.complete,
         archived=look.archived, document_sha256=look.documents[0].sha256,
         rows=pl.concat([no_rows(), *frames], how="diagonal"),

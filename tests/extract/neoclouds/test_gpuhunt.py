@@ -267,7 +267,7 @@ def test_without_the_extra_a_run_leaves_it_out(tmp_path, monkeypatch: pytest.Mon
         look("daytona")
     settings = Settings(data_dir=tmp_path, sources={"gpuhunt": {"enabled": True}})
     with steps.open_run(settings, clock=lambda: NOW) as one:
-        assert SOURCE in one.sources()
+        assert SOURCE in one.collector.sources()
         assert one.plan([SOURCE]) == []
         (note,) = one.summary.notes
     assert "uv sync --extra gpuhunt" in note
@@ -276,7 +276,7 @@ def test_without_the_extra_a_run_leaves_it_out(tmp_path, monkeypatch: pytest.Mon
 def test_it_is_off_unless_enabled(tmp_path):
     """A deployment decides whether it asks as gpuhunt does."""
     with steps.open_run(Settings(data_dir=tmp_path), clock=lambda: NOW) as one:
-        assert SOURCE not in one.sources()
+        assert SOURCE not in one.collector.sources()
     assert "robots.txt" in SOURCE.off_because
 
 

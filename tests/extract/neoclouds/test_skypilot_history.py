@@ -13,7 +13,7 @@ from git_repository import HEADER, Repository, table
 from extract.base import Context
 from extract.catalogues.skypilot_catalog import SOURCE, history
 from extract.catalogues.skypilot_catalog.history import CACHE, History
-from flows.collect import steps
+from flows.collect import importer, steps
 from flows.config.settings import Settings, read
 from warehouse.documents import Document, Look
 from warehouse.errors import SettingsError, SourceError, Unavailable
@@ -78,7 +78,7 @@ def settings(folder: Path, url: str) -> Settings:
 
 def collected(folder: Path, url: str, *scopes: str) -> Any:
     with steps.open_run(settings(folder, url), clock=lambda: NOW) as one:
-        one.backfill(SOURCE, scopes or ("lambda",), since=None, until=None)
+        importer.backfill(one, SOURCE, scopes or ("lambda",), since=None, until=None)
         one.load()
         return one.summary
 
@@ -297,10 +297,10 @@ def test_it_has_no_present(tmp_path: Path):
     with pytest.raises(SourceError, match="past prices only"):
         SOURCE.fetch(context("https://example.com"), "lambda")
     with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=lambda: NOW) as one:
-        assert SOURCE not in [*one.sources(), *one.sources(offline=True)]
+        assert SOURCE not in [*one.collector.sources(), *one.collector.sources(offline=True)]
     enabled = Settings(data_dir=tmp_path / "data", sources={SOURCE.name: {"enabled": True}})
     with steps.open_run(enabled, clock=lambda: NOW) as one:
-        assert SOURCE not in [*one.sources(), *one.sources(offline=True)]
+        assert SOURCE not in [*one.collector.sources(), *one.collector.sources(offline=True)]
     assert SOURCE.max_age is None
 
 

@@ -8,7 +8,7 @@ import duckdb
 import kept
 import pytest
 
-from flows.collect import steps
+from flows.collect import importer, steps
 from flows.config.settings import Settings
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
@@ -27,10 +27,10 @@ def audited(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
 
     def make(folder: Path) -> None:
         with steps.open_run(Settings(data_dir=folder), clock=lambda: NOW) as one:
-            one.fetch_all(one.plan(one.sources(offline=True)))
-            one.land_import(shared / "data/aws_on_demand_observations.csv")
+            one.collector.fetch_in_threads(one.plan(one.collector.sources(offline=True)), one.land)
+            importer.land_file(one, shared / "data/aws_on_demand_observations.csv")
             one.load()
-            one.publish()
+            one.publisher.publish()
 
     return kept.once(tmp_path_factory, "audited", make) / "prices.duckdb"
 

@@ -1,0 +1,210 @@
+"""Fetch scopes of sources for one run, in threads or processes.
+
+What a fetch needs of the log (versions already landed, the last good fetch of a scope) is read when the run begins, so
+that fetching needs no connection to the log.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from extract import SOURCES, source_named
+from extract.base import Context, Source, failing_alone, past_looks
+from flows.collect.offline import ARCHIVES
+from flows.config.settings import Settings, read
+from flows.shared import query
+from warehouse.documents import Document, Look, Whole
+from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
+from warehouse.landing.folder import Landing
+
+if TYPE_CHECKING:
+    from extract.web.interface import Web
+
+LOG = logging.getLogger(__name__)
+WHOLE_SOURCE = "all"
+"""The scope of a failure to list a source's scopes."""
+
+Clock = Callable[[], datetime]
+Progress = Callable[[str], None]
+Scope = tuple[str, str]
+"""The name of a source, and one of its scopes."""
+Fetch = Callable[[str, str], tuple[Look, ...]]
+"""Fetches one scope of a source, by their names. Raises SourceError."""
+
+
+def utc_now() -> datetime:
+    """Return the present moment, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchResult:
+    """The result of fetching one scope: its documents as looks, or the error that explains why there are none."""
+
+    source: str
+    scope: str
+    looks: tuple[Look, ...] = ()
+    error: SourceError | None = None
+
+
+@dataclass(kw_only=True)
+class Plan:
+    """Scopes to fetch, sources whose scopes could not be listed, and notes on sources without credentials."""
+
+    scopes: list[tuple[Source, str]] = field(default_factory=list)
+    failures: list[FetchResult] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogState:
+    """What a fetch needs of the log.
+
+    `versions`: rows of core.document by source and version key, times naive UTC. `last_observed`: the last good fetch
+    of each scope, aware UTC.
+    """
+
+    versions: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    last_observed: Mapping[Scope, datetime] = field(default_factory=dict)
+
+    @staticmethod
+    def read(con: duckdb.DuckDBPyConnection) -> "LogState":
+        """Return the state of a log."""
+        versions = query.rows(con, "from core.document where version_key is not null")
+        last = con.execute(
+            "select source, scope, max(observed_at) from core.scope_run where status = 'ok' group by all"
+        ).fetchall()
+        return LogState(
+            versions={(row["source"], row["version_key"]): row for row in versions},
+            last_observed={(source, scope): moment.replace(tzinfo=UTC) for source, scope, moment in last},
+        )
+
+    def of(self, source: str, scope: str) -> "LogState":
+        """Return the part of the state that concerns one scope."""
+        return LogState(
+            versions={key: row for key, row in self.versions.items() if (key[0], row["scope"]) == (source, scope)},
+            last_observed={key: at for key, at in self.last_observed.items() if key == (source, scope)},
+        )
+
+
+class Collector:
+    """Plans and fetches the scopes of one run; `fetch` may be called from several threads."""
+
+    def __init__(self, settings: Settings, landing: Landing, state: LogState, clock: Clock, progress: Progress) -> None:
+        self.settings = settings
+        self.landing = landing
+        self.state = state
+        self.clock = clock
+        self.progress = progress
+        self._polite: Web | None = None
+        self._polite_lock = threading.Lock()
+
+    def sources(self, names: Iterable[str] = (), *, offline: bool = False) -> tuple[Source, ...]:
+        """Return the named sources, or all that are enabled; offline only those of the archive in the package."""
+        wanted = [source_named(name) for name in names] or [source for source in SOURCES if self.settings.is_on(source)]
+        fitting = [source for source in wanted if (source.name in ARCHIVES if offline else source.kind != "archive")]
+        return tuple(fitting)
+
+    def plan(self, sources: Iterable[Source], scopes: Iterable[str] = ()) -> Plan:
+        """Return the scopes to fetch: those named, or all that each source lists.
+
+        A source without credentials is no failure: the run names the missing credentials and continues without it.
+        """
+        plan, chosen = Plan(), tuple(scopes)
+        for source in sources:
+            try:
+                with failing_alone(source.name, WHOLE_SOURCE):
+                    plan.scopes += [(source, scope) for scope in chosen or source.scopes(self.context(source))]
+            except CredentialsMissing as error:
+                reason = f"{error.message}. {error.hint}; docs/settings.md has the whole policy"
+                plan.notes.append(f"{source.name} is left out ({source.title}): {reason}")
+            except SourceError as error:
+                plan.failures.append(FetchResult(source=source.name, scope=WHOLE_SOURCE, error=error))
+        return plan
+
+    def fetch(self, source: Source, scope: str) -> tuple[Look, ...]:
+        """Return the looks at one scope. Raises SourceError."""
+        ctx = self.context(source)
+        if source.kind == "archive":
+            return tuple(past_looks(source, ctx, scope, None, None))
+        with failing_alone(source.name, scope):
+            return (source.fetch(ctx, scope),)
+
+    def fetch_named(self, source: str, scope: str) -> tuple[Look, ...]:
+        """Return the looks at one scope of a source, by its name. Raises SourceError."""
+        return self.fetch(source_named(source), scope)
+
+    def fetch_in_threads(self, planned: Iterable[tuple[Source, str]], land: Callable[[FetchResult], None]) -> None:
+        """Fetch scopes in threads and call `land` in this thread with each result; a failure affects its scope only."""
+        with ThreadPoolExecutor(max_workers=self.settings.workers) as pool:
+            futures = {pool.submit(self.fetch, source, scope): (source.name, scope) for source, scope in planned}
+            for done in as_completed(futures):
+                source, scope = futures[done]
+                try:
+                    land(FetchResult(source=source, scope=scope, looks=done.result()))
+                except SourceError as error:
+                    land(FetchResult(source=source, scope=scope, error=error))
+
+    def portable_fetch(self, source: str, scope: str) -> Fetch:
+        """Return a fetch of one scope for another process.
+
+        It carries the state of that scope. Settings and secrets are never sent: the process reads its own.
+        """
+        return partial(_fetch_in_process, self.settings.data_dir, self.state.of(source, scope))
+
+    def context(self, source: Source) -> Context:
+        """Return what a source may use while it fetches."""
+        return Context(
+            web=self._web(source),
+            settings=self.settings.source(source.name),
+            now=self.clock,
+            landed=lambda key: self._landed_document(source.name, key),
+            last_observed=lambda scope: self.state.last_observed.get((source.name, scope)),
+            progress=self.progress,
+        )
+
+    def _web(self, source: Source) -> "Web":
+        """Return the web for a source; polite sources share one, which has the rules and pauses of each host."""
+        from extract.web.http import HttpWeb
+
+        if not source.polite:
+            return HttpWeb()
+        from extract.web.polite import PoliteWeb
+
+        with self._polite_lock:
+            self._polite = self._polite or PoliteWeb(HttpWeb())
+            return self._polite
+
+    def _landed_document(self, source: str, key: str) -> Document | None:
+        row = self.state.versions.get((source, key))
+        if row is None:
+            return None
+        try:
+            body = self.landing.body(row["document_sha256"])
+        except ChipledgerError as error:
+            LOG.warning("%s", error)  # fetched again, it replaces the damaged body
+            return None
+        published = row["published_at"]
+        return Document(
+            source=source,
+            scope=row["scope"],
+            url=row["url"],
+            body=body,
+            fetched_at=row["fetched_at"].replace(tzinfo=UTC),
+            version_key=key,
+            published_at=published.replace(tzinfo=UTC) if published else None,
+            whole=Whole(size=row["whole_size_bytes"], sha256=row["whole_sha256"]) if row["whole_sha256"] else None,
+        )
+
+
+def _fetch_in_process(data_dir: Path, state: LogState, source: str, scope: str) -> tuple[Look, ...]:
+    chosen = read(data_dir=data_dir)
+    return Collector(chosen, chosen.landing(), state, utc_now, LOG.info).fetch_named(source, scope)

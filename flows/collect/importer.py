@@ -1,0 +1,81 @@
+"""Add past prices and benchmark results to a run: files of observations, archives of providers, result files."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from extract import observations
+from extract.base import Source, past_looks
+from flows.collect import benchmarks, offline
+from flows.collect.collector import FetchResult
+from flows.collect.steps import Run
+from flows.shared import user_file
+from warehouse.documents import Document, Look
+from warehouse.errors import SourceError
+
+
+def land_file(run: Run, file: Path) -> None:
+    """Land a CSV file of observations, as a look at the past. Raises ChipledgerError where it cannot be parsed."""
+    now = run.clock()
+    name, body = user_file.name(file), user_file.read(file)
+    document = Document(source=observations.NAME, scope=name, url=name, body=body, fetched_at=now)
+    observations.parse(document)
+    look = Look(
+        source=observations.NAME, scope=name, observed_at=now, complete=False, documents=(document,), archived=True
+    )
+    run.landing.record_look(look, run_id=run.summary.run_id, recorded_at=now)
+
+
+def backfill(
+    run: Run, source: Source, scopes: Iterable[str], *, since: datetime | None, until: datetime | None
+) -> None:
+    """Land the past looks of scopes, one after the other as they arrive, so that an interruption loses none."""
+    for scope in scopes:
+        try:
+            backfill_scope(run, source, scope, since=since, until=until)
+        except SourceError as error:
+            if source.backfill is None:
+                raise
+            run.land(FetchResult(source=source.name, scope=scope, error=error))
+
+
+def backfill_scope(run: Run, source: Source, scope: str, *, since: datetime | None, until: datetime | None) -> int:
+    """Land the past looks of one scope as they arrive; return how many. Raises SourceError where the archive fails."""
+    offline.refuse_mixing(run.con, [source], run.settings.data_dir)
+    count = 0
+    context = run.collector.context(source)
+    for look in past_looks(source, context, scope, _day(since), _day(until, ends=True)):
+        run.land(FetchResult(source=source.name, scope=scope, looks=(look,)))
+        run.progress(f"{source.name} {scope}: {look.observed_at:%Y-%m-%d}")
+        count += 1
+    if not count:
+        run.summary.notes.append(f"{source.name} {scope}: the archive has nothing of it in that time")
+    return count
+
+
+def add_benchmark(run: Run, result: benchmarks.Result) -> bool:
+    """Land and load a benchmark result; return whether it is new. A result whose runs are all known is not stored."""
+    run.load()
+    now = run.clock()
+    document = result.document(now)
+    if benchmarks.is_known(run.con, result, document, now):
+        return False
+    look = Look(
+        source=benchmarks.NAME,
+        scope=result.label,
+        observed_at=now,
+        complete=False,
+        documents=(document,),
+        archived=True,
+    )
+    run.landing.record_look(look, run_id=run.summary.run_id, recorded_at=now)
+    run.load()
+    return True
+
+
+def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:
+    """Return the first or last moment of a day that has no zone, in UTC."""
+    if moment is None:
+        return None
+    day = moment.replace(tzinfo=UTC)
+    return day + timedelta(days=1) - timedelta(microseconds=1) if ends else day

@@ -1,0 +1,69 @@
+"""EC2's number of chips against the reference table: where they differ, the prices of that type are held."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+from few_marts import published_with
+from published import query
+from standin import aws, ec2_cloud
+
+from extract import SOURCES
+from flows.collect import steps
+from flows.collect.summary import Summary
+from flows.config.settings import Settings
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+TYPE = "p5.48xlarge"
+CHECK = "select n_compared > 1, n_differing, result, example from int.truth_check where check_name = 'chip_count'"
+
+
+def answered(standin: aws.StandIn, count: int) -> None:
+    """Let EC2 answer that the type has so many chips."""
+    others = [each for each in ec2_cloud.MACHINES if each["InstanceType"] != TYPE]
+    machine = ec2_cloud.machine(TYPE, GpuInfo=ec2_cloud.gpus("H100", count, 81920))
+    standin.cloud.change("us-east-1", machines=(*others, machine))
+
+
+def collected(standin: aws.StandIn, data_dir: Path, at: datetime) -> Summary:
+    sources: dict[str, dict[str, object]] = {
+        source.name: {"enabled": False} for source in SOURCES if source.kind == "live"
+    }
+    sources["aws_price_list"] = {"door": "bulk", "bulk_url": standin.url, "regions": ["us-east-1"]}
+    sources["aws_instance_types"] = {"regions": ["us-east-1"]}
+    with published_with("truth_check"):
+        return steps.run(Settings(data_dir=data_dir, sources=sources), clock=lambda: at)
+
+
+def prices(data_dir: Path, *, of_type: bool = True) -> int:
+    """Return the number of current prices of the type, or of all others."""
+    sql = "select count(*) from core.current_price join core.offer using (offer_id) where (instance_type = ?) = ?"
+    with duckdb.connect(str(data_dir / "prices.duckdb"), read_only=True) as con:
+        ((count,),) = con.execute(sql, [TYPE, of_type]).fetchall()
+    return int(count)
+
+
+@pytest.mark.usefixtures("quick")
+def test_prices_are_held_where_ec2_gives_another_number_of_chips(standin: aws.StandIn, tmp_path: Path) -> None:
+    """All prices of that type wait in the quarantine with the reason, the others are stored; the summary and the truth
+    check name the type. As soon as both numbers agree, the prices are stored."""
+    answered(standin, 4)
+    summary = collected(standin, tmp_path, NOW)
+    file = tmp_path / "prices.duckdb"
+    reasons = query(file, "select distinct gate, reason, decision from core.quarantine")
+    check = query(file, CHECK)
+
+    assert prices(tmp_path) == 0
+    assert reasons == [("batch", "p5.48xlarge in us-east-1: accelerator_count is 8 in the table, 4 in the API", None)]
+    assert prices(tmp_path, of_type=False) > 0
+    assert check == [(True, 1, "differs", "p5.48xlarge in us-east-1: 8 chips in the table, 4 in EC2's answer")]
+    assert any("accelerator_count is 8 in the table, 4 in the API" in note for note in summary.notes)
+    assert any("chip_count" in line for line in summary.truth)
+
+    answered(standin, 8)
+    again = collected(standin, tmp_path, NOW + timedelta(days=1))
+
+    assert prices(tmp_path) > 0
+    assert not [note for note in again.notes if "accelerator_count" in note]
+    assert [row[1:3] for row in query(file, CHECK)] == [(0, "holds")]

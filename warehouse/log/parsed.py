@@ -1,0 +1,32 @@
+"""A fetch after parsing: what the gates judge and the log stores."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import polars as pl
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParsedFetch:
+    """A fetch with the content of its documents. `rows` has the columns `schemas.OBSERVATION` and `document_sha256`.
+
+    Rows of an import bring an `observed_at` (naive UTC) of their own; all others share the fetch's.
+    `error` is set, and `rows` empty, where the fetch failed or could not be parsed. `trusted` fetches, which a person
+    accepted, pass the batch and history gates. `flagged` rows, which have `flag` and a time of their own, are refused
+    for good: their collector withdrew them. `facts` are frames by the name of their table, for
+    `warehouse.log.facts`.
+    """
+
+    run_id: str
+    source: str
+    scope: str
+    observed_at: datetime
+    complete: bool
+    archived: bool
+    document_sha256: str | None
+    rows: pl.DataFrame
+    error: str | None = None
+    trusted: bool = False
+    facts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    flagged: pl.DataFrame | None = None

@@ -1,0 +1,100 @@
+"""The reference table of instance types against EC2's own answers."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from warehouse.reference.instance_types import InstanceType, read_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FIRST_GENERATIONS = {"trainium1": "trainium", "inferentia1": "inferentia", "gaudi1": "gaudi"}
+"""Chips that the API names without the number that our table gives them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreement:
+    """One value of the dated table that the API contradicts; None: that side says nothing, or has no such type."""
+
+    instance_type: str
+    region_id: str
+    field: str
+    table_value: str | None
+    api_value: str | None
+
+    def __str__(self) -> str:
+        table, api = self.table_value or "nothing", self.api_value or "nothing"
+        return f"{self.instance_type} in {self.region_id}: {self.field} is {table} in the table, {api} in the API"
+
+
+def disagreements(capability: "pl.DataFrame", table_rows: Iterable[InstanceType]) -> tuple[Disagreement, ...]:
+    """Return what the API says otherwise than the dated table, or of types not in it, where no override says why.
+
+    `capability` has the columns of core.instance_capability. Of several rows of a type the latest `known_from` counts.
+    An override explains all differences of its type; memory that the table leaves out is one too.
+    """
+    table: dict[str, InstanceType] = {}
+    for fact in sorted(table_rows, key=lambda each: each.known_from or date.min):
+        table[fact.instance_type] = fact
+    found = []
+    for row in capability.sort("instance_type", "region_id").iter_rows(named=True):
+        for field, kept, said in _differences(row, table.get(row["instance_type"])):
+            found.append(
+                Disagreement(
+                    instance_type=row["instance_type"],
+                    region_id=row["region_id"],
+                    field=field,
+                    table_value=_shown(kept),
+                    api_value=_shown(said),
+                )
+            )
+    return tuple(found)
+
+
+def chip_counts(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the instance types whose number of chips EC2's last answer and the table give differently: why, by type.
+
+    Types that EC2 answers without a count are left out, as are those with an override.
+    """
+    import polars as pl
+
+    last = con.execute(
+        "select * from core.instance_capability qualify api_accelerator_count is not null and row_number() over "
+        "(partition by region_id, instance_type order by observed_at desc, recorded_at desc) = 1"
+    ).to_arrow_table()
+    if not last.num_rows:
+        return {}
+    found = disagreements(pl.DataFrame(last), read_table())
+    return {each.instance_type: str(each) for each in reversed(found) if each.field == "accelerator_count"}
+
+
+def _differences(row: Mapping[str, Any], fact: InstanceType | None) -> Iterator[tuple[str, object, object]]:
+    if fact is None:
+        yield "instance_type", None, row["instance_type"]
+        return
+    if fact.override_reason:
+        return
+    said = row["api_accelerator_name"]
+    if said is None or not _same_chip(fact.accelerator_name, said):
+        yield "accelerator_name", fact.accelerator_name, said
+    for field in ("accelerator_count", "accelerator_memory_gib", "neuron_cores_per_accelerator"):
+        kept, said = getattr(fact, field), row[f"api_{field}"]
+        if kept != said:
+            yield field, kept, said
+
+
+def _same_chip(kept: str, said: str) -> bool:
+    """Return whether two names are of one chip: the API's may say more, or lack the number of a first generation."""
+    words = [word for word in kept.casefold().split("-") if not re.fullmatch(r"\d+gb", word)]
+    told = re.findall(r"[a-z0-9]+", said.casefold())
+    return all(FIRST_GENERATIONS.get(word, word) in told for word in words)
+
+
+def _shown(value: object) -> str | None:
+    return format(value.normalize(), "f") if isinstance(value, Decimal) else None if value is None else str(value)
