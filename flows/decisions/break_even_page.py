@@ -1,7 +1,6 @@
 """The answers of `breakeven` and `makeorbuy` for people: sections, in text, and as a page that needs nothing else."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any, NamedTuple
 
 from flows.decisions import regions
@@ -229,28 +228,17 @@ def _has_load(inputs: Mapping[str, Any]) -> bool:
 
 def text(parts: Sequence[Section]) -> str:
     """Return sections as plain text."""
-    blocks = []
-    for part in parts:
-        table = [{name: _word(value) for name, value in row.items()} for row in part.table]
-        blocks.append("\n".join(filter(None, (part.title, *part.lines, output.text_table(table)))))
+    blocks = ("\n".join(filter(None, (part.title, *part.lines, output.text_table(_shown(part))))) for part in parts)
     return "\n\n".join(blocks)
 
 
 def render(parts: Sequence[Section], title: str) -> str:
     """Return sections as an HTML page; the same sections give the same bytes, and all text is escaped."""
-    body = []
-    for place, part in enumerate(parts):
-        level = "h2" if place else "h1"
-        body.append(f"<{level}>{escape(part.title)}</{level}>")
-        body += [f"<p>{escape(line)}</p>" for line in part.lines]
-        if part.table:
-            heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in part.table[0])
-            lines = "\n".join(
-                "<tr>" + "".join(f"<td>{escape(_word(value))}</td>" for value in row.values()) + "</tr>"
-                for row in part.table
-            )
-            body.append(f"<table><thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table>")
-    return frame.alone(title=title, main="\n".join(body))
+    return frame.answer(title, [(part.title, part.lines, _shown(part), ()) for part in parts])
+
+
+def _shown(part: Section) -> list[dict[str, str]]:
+    return [{name: _word(value) for name, value in row.items()} for row in part.table]
 
 
 def _word(value: object) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import duckdb
 import polars as pl
@@ -19,14 +19,11 @@ from reports import currency as currencies
 from reports import wording
 from reports.charts import chart_facts
 from reports.charts.chart_facts import Charted
-from reports.pages.facts import SQL
+from reports.queries import SQL, select
 from reports.tables import truth_tables
 from reports.weekly.calendar import Week
 from warehouse.errors import SettingsError
 from warehouse.schema.tables import SCHEMAS
-
-if TYPE_CHECKING:
-    from reports.weekly.fleet import FleetNews
 
 Found = TypeVar("Found")
 
@@ -85,6 +82,14 @@ class Unanswered(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FleetNews:
+    """What a week means to the reader's own fleet, and what to do: sentences or less, the first says most."""
+
+    you: tuple[str, ...]
+    due: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class WeekFacts:
     """A week as its page and mail see it; times are naive and UTC.
 
@@ -110,7 +115,7 @@ class WeekFacts:
     documents: pl.DataFrame
     charted: Charted | None
     rate: currencies.Rate | None = None
-    fleet: "FleetNews | None" = None
+    fleet: FleetNews | None = None
     checks: Sequence[Mapping[str, Any]] = ()
 
     def __getitem__(self, name: str) -> pl.DataFrame:
@@ -292,7 +297,7 @@ def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
 def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.DataFrame:
     """Make the table week.move, of which other SELECTs are made, and return it in its order."""
     con.execute("create schema if not exists week")
-    text = (SQL / "week_move.sql").read_text(encoding="utf-8")
+    text = select("week_move")
     con.execute(f"create or replace table week.move as {text}", _wanted(text, values))
     return con.execute("from week.move").pl()
 
@@ -363,7 +368,7 @@ def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None =
 
 
 def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -> pl.DataFrame:
-    text = (SQL / f"{name}.sql").read_text(encoding="utf-8")
+    text = select(name)
     return con.execute(text, _wanted(text, values)).pl()
 
 

@@ -43,7 +43,7 @@ def test_the_history_of_the_neoclouds_imports(made) -> None:
     assert query(made.file, "select count(distinct source) from core.price_event") == [(8,)]
     assert query(made.file, "select sum(n_rows) from core.scope_run") == [(57663,)]
     assert query(made.file, "select reason, count(*) from core.quarantine where decision is null group by all") == [
-        ("the same offer stands in the answer with different prices", 410),
+        ("the same offer is in the answer with different prices", 410),
     ]
     assert query(
         made.file, "select gate, decision, count(*) from core.quarantine where decision is not null group by all"

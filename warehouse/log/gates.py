@@ -98,7 +98,7 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
     ),
     (
         "upfront_price",
-        "an upfront fee beside No Upfront",
+        "an upfront fee with No Upfront",
         (pl.col("purchase_payment_model") != "No Upfront") | _zero("upfront_price"),
     ),
 )
@@ -151,8 +151,8 @@ def row_gate(rows: pl.DataFrame, *, latest: datetime | None = None) -> tuple[pl.
         field, reason, _ = RULES[number]
         row = rows.row(index, named=True)
         refusals.append(Refusal(row=index, reason=reason, field=field, value=str(row[field]), row_json=row_json(row)))
-    kept = rows.with_row_index("_index").filter(~pl.col("_index").is_in(list(broken))).drop("_index")
-    return kept.with_columns(
+    accepted_rows = rows.with_row_index("_index").filter(~pl.col("_index").is_in(list(broken))).drop("_index")
+    return accepted_rows.with_columns(
         pl.col("unit_price", "upfront_price").cast(pl.Decimal(18, 10)),
         pl.col("accelerator_count", "minimum_quantity").cast(pl.Decimal(10, 4)),
         pl.col("commitment_term_hours").cast(pl.Int32),
@@ -182,9 +182,9 @@ def _timed_row_gate(rows: pl.DataFrame, latest: datetime | None) -> tuple[pl.Dat
         ~pl.Series([reason is not None for reason in reasons], dtype=pl.Boolean)
     )
     times = timely.select("_place", "observed_at", "observed_at_utc")
-    kept, others = row_gate(timely.drop("observed_at"))
+    accepted_rows, others = row_gate(timely.drop("observed_at"))
     refusals += [replace(refusal, row=int(times["_place"][refusal.row])) for refusal in others]
-    accepted = kept.join(times.select("_place", "observed_at"), on="_place", how="left", maintain_order="left")
+    accepted = accepted_rows.join(times.select("_place", "observed_at"), on="_place", how="left", maintain_order="left")
     return accepted.drop("_place", "observed_at_utc"), refusals
 
 
