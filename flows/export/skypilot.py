@@ -127,7 +127,7 @@ def host_facts() -> dict[str, dict[str, float]]:
     """Return vCPUs and memory in GiB of each type, as far as they are known."""
     facts: dict[str, dict[str, float]] = defaultdict(dict)
     for fact in machine_facts.shipped():
-        facts[fact.machine][fact.fact] = fact.value
+        facts[fact.machine][fact.fact] = float(fact.value)
     return facts
 
 
