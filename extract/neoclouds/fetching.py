@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from extract.base import Context, Parsed, Source
 from extract.web.interface import Response
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, SettingsError, SourceError, Unavailable
 
 HTML = "text/html"
@@ -48,7 +48,7 @@ def web_source(
     another address in place of `url`: the whole of it without `pages`, else what `base_url` returns.
     """
 
-    def fetch(ctx: Context, scope: str) -> Look:
+    def fetch(ctx: Context, scope: str) -> ScopeFetch:
         """Return a complete look; raise Unavailable, SourceError or LayoutChanged."""
         if pages is None:
             answer = ctx.web.get(base_url(ctx, name, url), accept=accept)
@@ -66,7 +66,9 @@ def web_source(
             status=status,
             content_type=content_type,
         )
-        return Look(source=name, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))
+        return ScopeFetch(
+            source=name, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,)
+        )
 
     return Source(
         name=name,

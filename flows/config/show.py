@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from flows.config import PREFIX, types
+from flows.config import types
 from flows.config.settings import ENVIRONMENT_ONLY, OPTIONS, RENAMED, Layers, Settings, source_tables
+from flows.shared.folders import PREFIX
 from reports.files import put
 from warehouse.errors import SettingsError
 

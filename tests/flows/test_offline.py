@@ -20,7 +20,7 @@ from flows.collect import collector, importer, ingest, offline, publisher, steps
 from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import ChipledgerError
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
@@ -48,9 +48,9 @@ def asked(folder: Path, query: str) -> list[tuple[object, ...]]:
 def live_source() -> Source:
     """Return a live source of one scope, which says that p5.48xlarge in us-gov-east-1 costs 70."""
 
-    def fetch(ctx: Context, scope: str) -> Look:
+    def fetch(ctx: Context, scope: str) -> ScopeFetch:
         document = Document(source=LIVE, scope=scope, url="x", body=b"70", fetched_at=ctx.now())
-        return Look(source=LIVE, scope=scope, observed_at=ctx.now(), complete=True, documents=(document,))
+        return ScopeFetch(source=LIVE, scope=scope, observed_at=ctx.now(), complete=True, documents=(document,))
 
     def parse(document: Document) -> Parsed:
         return Parsed(rows=frame([row("p5.48xlarge", "70", region_id="us-gov-east-1")]).drop("document_sha256"))

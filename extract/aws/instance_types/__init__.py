@@ -26,7 +26,7 @@ Quirks:
 from datetime import timedelta
 
 from extract.base import Context, Parsed, Source
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 
 # What these functions import costs a third of a second, which `chipledger --help` must not pay: hence inside them.
 
@@ -38,7 +38,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return api.scopes(ctx)
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a complete look at the types with an accelerator in one region; raise SourceError."""
     from extract.aws.instance_types import api
 
