@@ -74,7 +74,6 @@ class Source:
     url: str
     terms_url: str
     max_age: timedelta | None
-    precedence: int
     scopes: Callable[[Context], tuple[str, ...]]
     fetch: Callable[[Context, str], Look]
     parse: Callable[[Document], Parsed]

@@ -73,6 +73,8 @@ def sources() -> dict[str, str]:
 
 def source_page(source: "Source") -> str:
     """Return the page of a source: what it is, its limits and settings, and its module's own words on its quirks."""
+    from extract import SOURCES
+
     module = sys.modules[source.parse.__module__]
     package = module.__name__.rpartition(".")[0]
     told = inspect.getdoc(module) or ""
@@ -88,7 +90,7 @@ def source_page(source: "Source") -> str:
         "a price is current for": "never: it is of its date"
         if hours is None
         else f"{hours:g} hours after a good fetch",
-        "precedence": f"{source.precedence}; of two sources of one offer the lower wins",
+        "precedence": f"{SOURCES.index(source) + 1}; of two sources of one offer the lower wins",
         "settings": ", ".join(f"`{name}`" for name in ("enabled", *source.settings)) + f" in `[sources.{source.name}]`",
         "client": "polite: obeys robots.txt, pauses between requests" if source.polite else "its own",
         "on": f"only with `enabled = true`: {source.off_because}" if source.off_because else "yes",

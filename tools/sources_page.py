@@ -30,10 +30,10 @@ def page() -> str:
     """Return the whole page."""
     from extract import SOURCES
 
-    return HEAD + "".join(row(source) for source in SOURCES)
+    return HEAD + "".join(row(precedence, source) for precedence, source in enumerate(SOURCES, start=1))
 
 
-def row(source: "Source") -> str:
+def row(precedence: int, source: "Source") -> str:
     """Return the line of one source in the table."""
     kind = source.kind + (", with an archive" if source.backfill and source.kind == "live" else "")
     cells = (
@@ -42,7 +42,7 @@ def row(source: "Source") -> str:
         kind,
         f"[terms]({source.terms_url})",
         source.credentials,
-        str(source.precedence),
+        str(precedence),
         source.off_because,
     )
     return f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |\n"

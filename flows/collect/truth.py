@@ -70,7 +70,11 @@ def doctor(file: Path) -> list[Row]:
     if counts is None:  # a file of an older version, which its own line tells
         return []
     told = f"{counts[0]:,} hold, {counts[1]:,} differ, {counts[2]:,} had nothing to compare"
-    rows = [ok("truth checks", told) if not found else warn("truth checks", told, "docs/auditing-a-claim.md#truth-checks says of each")]
+    rows = [
+        ok("truth checks", told)
+        if not found
+        else warn("truth checks", told, "docs/auditing-a-claim.md#truth-checks says of each")
+    ]
     kinds: dict[str, list[Differing]] = {}
     for each in found:
         kinds.setdefault(each.check_name, []).append(each)
