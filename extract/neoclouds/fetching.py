@@ -1,5 +1,6 @@
 """How the sources of this folder come by their documents: one look at one scope, all pages of it or none."""
 
+import functools
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +24,15 @@ PAGES_TIMEOUT_S = 1800.0
 HINT = "Check the landed answer; the source may have a new layout"
 
 Pages = Callable[[Context, str], Iterator[Response]]
+
+
+class Todo(str):
+    """A question in place of a value that a new source does not know yet; `todo` makes one."""
+
+
+def todo(question: str) -> Any:
+    """Return a question to put in place of any value. A source whose module has one refuses to fetch and to parse."""
+    return Todo(question)
 
 
 def web_source(
@@ -67,6 +77,12 @@ def web_source(
         )
         return Look(source=name, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))
 
+    if questions := [field for field, value in parse.__globals__.items() if isinstance(value, Todo)]:
+        off_because = f"its module is not finished: {', '.join(questions)}"
+        fetch, parse = (
+            functools.wraps(fetch)(_unfinished(name, parse)),
+            functools.wraps(parse)(_unfinished(name, parse)),
+        )
     return Source(
         name=name,
         provider=provider,
@@ -82,6 +98,17 @@ def web_source(
         off_because=off_because,
         credentials=credentials,
     )
+
+
+def _unfinished(name: str, parse: Callable[[Document], Parsed]) -> Callable[..., Any]:
+    """Return a function that raises LayoutChanged with the first question in the module of `parse`."""
+
+    def refuse(*arguments: object) -> None:
+        field, question = next((k, v) for k, v in parse.__globals__.items() if isinstance(v, Todo))
+        hint = f"Replace todo(...) by the value of {field} in the module of the source"
+        raise LayoutChanged(f"TODO: {question}", source=name, field=field, value="", hint=hint)
+
+    return refuse
 
 
 def _all(pages: Iterator[Response], source: str) -> list[Response]:

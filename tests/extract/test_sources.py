@@ -104,12 +104,12 @@ def test_a_source_is_documented(source: base.Source):
 
 
 def test_the_page_of_sources_is_the_registry():
-    """docs/sources.md is what its tool writes: a row for each source, with a reason for each that is off."""
-    tool = script("sources_page")
-    assert tool.DOCUMENT.read_text(encoding="utf-8") == tool.page(), "run: python tools/sources_page.py"
-    rows = [line.split(" | ") for line in tool.page().splitlines() if line.startswith("| `")]
-    assert [cells[0] for cells in rows] == [f"| `{source.name}`" for source in SOURCES]
-    off = {cells[0].strip("| `") for cells in rows if cells[-1].strip(" |")}
+    """The docs site has a row for each source, in the order of precedence, with a reason for each that is off."""
+    page = script("docs_site").generated()["sources.md"]
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| [`")]
+    names = [cells[0].partition("`")[2].partition("`")[0] for cells in rows]
+    assert names == [source.name for source in SOURCES]
+    off = {name for name, cells in zip(names, rows, strict=True) if cells[-1].strip(" |")}
     assert off == {source.name for source in SOURCES if source.off_because}
     assert any("pricing:GetProducts" in cells[4] for cells in rows)
 
