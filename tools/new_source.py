@@ -34,19 +34,28 @@ UNSAFE = re.compile(r"[^\w `.,:;@$%()/+*#&=?~'-]")
 """Characters that a docstring could not hold as they are."""
 NUMBER = re.compile(r"\d{1,12}(\.\d{1,20})?")
 LABELS = (
-    r"(gpu|accelerator|chip)_?(model|name|type)$", r"(gpu|accelerator|chip)$", r"model$", r"name$",
+    r"(gpu|accelerator|chip)_?(model|name|type)$",
+    r"(gpu|accelerator|chip)$",
+    r"model$",
+    r"name$",
     r"instance_?type$|plan$|sku$|type$",
-)  # fmt: skip
+)
 COUNTS = (
     r"(gpu|accelerator|chip)s?_?(count|num|number|quantity|qty)$|(count|num|n|number)_?(of_)?(gpu|accelerator|chip)s?$",
-    r"(gpus|chips|accelerators)$", r"(count|quantity|qty)$",
-)  # fmt: skip
+    r"(gpus|chips|accelerators)$",
+    r"(count|quantity|qty)$",
+)
 MEMORIES = (r"vram(_?gb|_?gib)?$|gpu_?(memory|mem|ram)(_?gb|_?gib)?$",)
 REGIONS = (r"region(_?(id|name|code))?$|location$|data_?cent(er|re)$",)
 SPECIAL_PRICE = re.compile(r"spot|preempt|reserv|commit|month|year|annual|setup|storage|discount|min|max|total", re.I)
 HOUR = re.compile(r"hour|hr|_h$|/ ?h\b", re.I)
 CHIP = re.compile(r"(per|/)[ _]?(gpu|chip|accelerator)|(gpu|chip)[ _/-]?(price|cost|rate|hour|hr)", re.I)
 MACHINE = re.compile(r"(per|/)[ _]?(instance|node|machine|server)|(instance|node|machine)[ _/-]?(price|hour|hr)", re.I)
+
+
+Key = tuple[str, ...]
+"""The path of a JSON field, or the one name of a column of a table."""
+Columns = dict[Key, list[Any]]
 
 
 @dataclass(kw_only=True)
@@ -84,17 +93,29 @@ def write(name: str, body: bytes, *, url: str = "", provider: str = "", terms: s
     }
     _reorder_facts(draft)
     values = draft.values | {
-        "name": name, "module": paths["module"].stem, "is_json": is_json, "constants": constants,
-        "facts": draft.facts, "quirks": [UNSAFE.sub("", quirk) for quirk in draft.quirks], "provider_text": UNSAFE.sub("", provider) or name, "url": UNSAFE.sub("", url), "terms": UNSAFE.sub("", terms),
-        "today": f"{datetime.now(UTC):%Y-%m-%d}", "fixture": fixture.name,
+        "name": name,
+        "module": paths["module"].stem,
+        "is_json": is_json,
+        "constants": constants,
+        "facts": draft.facts,
+        "quirks": [UNSAFE.sub("", quirk) for quirk in draft.quirks],
+        "provider_text": UNSAFE.sub("", provider) or name,
+        "url": UNSAFE.sub("", url),
+        "terms": UNSAFE.sub("", terms),
+        "today": f"{datetime.now(UTC):%Y-%m-%d}",
+        "fixture": fixture.name,
         "origin": json.dumps(f"{url or 'a saved answer'}, {datetime.now(UTC):%Y-%m-%d}"),
-        "renamed": _tuple(draft.renamed), "inserted": _tuple(draft.inserted), "swapped": _tuple(draft.swapped),
+        "renamed": _tuple(draft.renamed),
+        "inserted": _tuple(draft.inserted),
+        "swapped": _tuple(draft.swapped),
         "harmless": _tuple(draft.harmless),
-    }  # fmt: skip
+    }
     templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"), undefined=jinja2.StrictUndefined,
-        autoescape=False, keep_trailing_newline=True,  # noqa: S701 - Python, not HTML
-    )  # fmt: skip
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        keep_trailing_newline=True,  # noqa: S701 - Python, not HTML
+    )
     paths["module"].write_text(templates.get_template("source.py.jinja").render(values), encoding="utf-8")
     paths["case"].write_text(templates.get_template("case.py.jinja").render(values), encoding="utf-8")
     fixture.write_bytes(body)
@@ -109,12 +130,14 @@ def write_rows(name: str) -> Path:
     paths = _paths(name)
     try:
         source = import_module(f"extract.neoclouds.{paths['module'].stem}").SOURCE
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, AttributeError):
         raise SettingsError("no such source", field="NAME", value=name, hint="Leave out --rows to write one") from None
     fixtures = [path for path in paths["fixtures"].glob(f"{name}.*") if ".expected" not in path.name]
+    if len(fixtures) != 1:
+        raise SettingsError("expected one fixture", field="NAME", value=[path.name for path in fixtures])
     document = Document(
         source=name, scope="all", url=source.url, body=fixtures[0].read_bytes(), fetched_at=datetime.now(UTC)
-    )  # fmt: skip
+    )
     rows = [
         {column: value for column, value in row.items() if value is not None}
         for row in source.parse(document).rows.iter_rows(named=True)
@@ -213,16 +236,31 @@ def _json_draft(text: str) -> Draft:
     hourly = [key for key in plain if HOUR.search("_".join(key))]
     price = (hourly or plain or list(amounts))[0]
     used = [price]
-    label, count, memory, region = (_pick(columns, forms, test, used) for forms, test in (
-        (LABELS, _is_name), (COUNTS, _is_whole), (MEMORIES, _is_memory), (REGIONS, _is_name),
-    ))  # fmt: skip
+    label, count, memory, region = (
+        _pick(columns, forms, test, used)
+        for forms, test in (
+            (LABELS, _is_name),
+            (COUNTS, _is_whole),
+            (MEMORIES, _is_memory),
+            (REGIONS, _is_name),
+        )
+    )
     draft.values |= {
-        "path": path, "price": _amount(price, columns[price]), "price_name": ".".join(price),
-        "nullable": any(value is None for value in columns[price]), "count": _get(count, "whole"),
-        "count_name": ".".join(count), "region": _get(region, "text"), "memory": "", "heading": "",
-        "cents": bool(re.search("cents?$|_cents?_", price[-1], re.I)), "label": "LABEL",
-        "total": "", "top_known": [], "item_currency": "",
-    }  # fmt: skip
+        "path": path,
+        "price": _amount(price, columns[price]),
+        "price_name": ".".join(price),
+        "nullable": any(value is None for value in columns[price]),
+        "count": _get(count, "whole"),
+        "count_name": ".".join(count),
+        "region": _get(region, "text"),
+        "memory": "",
+        "heading": "",
+        "cents": bool(re.search("cents?$|_cents?_", price[-1], re.I)),
+        "label": "LABEL",
+        "total": "",
+        "top_known": [],
+        "item_currency": "",
+    }
     if label:
         draft.values["label"] = _get(label, "text")
         if memory:
@@ -244,8 +282,12 @@ def _json_draft(text: str) -> Draft:
     draft.quirks = [f"The offers are the items of `{'.'.join(path) or 'the answer'}`; a price is `{'.'.join(price)}`."]
     unread = [".".join(key) for key in columns if key[-1] not in used_names]
     draft.quirks += [f"Not read: {', '.join(f'`{name}`' for name in unread)}."] if unread else []
-    _ambiguous(draft, [tuple(columns[key][row] for key in (label, count, memory, region) if key) for row in range(len(items))],
-               columns[price], unread)  # fmt: skip
+    _ambiguous(
+        draft,
+        [tuple(columns[key][row] for key in (label, count, memory, region) if key) for row in range(len(items))],
+        columns[price],
+        unread,
+    )
     draft.renamed = [f'"{key}"' for key in dict.fromkeys([*path, *(part for key in read for part in key)])]
     draft.renamed += [f'"{key}"' for key in (draft.values["total"], draft.values["item_currency"]) if key]
     first = _key_text(text, price[0])
@@ -255,7 +297,7 @@ def _json_draft(text: str) -> Draft:
     return draft
 
 
-def _lists(value: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[dict[str, Any]]]]:
+def _lists(value: object, path: Key) -> Iterator[tuple[Key, list[dict[str, Any]]]]:
     """Yield each list of objects in which a field is about money, with its path; lists in lists are left out."""
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         if any(_is_amount(key, values) for key, values in _columns(value).items()):
@@ -266,13 +308,13 @@ def _lists(value: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ..
                 yield from _lists(inner, (*path, key))
 
 
-def _columns(items: list[dict[str, Any]]) -> dict[tuple[str, ...], list[Any]]:
+def _columns(items: list[dict[str, Any]]) -> Columns:
     """Return the values of each field that every item has, by its path."""
     flat = [dict(_flat(item, ())) for item in items]
     return {key: [one[key] for one in flat] for key in (flat[0] if flat else {}) if all(key in one for one in flat)}
 
 
-def _flat(item: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _flat(item: dict[str, Any], path: Key) -> Iterator[tuple[Key, Any]]:
     for key, value in item.items():
         if not PLAIN_KEY.fullmatch(key):
             continue  # it would become code
@@ -282,7 +324,7 @@ def _flat(item: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[s
             yield (*path, key), value
 
 
-def _is_amount(key: tuple[str, ...], values: list[Any]) -> bool:
+def _is_amount(key: Key, values: list[Any]) -> bool:
     """Return whether a field is about money and has numbers of one form, or null."""
     found = [value for value in values if value is not None]
     forms = {type(value) for value in found}
@@ -306,7 +348,7 @@ def _is_memory(values: list[Any]) -> bool:
     return _is_whole(values) or (_is_name(values) and all(re.fullmatch(r"\d+ ?Gi?B", value) for value in values))
 
 
-def _pick(columns: dict[tuple[str, ...], list[Any]], forms: tuple[str, ...], test: Any, used: list[Any]) -> tuple[str, ...]:  # fmt: skip
+def _pick(columns: Columns, forms: tuple[str, ...], test: Any, used: list[Any]) -> Key:
     """Return the first field whose name fits one of the forms, the first forms first; empty where none does."""
     for form in forms:
         for key, values in columns.items():
@@ -316,17 +358,17 @@ def _pick(columns: dict[tuple[str, ...], list[Any]], forms: tuple[str, ...], tes
     return ()
 
 
-def _get(key: tuple[str, ...], method: str, *, quote: str = '"') -> str:
+def _get(key: Key, method: str, *, quote: str = '"') -> str:
     inner = "".join(f".inner({quote}{part}{quote})" for part in key[:-1])
     return f"item{inner}.{method}({quote}{key[-1]}{quote})" if key else ""
 
 
-def _amount(key: tuple[str, ...], values: list[Any]) -> str:
+def _amount(key: Key, values: list[Any]) -> str:
     is_text = not any(isinstance(value, Digits) for value in values)
     return _get(key, "in_text" if is_text else "number_or_none" if None in values else "number")
 
 
-def _money(columns: dict[tuple[str, ...], list[Any]], price: tuple[str, ...], draft: Draft) -> list[tuple[str, list[str]]]:  # fmt: skip
+def _money(columns: Columns, price: Key, draft: Draft) -> list[tuple[str, list[str]]]:
     """Return the fields about money that are known, by the object that has them; ask what the others are of."""
     others = [key for key in columns if key != price and any(MONEY_WORD.search(part) for part in key)]
     others = [key for key in others if not any(isinstance(value, list | bool) for value in columns[key])]
@@ -341,15 +383,20 @@ def _money(columns: dict[tuple[str, ...], list[Any]], price: tuple[str, ...], dr
     return known
 
 
-def _json_currency(draft: Draft, columns: dict[tuple[str, ...], list[Any]], top: dict[str, Any], price: tuple[str, ...]) -> None:  # fmt: skip
+def _json_currency(draft: Draft, columns: Columns, top: dict[str, Any], price: Key) -> None:
     """Find the currency: in a field of the items, of the answer, or in the name of the price; else ask."""
     name = "_".join(price)
     named = next((code for code in ("USD", "EUR") if re.search(rf"(^|_){code}(_|$)", name, re.I)), "")
     here = [key for key in columns if len(key) == 1 and key[0].lower() == "currency" and _is_name(columns[key])]
     above = [key for key in top if key.lower() == "currency" and isinstance(top[key], str)]
     texts = " ".join(price)
-    _decide(draft, ".".join(price), texts, has_count=bool(draft.values["count"]),
-            currency=top[above[0]].upper() if above else named)  # fmt: skip
+    _decide(
+        draft,
+        ".".join(price),
+        texts,
+        has_count=bool(draft.values["count"]),
+        currency=top[above[0]].upper() if above else named,
+    )
     draft.values["top_known"] = above
     if here:
         draft.values |= {"item_currency": here[0][0], "currency": "currency"}
@@ -404,12 +451,14 @@ def _prices(cells: list[str]) -> list[words.Worded]:
         found = [words.price(cell, source="", field="", units=_AnyUnit(), symbol=False) for cell in cells]
     except LayoutChanged:
         return []
-    is_money = any(price.amount is not None and (price.currency or price.unit or "." in cell)
-                   for price, cell in zip(found, cells, strict=True))  # fmt: skip
+    is_money = any(
+        price.amount is not None and (price.currency or price.unit or "." in cell)
+        for price, cell in zip(found, cells, strict=True)
+    )
     return found if is_money else []
 
 
-def _table_draft(text: str, page: pages.Page, node: Any, columns: dict[tuple[str, ...], list[str]], priced: list[tuple[str, ...]]) -> Draft:  # fmt: skip
+def _table_draft(text: str, page: pages.Page, node: Any, columns: Columns, priced: list[Key]) -> Draft:
     draft = Draft()
     plain = [key for key in priced if not SPECIAL_PRICE.search(key[0])]
     price = (plain or priced)[0]
@@ -418,9 +467,15 @@ def _table_draft(text: str, page: pages.Page, node: Any, columns: dict[tuple[str
     table = {(re.sub(r"\W+", "_", key[0].lower()).strip("_"),): values for key, values in columns.items()}
     original = dict(zip(table, columns, strict=True))
     used = [key for key, name in original.items() if name in priced]
-    label, count, memory, region = (original.get(_pick(table, forms, test, used), ()) for forms, test in (
-        (LABELS, _has_letters), (COUNTS, _is_count), (MEMORIES, _is_memory), (REGIONS, _is_name),
-    ))  # fmt: skip
+    label, count, memory, region = (
+        original.get(_pick(table, forms, test, used), ())
+        for forms, test in (
+            (LABELS, _has_letters),
+            (COUNTS, _is_count),
+            (MEMORIES, _is_memory),
+            (REGIONS, _is_name),
+        )
+    )
     heading = _heading(page, node)
     units = sorted({one.unit for one in prices})
     currencies = {one.currency for one in prices}
@@ -429,11 +484,23 @@ def _table_draft(text: str, page: pages.Page, node: Any, columns: dict[tuple[str
     has_symbol = "" not in currencies
     texts = " ".join([price[0], heading, *re.findall(r"(?:/|per ).*", " ".join(columns[price]))])
     draft.values |= {
-        "heading": heading, "has_symbol": has_symbol, "price": "", "price_name": price[0], "nullable": True, "cents": False,
-        "count": count[0] if count else "", "count_name": "", "memory": memory[0] if memory else "",
-        "region": "item[REGION]" if region else "", "path": (), "total": "", "top_known": [], "item_currency": "", "money": [],
+        "heading": heading,
+        "has_symbol": has_symbol,
+        "price": "",
+        "price_name": price[0],
+        "nullable": True,
+        "cents": False,
+        "count": count[0] if count else "",
+        "count_name": "",
+        "memory": memory[0] if memory else "",
+        "region": "item[REGION]" if region else "",
+        "path": (),
+        "total": "",
+        "top_known": [],
+        "item_currency": "",
+        "money": [],
         "label": 'f"{item[LABEL]} {item[MEMORY]}"' if memory else "item[LABEL]",
-    }  # fmt: skip
+    }
     draft.facts |= {"HEADING": json.dumps(heading)} if heading else {}
     draft.facts["COLUMNS"] = _tuple([key[0] for key in columns])
     draft.facts["LABEL"] = _or_todo(label[0] if label else "", "which column names the chip?")
