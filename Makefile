@@ -27,7 +27,7 @@ export PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS := 120
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export DO_NOT_TRACK := 1
 
-.PHONY: help run test lint lint-types lint-others format prove bench docs audit setup clean
+.PHONY: help run test lint lint-types lint-others references format prove bench docs audit setup clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -56,6 +56,10 @@ lint-others:
 	$(UV_RUN) zizmor --offline --no-progress --quiet .github/workflows $(wildcard docs/examples/*.yml)
 	$(UV_RUN) hadolint Dockerfile
 	$(UV_RUN) sqlfluff lint --processes 2 $(PACKAGES)
+	$(UV_RUN) python -m warehouse.reference
+
+references: setup  ## check the reference tables in warehouse/data
+	$(UV_RUN) python -m warehouse.reference
 
 format: setup  ## put Python and SQL into the house format
 	$(UV_RUN) ruff check --fix-only .

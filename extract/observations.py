@@ -26,8 +26,8 @@ import polars as pl
 from extract.neoclouds import SOURCES
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
-from warehouse.schema.columns import HOURS_PER_YEAR
 from warehouse.schema.tables import OBSERVATION
+from warehouse.schema.vocabulary import HOURS_PER_YEAR
 
 NAME = "import"
 PREFIX = "import:"

@@ -20,7 +20,7 @@ class Rate:
     """What one unit of a currency is in US dollars on a day; None where there is no rate of the ten days before."""
 
     currency: str
-    asked_at: datetime
+    wanted_at: datetime
     usd_per_unit: float | None = None
     rate_date: date | None = None
 
@@ -35,10 +35,10 @@ class Rate:
         if self.usd_per_unit is None:
             return (
                 f"In {self.currency} no price is shown: no reference rate of the ten days before "
-                f"{wording.day(self.asked_at)} is known."
+                f"{wording.day(self.wanted_at)} is known."
             )
         return (
-            f"Amounts in {self.currency} stand beside those in US dollars at the European Central Bank's reference "
+            f"Amounts in {self.currency} are next to those in US dollars at the European Central Bank's reference "
             f"rate of {self.rate_date}: 1 {self.currency} is {self.usd_per_unit:.4f} USD."
         )
 
@@ -51,4 +51,4 @@ def rate(con: duckdb.DuckDBPyConnection, currency: str, at: datetime) -> Rate | 
         (SQL / "reference_rate.sql").read_text(encoding="utf-8"), {"currency": currency, "day": at}
     ).fetchone()
     day, usd_per_unit = found or (None, None)
-    return Rate(currency=currency, asked_at=at, usd_per_unit=usd_per_unit, rate_date=day)
+    return Rate(currency=currency, wanted_at=at, usd_per_unit=usd_per_unit, rate_date=day)

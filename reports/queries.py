@@ -1,26 +1,55 @@
-"""Asking the published file: one SELECT of reports/sql/ gives rows as mappings."""
+"""Asking the published file: one SELECT of reports/sql/ gives rows as mappings, or a frame."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SQL = files("reports") / "sql"
 
 Row = Mapping[str, Any]
 
 
+def select(name: str) -> str:
+    """Return the SELECT in a file of reports/sql/."""
+    return (SQL / f"{name}.sql").read_text(encoding="utf-8")
+
+
 def ask(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> list[Row]:
-    """Return the rows of the SELECT in a file of reports/sql/, by column."""
-    cursor = con.execute((SQL / f"{name}.sql").read_text(encoding="utf-8"), values or None)
+    """Return the rows of a SELECT, by column."""
+    return rows(con.execute(select(name), values or None))
+
+
+def rows(cursor: duckdb.DuckDBPyConnection) -> list[Row]:
+    """Return what was asked for last, by column."""
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
+def mart(con: duckdb.DuckDBPyConnection, name: str) -> list[Row]:
+    """Return all rows of a mart of the schema int, in one order."""
+    return rows(con.execute(f"from int.{name} order by all"))
+
+
+def frame(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> "pl.DataFrame":
+    """Return the frame of a SELECT."""
+    return con.execute(select(name), values or None).pl()
+
+
+def build(con: duckdb.DuckDBPyConnection) -> tuple[datetime, str]:
+    """Return when the published file was made, naive and UTC, and by which version."""
+    built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
+    return built_at, version
+
+
 def has_mart(con: duckdb.DuckDBPyConnection, name: str) -> bool:
-    """Return whether a published file has a mart that is kept as a table; those of older versions lack some."""
+    """Return whether a published file has a mart that is stored as a table; those of older versions lack some."""
     found = con.execute(
         "select 1 from duckdb_tables() where schema_name = 'int' and table_name = ? "
         "and database_name = current_database()",

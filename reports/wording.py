@@ -1,16 +1,20 @@
 """How numbers, dates and names are written: one way on every page. All functions are pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date as Date  # noqa: N812 (beside a function of that name)
 from datetime import datetime
 from decimal import Decimal
 from math import floor, log10
+from typing import Any
 
 MINUS = "\N{MINUS SIGN}"
 UNKNOWN = "\N{EN DASH}"
+NBSP = "\N{NO-BREAK SPACE}"
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 FALL, RISE, SAME = "\N{BLACK DOWN-POINTING TRIANGLE}", "\N{BLACK UP-POINTING TRIANGLE}", "="
 CENTS = 2
 FINER_PLACES = (2, 4, 6, 8, 10)
-LEAST_IN_CENTS = 0.1
+MIN_IN_CENTS = 0.1
 """Below this a price in whole cents would be off by more than 5 %."""
 
 OPTIONS = {
@@ -42,6 +46,14 @@ KINDS_COUNTED = {
     "suspected_error": ("suspected error", "suspected errors"),
 }
 
+EFFECTS = {
+    "price_effect": "prices",
+    "new_provider_effect": "newly seen providers",
+    "evidence_effect": "software",
+    "new_chip_effect": "new chips",
+}
+"""What moves a cost per token."""
+
 Number = float | Decimal
 
 
@@ -60,7 +72,7 @@ def significant(value: Number | None, digits: int = 3) -> str:
 
 def places_of(values: Iterable[Number | None]) -> int:
     """Return the decimal places of a column of prices: cents, or more where a price is too small for cents."""
-    return 4 if any(value is not None and 0 < value < LEAST_IN_CENTS for value in values) else CENTS
+    return 4 if any(value is not None and 0 < value < MIN_IN_CENTS for value in values) else CENTS
 
 
 def places_of_pairs(pairs: Iterable[tuple[Number | None, Number | None]]) -> int:
@@ -142,9 +154,24 @@ def option(
     return ", ".join(part for part in (words, payment, offering_class) if part)
 
 
-def few(names: list[str], *, most: int = 3) -> str:
+def option_of(row: Mapping[str, Any]) -> str:
+    """Return how the offer of a row is bought, in words."""
+    return option(
+        row["purchase_option"],
+        term_hours=row["commitment_term_hours"],
+        payment=row["purchase_payment_model"],
+        offering_class=row["offering_class"] if row["offering_class"] != "standard" else None,
+    )
+
+
+def listed(*parts: object, by: str = ", ") -> str:
+    """Return the parts that are known, with commas between."""
+    return by.join(str(part) for part in parts if part)
+
+
+def few(names: Sequence[str], *, most: int = 3) -> str:
     """Return names as a list in words, the last ones only counted where there are many."""
-    shown = names[:most] + ([f"{len(names) - most:,} more"] if len(names) > most else [])
+    shown = list(names[:most]) + ([f"{len(names) - most:,} more"] if len(names) > most else [])
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
 
 
@@ -160,3 +187,48 @@ def cause(error: str | None, source: str, scope: str, *, most: int = 160) -> str
     for place in (source, scope):
         line = line.removeprefix(f"{place}: ")
     return short(line, most=most)
+
+
+def date(moment: Date | None) -> str:
+    """Return a date as people write it, in one piece: 15 Oct 2026; a dash where it is unknown."""
+    return UNKNOWN if moment is None else f"{moment.day}{NBSP}{MONTHS[moment.month - 1]}{NBSP}{moment.year}"
+
+
+def share(ratio: float) -> str:
+    """Return a share without sign, in one piece: 61 %, or 0.4 % where it is small."""
+    places = 0 if abs(ratio) >= 0.0995 or not ratio else 1
+    return f"{abs(ratio) * 100:.{places}f}{NBSP}%"
+
+
+def signed(ratio: float) -> str:
+    """Return a change with its sign and one decimal; what did not move has none: 0.0 %."""
+    return f"0.0{NBSP}%" if abs(ratio) < 1e-9 else percent(ratio).replace(" ", NBSP)
+
+
+def near(moment: Date | None, built: Date) -> str:
+    """Return a date without its year where that is the year of the page: 15 Oct."""
+    text = date(moment)
+    return text.removesuffix(f"{NBSP}{built.year}")
+
+
+def dollars(value: float) -> str:
+    """Return an amount of many dollars: 1.49 million, 86,000."""
+    return f"{value / 1e6:,.2f}{NBSP}million" if value >= 1e6 else f"{value:,.0f}"
+
+
+def plan(row: Mapping[str, Any]) -> str:
+    """Return how a commitment is bought and paid, in few words: Compute plan, upfront; Reserved, no upfront."""
+    kind = {"reserved": "Reserved"}.get(row["purchase_option"] or "")
+    if kind is None:
+        kind = {"Compute": "Compute plan", "EC2Instance": "EC2 plan"}.get(row["commitment_discount_type"] or "", "Plan")
+    payment = {"All Upfront": "upfront", "Partial Upfront": "half upfront", "No Upfront": "no upfront"}
+    paid = payment.get(row["purchase_payment_model"] or "", "")
+    return ", ".join(part for part in (kind, paid) if part)
+
+
+def unseen(seen: Mapping[str, Any], chips: Sequence[str]) -> str:
+    """Return where chips without any price were looked for, and when last: a row of front_unseen."""
+    last = seen["last_good_at"]
+    when = f", last searched {date(last)}" if last else ""
+    where = count(seen["n_lists"] or 0, "price list")
+    return f"{few(list(chips))}: unknown, in none of {where}{when}."

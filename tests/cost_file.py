@@ -53,7 +53,7 @@ def put_prices(put: Put, at: float = 0, **changed: str) -> Path:
 
 def run(**others: Any) -> tuple[object, ...]:
     """Return a row of core.throughput: Llama 3 70B on one H100 SXM, batch 8, in FP8, measured by the user."""
-    said = dict.fromkeys(throughput.SAID) | {
+    said = dict.fromkeys(throughput.MEASURED) | {
         "model_name": "llama-3-70b", "task": "serving", "scenario": "own", "benchmark": "vLLM bench serve",
         "benchmark_family": "vllm", "accelerator_name": "H100", "form_factor": "SXM",
         "accelerator_count": Decimal(1), "precision": "fp8", "unit_of_work": "token", "input_length": Decimal(500),

@@ -25,7 +25,7 @@ FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "f
 
 LEAST = {
     "price_history", "accelerator_hour_price", "price_move", "repricing", "price_change", "document_evidence",
-    "source_health", "unknown_accelerator", "focus_sku_price",
+    "source_health", "unknown_accelerator", "sku_price",
 }  # fmt: skip
 LEAST_MARTS = tuple(mart for mart in MARTS if mart.name in LEAST)
 """What every check of a published file asks for, and no more."""

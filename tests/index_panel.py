@@ -94,7 +94,7 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
     con.execute("insert into meta.build by name select ?::timestamp as built_at", [day(at)])
     con.execute("insert into core.sku_price from core.price_known_at(timestamp '9999-01-01')")
     con.execute(
-        "insert into core.accelerator_label by name select distinct service_provider_name, accelerator_label, "
+        "insert into ref.accelerator_label by name select distinct service_provider_name, accelerator_label, "
         "split_part(accelerator_label, ' ', 1) as accelerator_name, 1 as accelerator_share from core.offer "
         "where accelerator_label is not null"
     )
@@ -108,18 +108,20 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
 def _tables(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(
         "create schema int; create schema mart; create schema if not exists meta; "
-        "create table meta.build (built_at timestamp); create table meta.settled (name varchar, first_day date)"
+        "create table meta.build (built_at timestamp); create table meta.incremental_day (name varchar, first_day date)"
     )
     con.execute(
         "insert into core.source by name select * from (values ('live', 'live', 10, 72), "
         "('aws_price_list', 'live', 10, 72), ('aws_spot', 'live', 10, 24), ('archive', 'archive', 50, null), "
         "('import:a', 'import', 60, null)) as s (source, kind, precedence, max_age_hours)"
     )
+    con.execute("create schema ref")
     for table in DERIVED_TABLES:
         if table.name not in ("current_price", "usd_rate"):
             columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
             con.execute(f"create table {table.qualified} ({columns})")
-    con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
+    con.execute("create view ref.instance_type as from core.instance_type")
+    con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
     for view in ("usd_rate", "first_look", "silent_import"):
         con.execute(f"create view core.{view} as {sql(f'{view}.sql')}")
     con.execute(

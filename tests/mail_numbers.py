@@ -24,7 +24,7 @@ TOKEN_WAYS = {
 }  # fmt: skip
 CONSTANTS = (
     r"a node of 8 chips", r"BIGGEST MOVES 8 chips", r"a month has 730 hours", r"back within 7 days", r"AWS 1 year",
-    r"AWS 3 years", r"taken back within 7 days", r"a mean of 7 or 30 days",
+    r"AWS 3 years", r"corrected within 7 days", r"a mean of 7 or 30 days",
 )  # fmt: skip
 """What a number is of that no file holds: a unit, a rule."""
 
@@ -251,7 +251,7 @@ def _left_back(r: Reader, g: dict[str, str]) -> bool:
         "from int.price_change where change_kind = 'correction') where n % 2 = 0 and observed_at >= ? and observed_at "
         "< ?", r.since, r.until,
     )  # fmt: skip
-    part = re.search(r"WHAT WE GOT WRONG (.*?)(?:more prices? taken back|WHAT WE COULD)", r.text)
+    part = re.search(r"WHAT WE GOT WRONG (.*?)(?:more prices? corrected|WHAT WE COULD)", r.text)
     shown = [int(each or 1) for each in re.findall(r"again on [^.(]*(?:\((\d+) offers\))?\.", part[1] if part else "")]
     return number(g["n"]) == n - sum(shown)
 
@@ -382,7 +382,7 @@ RULES: dict[str, Rule] = {
     r"within the limit of age, (?P<days>\d+) days": _limit,
     rf"(?P<chip>{CHIP}) at (?P<who>[^:]+?): (?P<wrong>{PRICE}) \w+ of (?P<a>{DAY}) was a mistake; (?P<right>{PRICE}) "
     rf"again on (?P<b>{DAY})(?: \((?P<n>[\d,]+) offers\))?\.": _taken_back,
-    r"(?P<n>[\d,]+) more prices? taken back": _left_back,
+    r"(?P<n>[\d,]+) more prices? corrected": _left_back,
     r"(?P<n>[\d,]+) providers? not seen, though in the five weeks before: .*?(?: and (?P<k>[\d,]+) more)?\. "
     r"(?=[A-Z\d])": _silent,
     r"(?P<n>[\d,]+) scopes? (?:never read|not read in time|not read last time): (?P<list>.*?)\. (?=[A-Z\d])": _scopes,

@@ -46,9 +46,9 @@ class Reader:
         self.proved: list[tuple[int, int]] = []
         self.names = self.rows(
             "select distinct name from (select service_provider_name as name from core.offer union all "
-            "select accelerator_name from core.offer_unit union all select accelerator_name from core.accelerator "
+            "select accelerator_name from core.offer_unit union all select accelerator_name from ref.accelerator "
             "union all select availability_zone_id from core.offer union all select tier from core.offer union all "
-            "select source || ' ' || scope from core.scope_run union all select model_name from core.model) "
+            "select source || ' ' || scope from core.scope_run union all select model_name from ref.model) "
             "where name similar to '.*[0-9].*'"
         )
 

@@ -1,10 +1,11 @@
-"""A DuckDB with what physics needs: core.accelerator, core.model and the macros, as a reader has them."""
+"""A DuckDB with what physics needs: ref.accelerator, ref.model and the macros, as a reader has them."""
 
 import duckdb
 
 from transform.models import MACROS, create_formulas
 from warehouse.log.db import insert_rows
 from warehouse.reference import accelerator_facts, models
+from warehouse.schema.tables import table_named
 
 FIT = next(macro for macro in MACROS if macro.name == "fit")
 TEXTS = ("model_name", "aliases", "modality", "note", "source_url", "accessed_on")
@@ -13,13 +14,13 @@ TEXTS = ("model_name", "aliases", "modality", "note", "source_url", "accessed_on
 def physics_file() -> duckdb.DuckDBPyConnection:
     """Return a connection to such a file in memory."""
     con = duckdb.connect()
-    con.execute("create schema core; create schema mart")
+    con.execute("create schema ref; create schema mart")
     facts = ", ".join(f"{fact} DECIMAL(12,6)" for fact in accelerator_facts.FACTS)
-    con.execute(f"create table core.accelerator (accelerator_name VARCHAR, form_factor VARCHAR, {facts})")
-    shape = ", ".join(f"{name} {'VARCHAR' if name in TEXTS else 'BIGINT'}" for name in models.CORE_COLUMNS)
-    con.execute(f"create table core.model ({shape})")
-    insert_rows(con, "core.accelerator", accelerator_facts.wide(accelerator_facts.read_table()))
-    insert_rows(con, "core.model", list(models.core_rows(models.read_table())))
+    con.execute(f"create table ref.accelerator (accelerator_name VARCHAR, form_factor VARCHAR, {facts})")
+    shape = ", ".join(f"{name} {'VARCHAR' if name in TEXTS else 'BIGINT'}" for name in table_named("ref.model").columns)
+    con.execute(f"create table ref.model ({shape})")
+    insert_rows(con, "ref.accelerator", accelerator_facts.wide(accelerator_facts.read_table()))
+    insert_rows(con, "ref.model", list(models.core_rows(models.read_table())))
     create_formulas(con)
     con.execute(f"create macro mart.fit({', '.join(FIT.parameters)}) as table {FIT.sql}")
     return con

@@ -87,7 +87,7 @@ def figures(con: duckdb.DuckDBPyConnection) -> Iterator[Planted]:
              ("spec_fp8_tflops", "dense_fp8_tflops", "TFLOPS"), ("spec_tdp_w", "tdp_w", "W"))  # fmt: skip
     columns = ", ".join(f"{fact}::DOUBLE" for _, fact, _ in asked)
     rows = con.execute(
-        f"select accelerator_name, {columns} from core.accelerator where form_factor is null "
+        f"select accelerator_name, {columns} from ref.accelerator where form_factor is null "
         "and accelerator_name not like 'TPU%' order by all"
     ).fetchall()
     for chip, *values in rows:

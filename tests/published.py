@@ -18,7 +18,8 @@ def content(file: Path, *, without: tuple[str, ...] = ()) -> Content:
     with duckdb.connect(str(file), read_only=True) as con:
         names = con.execute(
             "select distinct schema_name || '.' || table_name from duckdb_columns() "
-            "where schema_name in ('core', 'int', 'mart') and database_name = current_database() order by all"
+            "where schema_name in ('core', 'ref', 'int', 'mart', 'focus') "
+            "and database_name = current_database() order by all"
         ).fetchall()
         return {name: _rows(con, name, without) for (name,) in names}
 

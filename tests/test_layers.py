@@ -19,6 +19,7 @@ ALLOWED = {
     "extract": (
         "extract", "warehouse.documents", "warehouse.errors", "warehouse.reference.accelerators",
         "warehouse.reference.instance_types", "warehouse.schema.columns", "warehouse.schema.tables",
+        "warehouse.schema.vocabulary",
     ),
     "warehouse": ("warehouse",),
     "transform": ("transform", "warehouse"),

@@ -16,7 +16,7 @@ from warehouse.publish import published_file
 
 NEEDED = {
     "price_history", "price_move", "repricing", "price_change", "document_evidence", "accelerator_hour_price",
-    "focus_sku_price",
+    "sku_price",
 }  # fmt: skip
 BASE = tuple(mart for mart in MARTS if mart.name in NEEDED)
 TRUTH = tuple(mart for mart in MARTS if mart.name.startswith("truth_"))

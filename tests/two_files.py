@@ -67,7 +67,7 @@ def differences(one: Path, other: Path) -> dict[str, list[Any]]:
     return {table: rows for table, rows in found.items() if rows}
 
 
-def n_taken_over(file: Path) -> int:
+def n_incremental_builds(file: Path) -> int:
     with duckdb.connect(str(file), read_only=True) as con:
-        (found,) = con.execute("select n_taken_over from meta.build").fetchone() or (0,)
+        (found,) = con.execute("select n_incremental_builds from meta.build").fetchone() or (0,)
     return int(found)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 ROOT_PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Files beside docs/, and the pages that they become."""
+FOLDERS = {"mart": "public/", "focus": "focus/"}
+"""Folders of transform/sql of marts that are not in `int`, by schema."""
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
 CODE = re.compile(r"(^[ ]*```.*?^[ ]*```[ ]*$|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 LOADING = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "video": "src"}
@@ -146,7 +148,7 @@ def marts() -> dict[str, str]:
     pages = {}
     for part in re.split(r"^### ", text.partition("\n## Columns")[0], flags=re.MULTILINE)[1:]:
         head, row, *rest = part.strip().split("\n\n")
-        if head.startswith(("mart.", "int.")):
+        if head.startswith(("mart.", "int.", "focus.")):
             schema, _, name = head.partition("(")[0].partition(".")
             columns = re.findall(r"`(\w+)`", rest[0]) if rest and re.match("`\\w", rest[0]) else []
             page = f"marts/{name}.md" if schema == "mart" else f"marts/{schema}.{name}.md"
@@ -156,7 +158,8 @@ def marts() -> dict[str, str]:
 
 def mart_page(head: str, row: str, columns: list[str], mart: Any) -> str:
     """Return the page of a mart: what a row is, its parameters, its columns with their units, and its SELECT."""
-    from warehouse.schema.columns import COLUMNS, FOCUS_COLUMNS
+    from warehouse.schema.columns import columns as declared
+    from warehouse.schema.columns import focus_columns
 
     lines = [f"# {head.partition('(')[0]}", "", f"A row: {row[0].lower() + row[1:] if row[1:2].islower() else row}", ""]
     if parameters := getattr(mart, "parameters", None):
@@ -171,14 +174,14 @@ def mart_page(head: str, row: str, columns: list[str], mart: Any) -> str:
         lines += ["", "```sql", f"from {head.partition('(')[0]}({call});", "```", ""]
     lines += ["## Columns", "", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
     for name in columns:
-        column = COLUMNS.get(name) or FOCUS_COLUMNS.get(name)
+        column = declared().get(name) or focus_columns().get(name)
         told = (column.type, column.unit, column.meaning) if column else ("", "", "what the name says")
         lines.append(f"| `{name}` | {' | '.join(map(_cell, told))} |")
     if mart is not None:
         is_public = getattr(mart, "schema", "") == "mart"
         if is_public:
             lines += ["", "## Example", "", "```sql", f"{mart.example};", "```"]
-        file = f"`transform/sql/{'public/' if is_public else ''}{mart.name}.sql`"
+        file = f"`transform/sql/{FOLDERS.get(mart.schema, '') if hasattr(mart, 'schema') else ''}{mart.name}.sql`"
         asked = f"`select sql from meta.model where name = '{'mart.' if is_public else ''}{mart.name}'`"
         lines += ["", "## SQL", "", f"{file}, and in the published file: {asked}.", ""]
         lines += ["```sql", mart.sql.strip(), "```"]

@@ -113,8 +113,8 @@ def write(name: str, body: bytes, *, url: str = "", provider: str = "", terms: s
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         undefined=jinja2.StrictUndefined,
-        autoescape=False,
-        keep_trailing_newline=True,  # noqa: S701 - Python, not HTML
+        autoescape=False,  # noqa: S701 - Python, not HTML
+        keep_trailing_newline=True,
     )
     paths["module"].write_text(templates.get_template("source.py.jinja").render(values), encoding="utf-8")
     paths["case"].write_text(templates.get_template("case.py.jinja").render(values), encoding="utf-8")
@@ -143,6 +143,7 @@ def write_rows(name: str) -> Path:
         for row in source.parse(document).rows.iter_rows(named=True)
     ]
     lines = ",\n".join(f" {json.dumps(row, ensure_ascii=False)}" for row in rows)
+    _format(paths["module"], paths["case"])
     path = paths["fixtures"] / f"{name}.expected.json"
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     return path
@@ -265,9 +266,8 @@ def _json_draft(text: str) -> Draft:
         draft.values["label"] = _get(label, "text")
         if memory:
             is_number = isinstance(columns[memory][0], Digits)
-            draft.values["label"] = (
-                f'f"{{{_get(label, "text", quote=chr(39))}}} {{{_get(memory, "whole" if is_number else "text", quote=chr(39))}}}{"GB" if is_number else ""}"'
-            )
+            name, size = _get(label, "text", quote="'"), _get(memory, "whole" if is_number else "text", quote="'")
+            draft.values["label"] = f'f"{{{name}}} {{{size}}}{"GB" if is_number else ""}"'
     else:
         draft.facts["LABEL"] = _todo("no field with the name of the chip was found: read it in _rows")
     top = {key: value for key, value in content.items() if PLAIN_KEY.fullmatch(key)} if path else {}

@@ -39,7 +39,7 @@ class Mart:
     @property
     def sql(self) -> str:
         """Return the mart's SELECT."""
-        folder = SQL / "public" if self.schema == "mart" else SQL
+        folder = SQL / {"mart": "public", "focus": "focus"}.get(self.schema, "")
         return (folder / f"{self.name}.sql").read_text()
 
     @property
@@ -48,14 +48,14 @@ class Mart:
         return EXAMPLES.get(self.name) if self.schema == "mart" else None
 
     @property
-    def settled(self) -> str | None:
+    def incremental_day(self) -> str | None:
         """Return the SELECT of the first day that may differ from the published file before; None: of all days."""
-        return self._sql_in("settled")
+        return self._sql_in("incremental_day")
 
     @property
-    def beside(self) -> str | None:
-        """Return the SELECT of the offers whose rows rest on those of others that were touched; None: of no offers."""
-        return self._sql_in("beside")
+    def dependents(self) -> str | None:
+        """Return the SELECT of the offers that depend on touched ones; None: none does."""
+        return self._sql_in("dependent")
 
     def _sql_in(self, folder: str) -> str | None:
         file = SQL / folder / f"{self.name}.sql"
@@ -123,7 +123,7 @@ MARTS = (
     Mart("truth_account", "Whether the log adds up, one row a check and subject", is_table=True),
     Mart("truth_range", "Prices per chip-hour beside their range, one row a chip", is_table=True),
     Mart("truth_check", "One truth check of one subject: what was compared, what differed, by how much", is_table=True),
-    Mart("unknown_accelerator", "One priced instance type with no entry in core.instance_type"),
+    Mart("unknown_accelerator", "One priced instance type with no entry in ref.instance_type"),
     Mart("spot_zone_price", "Spot price of one type in one zone, now and over 1, 7 and 30 days", is_table=True),
     Mart(
         "spot_region_price", "Spot price of one type in one region, of its zones and of the public feed", is_table=True
@@ -216,7 +216,7 @@ MARTS = (
     Mart("front_bill", "What a plan or another provider would change of one bill"),
     Mart("front_move", "Whose list prices moved in 90 days, and the largest move", is_table=True),
     Mart("front_line", "One span in which one line of the front page's chart is level"),
-    Mart("focus_sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)"),
+    Mart("sku_price", "One price record in the columns of FOCUS SkuPrice (1.5 draft)", schema="focus"),
 )
 
 PUBLIC = (
@@ -233,51 +233,52 @@ PUBLIC = (
 )
 """The tables of the schema mart, in the order in which a reader meets them; nothing of ours reads them."""
 
-ALIASES = (
-    "price_move",
-    "repricing",
-    "accelerator_hour_price",
-    "truth_rule",
-    "truth_band",
-    "truth_price",
-    "truth_second",
-    "truth_continuity",
-    "truth_terms",
-    "truth_unit",
-    "truth_order",
-    "truth_elsewhere",
-    "truth_ratio",
-    "truth_factor",
-    "truth_twice",
-    "truth_count",
-    "truth_account",
-    "truth_range",
-    "truth_check",
-    "unknown_accelerator",
-    "spot_zone_price",
-    "spot_region_price",
-    "aws_purchase_options",
-    "commitment_option",
-    "list_price_move",
-    "chip_price",
-    "obtainable",
-    "workload",
-    "throughput",
-    "cost_price",
-    "serving_rate",
-    "serving_offer",
-    "training_rate",
-    "training_offer",
-    "training_cost",
-    "cost_left_out",
-    "price_index_item",
-    "administered_spot",
-    "price_level",
-    "focus_sku_price",
-    "claim_audit",
-    "claim_contradiction",
-)
-"""Names that the schema mart had before it held the public tables alone: kept as views for one release."""
+ALIASES = {
+    f"mart.{name}": f"int.{name}"
+    for name in (
+        "price_move",
+        "repricing",
+        "accelerator_hour_price",
+        "truth_rule",
+        "truth_band",
+        "truth_price",
+        "truth_second",
+        "truth_continuity",
+        "truth_terms",
+        "truth_unit",
+        "truth_order",
+        "truth_elsewhere",
+        "truth_ratio",
+        "truth_factor",
+        "truth_twice",
+        "truth_account",
+        "truth_range",
+        "truth_check",
+        "unknown_accelerator",
+        "spot_zone_price",
+        "spot_region_price",
+        "aws_purchase_options",
+        "commitment_option",
+        "list_price_move",
+        "chip_price",
+        "obtainable",
+        "workload",
+        "throughput",
+        "cost_price",
+        "serving_rate",
+        "serving_offer",
+        "training_rate",
+        "training_offer",
+        "training_cost",
+        "cost_left_out",
+        "price_index_item",
+        "administered_spot",
+        "price_level",
+        "claim_audit",
+        "claim_contradiction",
+    )
+} | {f"{schema}.focus_sku_price": "focus.sku_price" for schema in ("int", "mart")}
+"""Names that tables had before, with those of now: kept as views for one release."""
 
 MACROS = (
     MartMacro(

@@ -53,7 +53,7 @@ SOURCES: tuple[Source, ...] = (
     vast.SOURCE,
     jarvislabs.SOURCE,
 )
-"""Every source of this folder, one line each. Of two that price one offer, the one further up wins: append a new one."""
+"""Every source of this folder, one line each. Of two that price one offer the upper one wins: append a new source."""
 
 CATALOGS: tuple[Source, ...] = (skypilot_catalog.SOURCE, gpuhunt_.SOURCE)
 """Sources of this folder that are no provider's own: what others gather of many of them."""

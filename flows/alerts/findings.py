@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from reports.pages.facts import SQL
+from reports.queries import SQL
 
 Row = Mapping[str, Any]
 Entry = Mapping[str, Any]

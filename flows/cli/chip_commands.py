@@ -57,7 +57,7 @@ def chips(read: Reader, names: tuple[str, ...], *, against: str | None, in_json:
 
 
 @click.command()
-@click.option("--model", required=True, help="A model of core.model, such as llama-3-70b.")
+@click.option("--model", required=True, help="A model of ref.model, such as llama-3-70b.")
 @click.option("--precision", help="Of the weights: bf16, fp8, fp4 ... Default: each chip's fastest.")
 @click.option("--context", type=Tokens(), default="8k", show_default=True, help="Tokens of one sequence.")
 @click.option("--batch", type=click.IntRange(min=1), default=1, show_default=True, help="Sequences in flight.")

@@ -385,7 +385,9 @@ class Settings(BaseSettings):
         "USD", description="pages and mail show it next to US dollars, at the ECB's rate: docs/reports.md"
     )
     mail: MailSettings = Field(MailSettings(), description="the weekly mail: docs/mail.md")
-    alerts: AlertSettings = Field(AlertSettings(), description="what the daily run reports at once: docs/mail.md#alerts")
+    alerts: AlertSettings = Field(
+        AlertSettings(), description="what the daily run reports at once: docs/mail.md#alerts"
+    )
     costs: CostSettings = Field(CostSettings(), description="costs that no figure includes")
     decision: DecisionSettings = Field(DecisionSettings(), description="inputs of decisions: docs/deciding.md")
     private: PrivateSettings = Field(PrivateSettings(), description="your own prices, never published: docs/fleet.md")

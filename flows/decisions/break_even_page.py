@@ -1,7 +1,6 @@
 """The answers of `breakeven` and `makeorbuy` for people: sections, in text, and as a page that needs nothing else."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any, NamedTuple
 
 from flows.decisions import regions
@@ -11,7 +10,7 @@ from reports.pages import frame
 
 MOST = 3
 """Points whose sums are shown in full, and lines of a long table; --json has all."""
-MOST_LINES = 12
+MAX_LINES = 12
 DAYS_A_MONTH = 730 / 24
 ANSWERS = {
     "pays": "The move pays within {horizon:g} months.",
@@ -62,7 +61,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
             f"Weeks of work for one model: {weeks['low']:g} to {weeks['high']:g}, one author's estimate for a port "
             "from CUDA to Neuron, and no measurement (claims S2-047 to S2-049 of `chipledger audit`)."
         )
-    parts = [Section("Does the move pay?", lines, [_summary(case) for case in found["cases"][:MOST_LINES]])]
+    parts = [Section("Does the move pay?", lines, [_summary(case) for case in found["cases"][:MAX_LINES]])]
     for case in found["cases"][:MOST]:
         parts += _in_full(case, asked)
     hidden = len(found["cases"]) - MOST
@@ -157,12 +156,12 @@ def _in_full(case: Mapping[str, Any], asked: Mapping[str, Any]) -> list[Section]
         for flip in case["flips"]
     ]
     evidence = [_evidence(side, case[side]) for side in ("from", "to") if case[side]["basis"] == "measured"]
-    told = (
+    says = (
         ["Each alone, all else as given; the nearest first."] if flips else ["No value of one input flips the answer."]
     )
     return [
         Section(title, lines, sums),
-        *([Section("What would flip the answer", told, flips)] if asked["tokens_per_day"] else []),
+        *([Section("What would flip the answer", says, flips)] if asked["tokens_per_day"] else []),
         *([Section("Evidence", [], evidence)] if evidence else []),
     ]
 
@@ -215,11 +214,11 @@ def _needed(needed: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> Se
             or ("no rate" if _asks(asked) else None),
             "equal cost, of what compute allows": one["equal_share_of_bound"],
         }
-        for one in needed[:MOST_LINES]
+        for one in needed[:MAX_LINES]
     ]
     lines = ["The to-side must reach at least, the from-side must not exceed, so many tokens per second and chip."]
-    if len(needed) > MOST_LINES:
-        lines.append(f"{len(needed) - MOST_LINES} more points in --json, or name --model.")
+    if len(needed) > MAX_LINES:
+        lines.append(f"{len(needed) - MAX_LINES} more points in --json, or name --model.")
     return Section("What the side without a run would have to reach", lines, table)
 
 
@@ -229,28 +228,17 @@ def _asks(asked: Mapping[str, Any]) -> bool:
 
 def text(parts: Sequence[Section]) -> str:
     """Return sections as plain text."""
-    blocks = []
-    for part in parts:
-        table = [{name: _word(value) for name, value in row.items()} for row in part.table]
-        blocks.append("\n".join(filter(None, (part.title, *part.lines, output.text_table(table)))))
+    blocks = ("\n".join(filter(None, (part.title, *part.lines, output.text_table(_shown(part))))) for part in parts)
     return "\n\n".join(blocks)
 
 
 def render(parts: Sequence[Section], title: str) -> str:
     """Return sections as an HTML page; the same sections give the same bytes, and all text is escaped."""
-    body = []
-    for place, part in enumerate(parts):
-        level = "h2" if place else "h1"
-        body.append(f"<{level}>{escape(part.title)}</{level}>")
-        body += [f"<p>{escape(line)}</p>" for line in part.lines]
-        if part.table:
-            heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in part.table[0])
-            lines = "\n".join(
-                "<tr>" + "".join(f"<td>{escape(_word(value))}</td>" for value in row.values()) + "</tr>"
-                for row in part.table
-            )
-            body.append(f"<table><thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table>")
-    return frame.alone(title=title, main="\n".join(body))
+    return frame.answer(title, [(part.title, part.lines, _shown(part), ()) for part in parts])
+
+
+def _shown(part: Section) -> list[dict[str, str]]:
+    return [{name: _word(value) for name, value in row.items()} for row in part.table]
 
 
 def _word(value: object) -> str:

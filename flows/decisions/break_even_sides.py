@@ -11,7 +11,7 @@ from functools import cache
 
 from warehouse.errors import SettingsError
 from warehouse.reference import accelerators, instance_types
-from warehouse.schema.columns import PURCHASE_OPTIONS
+from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 COMMITMENTS = ("under_a_year", "one_year", "two_years", "three_years", "longer")
 CAPACITIES = ("fraction", "single", "several", "node", "cluster", "rack")

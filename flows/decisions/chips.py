@@ -19,7 +19,7 @@ COMPARED = (
     "memory_bandwidth_tb_s",
     "tdp_w",
 )
-"""The facts that a table for people shows; the others stand in --json and in core.accelerator."""
+"""The facts that a table for people shows; the others stand in --json and in ref.accelerator."""
 
 PRICES = (
     "purchase_option",
@@ -45,9 +45,9 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
     wanted = [_chip(name) for name in names]
     against = _chip(base) if base else None
     with duckdb.connect(str(file), read_only=True) as con:
-        facts = rows(con, "from core.accelerator order by accelerator_name, form_factor nulls first")
+        facts = rows(con, "from ref.accelerator order by accelerator_name, form_factor nulls first")
         prices = rows(con, "from int.chip_price order by accelerator_name, form_factor, purchase_option")
-        told = rows(con, "from core.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
+        told = rows(con, "from ref.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
     for one in (*wanted, *([against] if against else ())):
         if not any(_is(row, one) for row in facts):
             raise SettingsError(

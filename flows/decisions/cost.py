@@ -298,7 +298,7 @@ with given as (
             m.windowed_layers, coalesce(m.window_tokens, 0)
         ) as kv_bytes,
         c.memory_bandwidth_tb_s, m.parameters_active, m.layers, m.attention_size
-    from core.accelerator as c cross join core.model as m
+    from ref.accelerator as c cross join ref.model as m
     where c.accelerator_name = $chip and m.model_name = $model
     and (c.form_factor is null or $form::VARCHAR is null or c.form_factor = $form::VARCHAR)
 ),

@@ -1,7 +1,6 @@
 """The answer of `cost` for people: its lines and table in text, and the same as a page that needs nothing else."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from flows.decisions import cost
@@ -151,16 +150,9 @@ def foot(found: Mapping[str, Any], n_shown: int) -> list[str]:
 
 def render(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> str:
     """Return the answer as an HTML page; the same answer gives the same bytes, and all text is escaped."""
-    names = list(table[0]) if table else []
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
-    lines = "\n".join(
-        "<tr>" + "".join(f"<td>{escape(_word(row[name]))}</td>" for name in names) + "</tr>" for row in table
-    )
-    body = f"<table><thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table>" if table else ""
-    before = "\n".join(f"<p>{escape(line)}</p>" for line in head(found))
-    after = "\n".join(f"<p>{escape(line)}</p>" for line in foot(found, len(table)))
-    content = ("<h1>Cost per token</h1>", before, body or f"<p>{escape(nothing(found))}</p>", after)
-    return frame.alone(title="Cost per token", main="\n".join(content))
+    shown = [{name: _word(row[name]) for name in table[0]} for row in table]
+    before = head(found) + ([] if table else [nothing(found)])
+    return frame.answer("Cost per token", [("Cost per token", before, shown, foot(found, len(table)))])
 
 
 def _word(value: object) -> str:

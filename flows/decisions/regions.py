@@ -38,6 +38,10 @@ order by region_id nulls last
 """
 
 
+SHOWN = ("core", "ref", "meta", "int")
+"""Schemas of the published file that decisions read."""
+
+
 class LeftOut(NamedTuple):
     """Current prices of one region that is not allowed; `region_id` is None for those that state none."""
 
@@ -55,7 +59,7 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
     with duckdb.connect() as con:
         con.execute(f"attach {quote(str(file))} as published (read_only)")
         _check(con, regions)
-        for schema in ("core", "meta", "int", "mart"):
+        for schema in (*SHOWN, "mart"):
             con.execute(f"create schema {schema}")
         again = made_again()
         there = con.execute(
@@ -63,7 +67,7 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
             "select schema_name, view_name from duckdb_views() where database_name = 'published' and not internal"
         ).fetchall()
         for schema, name in there:
-            if (schema, name) != ("int", CUT) and not (schema == "int" and name in again) and schema != "mart":
+            if (schema, name) != ("int", CUT) and not (schema == "int" and name in again) and schema in SHOWN:
                 con.execute(f"create view {schema}.{name} as from published.{schema}.{name}")
         con.execute(
             f"create table int.{CUT} as from published.int.{CUT} where list_contains($regions, region_id)",

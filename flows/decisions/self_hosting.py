@@ -9,21 +9,20 @@ machines are paid whole, all month, so that each further one opens a gap in whic
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from flows.decisions import break_even_evidence as evidence
 from flows.decisions import break_even_sides, cost_added
 from flows.decisions import regions as allowed
-from flows.decisions.break_even_page import MOST_LINES, Section
+from flows.decisions.break_even_page import MAX_LINES, Section
 from flows.decisions.break_even_sums import Sums, Use, in_memory
 from flows.shared import user_file
 from warehouse.errors import ChipledgerError
 from warehouse.reference import models
-from warehouse.reference.fact_csv import Row, rows
+from warehouse.reference.table import Model, Rule, fields_of
 
-RULES = "docs/deciding.md"
 SAME_RATIO = 0.01
 """How far the ratio of input to output of a run may be from the traffic's, as a share of it."""
 
@@ -41,45 +40,20 @@ class Hosted:
     url: str
 
 
+HOSTED = Model(
+    key="provider",
+    fields=fields_of(Hosted),
+    help="docs/deciding.md",
+    may_be_zero=("input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million"),
+    rules=(Rule("url", "not an address such as https://example.com/pricing", "regexp_like(url, '^https?://')"),),
+    unique=("provider", "model", "as_of"),
+    repeated="a second price of the same model, provider and day",
+)
+
+
 def read_hosted(file: Path) -> list[Hosted]:
     """Return the prices of a CSV. Raises ChipledgerError, naming line, field and value, where one is not usable."""
-    try:
-        lines = list(rows(user_file.table(file), tuple(Hosted.__dataclass_fields__), key="provider", rules=RULES))
-    except UnicodeDecodeError as error:
-        raise ChipledgerError("is not UTF-8", source=file.name, hint="Save it as CSV in UTF-8") from error
-    seen: set[tuple[str, str, date]] = set()
-    found = []
-    for row in lines:
-        url = row.text("url")
-        if not url.startswith(("https://", "http://")):
-            raise row.error("url", "not an address such as https://example.com/pricing")
-        one = Hosted(
-            provider=row.text("provider"),
-            model=row.text("model"),
-            input_usd_per_million=_amount(row, "input_usd_per_million"),
-            output_usd_per_million=_amount(row, "output_usd_per_million"),
-            cached_input_usd_per_million=_amount(row, "cached_input_usd_per_million")
-            if row.cells["cached_input_usd_per_million"].strip()
-            else None,
-            as_of=row.day("as_of"),
-            url=url,
-        )
-        key = one.provider, one.model, one.as_of
-        if key in seen:
-            raise row.error("as_of", "a second price of the same model, provider and day")
-        seen.add(key)
-        found.append(one)
-    return found
-
-
-def _amount(row: Row, field: str) -> Decimal:
-    try:
-        amount = Decimal(row.text(field))
-    except InvalidOperation:
-        raise row.error(field, "not a number such as 0.60") from None
-    if not amount.is_finite() or amount < 0:
-        raise row.error(field, "not an amount of 0 or more")
-    return amount
+    return [Hosted(**row) for row in HOSTED.read(user_file.table(file))]
 
 
 def compare(
@@ -219,7 +193,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
         ),
         *(_bedrock_lines(found["bedrock"]) if "bedrock" in found else []),
         *(f"unknown: {reason}" for reason in found["unknown"]),
-        *(f"left out: {reason}" for reason in found["left_out"][:MOST_LINES]),
+        *(f"left out: {reason}" for reason in found["left_out"][:MAX_LINES]),
     ]
     table = [
         {
@@ -259,7 +233,7 @@ def _bedrock_lines(listed: Mapping[str, Any]) -> list[str]:
         f"Amazon Bedrock: {listed['hosted']} models of {listed['file']}, version {listed['version']}, published "
         f"{listed['published_at']:%Y-%m-%d}, SHA-256 {listed['document_sha256']}.",
         *([f"Products of it left out: {counted}."] if counted else []),
-        *(f"left out of it: {model}" for model in listed["models_left_out"][:MOST_LINES]),
+        *(f"left out of it: {model}" for model in listed["models_left_out"][:MAX_LINES]),
     ]
 
 

@@ -98,7 +98,9 @@ def alerts(settings: Settings) -> list[Row]:
     except SettingsError as error:
         return [fail("alerts", str(error), "docs/mail.md#alerts")]
     if not names and not chosen.to:
-        return [ok("alerts", "nobody is told", f"Addresses stand in {CHAT_ADDRESSES} and alerts.to: docs/mail.md#alerts")]
+        return [
+            ok("alerts", "nobody is told", f"Addresses stand in {CHAT_ADDRESSES} and alerts.to: docs/mail.md#alerts")
+        ]
     services = sorted(name.partition(":")[0] for name in names)
     return [
         ok("alerts", ", ".join([*services, *(["mail"] * len(chosen.to))]), "`chipledger alert --dry-run` shows them")

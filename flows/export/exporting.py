@@ -21,18 +21,20 @@ PRIVATE = "private"
 """The folder for what is private, beside the marts."""
 
 FOCUS = (
-    'from int.focus_sku_price order by "ServiceProviderName", "SkuPriceId", "PricingRegionId", "AvailabilityZone", '
+    'from focus.sku_price order by "ServiceProviderName", "SkuPriceId", "PricingRegionId", "AvailabilityZone", '
     '"SkuPriceEffectiveStart", "ChargeCategory", "PricingCurrency"'
 )
 MARTS = (
-    "select case when schema_name = 'int' then 'int.' else '' end || name as name, schema_name || '.' || name as made, "
+    "select case when schema_name = 'mart' then '' else schema_name || '.' end || name as name, "
+    "schema_name || '.' || name as made, "
     "schema_name = 'mart' as is_public from ("
     "select schema_name, table_name as name, comment from duckdb_tables() where database_name = current_database() "
     "union all "
     "select schema_name, view_name, comment from duckdb_views() where database_name = current_database()) "
-    "where schema_name in ('int', 'mart') and not starts_with(coalesce(comment, ''), 'Deprecated') order by all"
+    "where schema_name in ('int', 'mart', 'focus', 'ref') and not starts_with(coalesce(comment, ''), 'Deprecated') "
+    "order by all"
 )
-"""Tables that can be exported, by the name that a user gives: the public ones by their own, others as int.<name>."""
+"""Tables that can be exported, by the name that a user enters: the public ones by their own, others with schema."""
 PRIVATE_TABLES = "select table_name from duckdb_tables() where schema_name = 'main' order by 1"
 
 
@@ -86,7 +88,7 @@ def marts(
 
 
 def focus(file: Path, target: Path, *, force: bool = False) -> list[Written]:
-    """Write int.focus_sku_price as CSV: FOCUS SkuPrice as of the 1.5 draft, our own columns beginning with x_."""
+    """Write focus.sku_price as CSV: FOCUS SkuPrice as of the 1.5 draft, our own columns beginning with x_."""
     with reading(file) as con:
         n_rows = tabular.put(target, lambda part: tabular.save_csv(con, FOCUS, part), force=force)
     return [Written(target, n_rows, {})]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from flows.config.settings import MailSettings, Settings
 from flows.mail import sending
 from reports.weekly import pages
-from reports.weekly.calendar import Week
+from reports.weekly.calendar import FOLDER, Week
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -147,5 +147,5 @@ def with_fleet(settings: Settings, found: "WeekFacts") -> "WeekFacts":
 def _written(settings: Settings, written: Told, chosen: MailSettings, *, draw: bool = True) -> "Letter":
     from reports.weekly import mail as letters
 
-    url = f"{chosen.site_url}/{pages.FOLDER}/{written.page.name}" if chosen.site_url else ""
+    url = f"{chosen.site_url}/{FOLDER}/{written.page.name}" if chosen.site_url else ""
     return letters.letter(with_fleet(settings, written.found), page_url=url, draw=draw)

@@ -4,15 +4,15 @@ What is empty is not given. Every refusal names file, entry, field and value; th
 be told where the values must not be.
 """
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
+from flows.shared.user_file import Given
 from warehouse.errors import ChipledgerError
-from warehouse.schema.columns import HOURS_PER_YEAR, PAYMENT_MODELS
+from warehouse.reference.table import Model, lines
+from warehouse.schema.vocabulary import HOURS_PER_YEAR, PAYMENT_MODELS
 
 NONE = "none"
 """What a cell says where an offer must have nothing of the kind."""
@@ -108,32 +108,9 @@ class Entry:
 
 def csv_entries(file: str, body: bytes, *, columns: Sequence[str], required: Sequence[str]) -> list[Entry]:
     """Return the lines of a CSV with a header. Raises ChipledgerError where it is none, or a column is unknown."""
-
-    def refusal(line: int, field: str, message: str, value: object = "", hint: str = "") -> ChipledgerError:
-        return ChipledgerError(f"line {line}: {message}", source=file, field=field, value=value, hint=hint)
-
-    try:
-        reader = csv.DictReader(io.StringIO(body.decode("utf-8-sig"), newline=""), strict=True)
-        header = [name.strip() for name in reader.fieldnames or ()]
-    except UnicodeDecodeError as error:
-        raise refusal(1, "file", "not UTF-8 text", hint="Save it as UTF-8") from error
-    except csv.Error as error:
-        raise refusal(1, "header", f"not CSV: {error}") from error
-    strange = [name for name in header if name not in columns]
-    missing = [name for name in required if name not in header]
-    if strange or missing or len({*header}) < len(header):
-        what = "a column stands twice" if not strange + missing else "columns unknown or absent"
-        raise refusal(1, "header", what, ", ".join(strange or missing or header), f"Known: {', '.join(columns)}")
-    reader.fieldnames = header
-    entries = []
-    try:
-        for cells in reader:
-            if None in cells or None in cells.values():
-                raise refusal(reader.line_num, "line", "more or fewer cells than columns")
-            entries.append(Entry(file, f"line {reader.line_num}", dict(cells)))
-    except csv.Error as error:
-        raise refusal(reader.line_num, "line", f"not CSV: {error}") from error
-    return entries
+    fields = dict.fromkeys(columns, str | None)
+    model = Model(key="line", fields=fields, help="docs/fleet.md", exact=False, closed=True, required=required)
+    return [Entry(file, f"line {line.number}", line.cells) for line in lines(Given(file, body), model)]
 
 
 def _plain(word: str) -> str:

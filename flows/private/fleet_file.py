@@ -7,7 +7,7 @@ from decimal import Decimal
 from flows.private.entry import NONE, Entry, csv_entries
 from flows.private.names import Names, Thing
 from warehouse.errors import ChipledgerError
-from warehouse.schema.columns import OFFERING_CLASSES, PURCHASE_OPTIONS
+from warehouse.schema.vocabulary import OFFERING_CLASSES, PURCHASE_OPTIONS
 
 REQUIRED = ("provider", "offer", "region", "option", "nodes")
 BILLED = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost", "billed_currency", "billed_hours")

@@ -15,7 +15,7 @@ from flows.private.entry import Entry, csv_entries
 from flows.private.names import Names, Thing
 from warehouse.errors import ChipledgerError
 from warehouse.reference import instance_types
-from warehouse.schema.columns import PURCHASE_OPTIONS
+from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 DISCOUNT, RATE = "discount", "rate"
 SERVICES = ("EC2", "SageMaker")

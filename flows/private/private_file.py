@@ -28,9 +28,8 @@ from warehouse.landing.folder import Landing
 from warehouse.log.db import insert_rows, quote
 from warehouse.log.events import naive
 from warehouse.publish.published_file import make_whole
-from warehouse.schema.columns import COLUMNS
+from warehouse.schema.columns import private_columns
 from warehouse.schema.dictionary import dictionary_of, write_dictionary
-from warehouse.schema.private_columns import PRIVATE_COLUMNS
 
 LOG = logging.getLogger(__name__)
 
@@ -158,7 +157,7 @@ def _attach(con: duckdb.DuckDBPyConnection, published: Path) -> None:
 
 def _make(con: duckdb.DuckDBPyConnection, what: str, columns: Sequence[str], rows: Sequence[Rule | Line]) -> None:
     """Make a table of what was read; its types are those of the columns that it becomes."""
-    known = COLUMNS | PRIVATE_COLUMNS
+    known = private_columns()
     con.execute(f"create {what} ({', '.join(f'{name} {known[name].type}' for name in columns)})")
     insert_rows(con, what.split()[-1], [tuple(getattr(row, name) for name in columns) for row in rows])
 
@@ -186,9 +185,7 @@ def _describe(con: duckdb.DuckDBPyConnection) -> None:
         "where database_name = current_database() and schema_name = 'main' order by table_name, column_index"
     ).fetchall()
     rows = tables.READ | {table.name: table.row for table in tables.TABLES}
-    comments, dictionary = dictionary_of(
-        made, {f"main.{name}": row for name, row in rows.items()}, COLUMNS | PRIVATE_COLUMNS
-    )
+    comments, dictionary = dictionary_of(made, {f"main.{name}": row for name, row in rows.items()}, private_columns())
     write_dictionary(con, "main", comments, dictionary)
 
 

@@ -12,7 +12,7 @@ from flows.read_api import query_process
 from warehouse.errors import ChipledgerError
 from warehouse.reference import accelerators
 from warehouse.reference.accelerators import Chip
-from warehouse.schema.columns import PURCHASE_OPTIONS
+from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 NEAR = 5
 """Names that a hint offers."""
@@ -98,7 +98,7 @@ class Cheapest(Input):
 class CostPerToken(Input):
     """Arguments of cost_per_token."""
 
-    model: Name = Field(description="A model, such as llama-2-70b; the table core.model has them")
+    model: Name = Field(description="A model, such as llama-2-70b; the table ref.model has them")
     task: Literal["serving", "training"] = "serving"
     chip: Name | None = Field(None, description="Only this chip")
     purchase_option: Option | None = None

@@ -50,9 +50,10 @@ TABLES = (
     "where database_name = current_database() union all "
     "select schema_name, view_name, comment, null from duckdb_views() where not internal union all "
     "select schema_name, function_name, comment, parameters from duckdb_functions() "
-    "where function_type = 'table_macro' and not internal) where schema_name in ('core', 'int', 'mart') "
+    "where function_type = 'table_macro' and not internal) "
+    "where schema_name in ('core', 'ref', 'focus', 'int', 'mart') "
     f"and not starts_with(coalesce(\"row\", ''), '{DEPRECATED}') "
-    "order by array_position(['mart', 'int', 'core'], schema_name), name"
+    "order by array_position(['mart', 'int', 'ref', 'focus', 'core'], schema_name), name"
 )
 """The tables, views and table macros, the last with their parameters."""
 

@@ -45,12 +45,12 @@ _LIST = (
     "left join meta.model as m on t.schema_name = 'mart' and m.name = 'mart.' || t.name "
     "where list_contains([{}], t.schema_name) "
     f"and not starts_with(coalesce(t.comment, ''), '{DEPRECATED}') "
-    "order by array_position(['mart', '" + PRIVATE + "', 'int', 'core'], t.schema_name), t.parameters is not null, "
-    "m.rowid nulls last, t.name"
+    "order by array_position(['mart', '" + PRIVATE + "', 'int', 'ref', 'focus', 'core'], t.schema_name), "
+    "t.parameters is not null, m.rowid nulls last, t.name"
 )
 TABLES = _LIST.format(f"'mart', '{PRIVATE}'")
 """The question behind `query --list`: the public tables and macros, and those of the private file."""
-EVERY_TABLE = _LIST.format(f"'mart', '{PRIVATE}', 'int', 'core'")
+EVERY_TABLE = _LIST.format(f"'mart', '{PRIVATE}', 'int', 'ref', 'focus', 'core'")
 """The question behind `query --list --all`."""
 
 

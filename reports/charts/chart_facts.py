@@ -14,7 +14,7 @@ from reports.queries import SQL
 
 YEAR = timedelta(days=365)
 SPARK = timedelta(days=90)
-MOST_SERIES = 4
+MAX_SERIES = 4
 """Charts of a week: of the chips and options of which most moved."""
 KEY = ("accelerator_name", "purchase_option")
 

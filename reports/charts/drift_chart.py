@@ -13,9 +13,9 @@ from reports import wording
 from reports.charts import style
 from reports.charts.style import FALL, INK, QUIET, RISE, Drawing, Label
 
-MOST_NAME = 16
-MOST_LABELS = 7
-LEAST_DRIFT = 0.0005
+MAX_NAME = 16
+MAX_LABELS = 7
+MIN_DRIFT = 0.0005
 RECENT_DAYS = 8
 
 Row = Mapping[str, Any]
@@ -36,26 +36,27 @@ def draw(index: pl.DataFrame, *, chip: str, purchase_option: str, since: datetim
     y = style.value_axis(shape, "100 on each chain's first day here", form="d")
     canvas = style.Canvas()
     points: list[Row] = []
-    ordered = sorted(chains, key=lambda chain: (chain[0] is None, abs(_drift(chain[1])) >= LEAST_DRIFT))
+    ordered = sorted(chains, key=lambda chain: (chain[0] is None, abs(_drift(chain[1])) >= MIN_DRIFT))
     for number, (provider, rows) in enumerate(ordered):
-        look = {"ink": _ink(provider, rows), "width": 3 if provider is None else 1.4, "shade": 0.9}
+        style_of = {"ink": _ink(provider, rows), "width": 3 if provider is None else 1.4, "shade": 0.9}
         points += [
-            {"piece": f"{number:03}", "x": _days(day), "y": round(value, 3), **look} for day, value in _corners(rows)
+            {"piece": f"{number:03}", "x": _days(day), "y": round(value, 3), **style_of}
+            for day, value in _corners(rows)
         ]
     labels = [
         Label(text=_words(provider, rows), value=rows[-1][1], ink=_ink(provider, rows), is_bold=provider is None)
         for provider, rows in sorted(chains, key=lambda chain: (chain[0] is not None, -abs(_drift(chain[1]))))
-        if (until.date() - rows[-1][0]).days < RECENT_DAYS and (provider is None or abs(_drift(rows)) >= LEAST_DRIFT)
+        if (until.date() - rows[-1][0]).days < RECENT_DAYS and (provider is None or abs(_drift(rows)) >= MIN_DRIFT)
     ]
     option = wording.option(purchase_option)
     whole = [rows for provider, rows in chains if provider is None]
-    told = wording.moved(_drift(whole[-1])) if whole and abs(_drift(whole[-1])) >= LEAST_DRIFT else "unchanged"
+    moved = wording.moved(_drift(whole[-1])) if whole and abs(_drift(whole[-1])) >= MIN_DRIFT else "unchanged"
     begun = wording.day(datetime.combine(whole[-1][0][0], datetime.min.time())) if whole else ""
     n = wording.count(len({provider for provider, _ in chains if provider}), "provider")
     return canvas.drawn(
         canvas.lines(points, x, y, steps=True),
-        *canvas.labels(labels[:MOST_LABELS], shape),
-        finding=f"{chip} {option}, like for like: {told}{f' since {begun}' if begun else ''}, {n}.",
+        *canvas.labels(labels[:MAX_LABELS], shape),
+        finding=f"{chip} {option}, like for like: {moved}{f' since {begun}' if begun else ''}, {n}.",
         scope="Drift index of offers that were there on both days, each provider with equal weight; grey where nothing "
         "moved. A line that stops is a chain that broke.",
     )
@@ -85,9 +86,9 @@ def _ink(provider: str | None, rows: Sequence[tuple[date, float]]) -> str:
     if provider is None:
         return INK
     drift = _drift(rows)
-    return QUIET if abs(drift) < LEAST_DRIFT else FALL if drift < 0 else RISE
+    return QUIET if abs(drift) < MIN_DRIFT else FALL if drift < 0 else RISE
 
 
 def _words(provider: str | None, rows: Sequence[tuple[date, float]]) -> str:
-    name = "all" if provider is None else wording.short(provider, most=MOST_NAME)
+    name = "all" if provider is None else wording.short(provider, most=MAX_NAME)
     return f"{name} {wording.percent(_drift(rows))}"

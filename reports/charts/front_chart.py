@@ -8,11 +8,13 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from html import escape
 from math import floor, log10
 
-from reports.pages import front_words
+from markupsafe import Markup
+
+from reports import wording
 from reports.queries import Row
+from reports.templating import render
 
 PRICE = "price_per_accelerator_hour_usd"
 ORDER = ("AWS", "median", "lowest")
@@ -63,21 +65,22 @@ def read(rows: Sequence[Row]) -> dict[str, Spans]:
     return {name: found[name] for name in ORDER if name in found}
 
 
-def figure(rows: Sequence[Row], chip: str, until: datetime) -> str:
+def figure(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
     """Return the figure with its finding, one drawing for a desk and one for a phone; empty where nothing is known."""
     lines = read(rows)
     if not lines:
-        return ""
-    return (
-        f'<figure class="lines"><figcaption><h2 id="lines">{escape(finding(lines, chip))}</h2>'
-        f'<p class="sub">{escape(scope(lines))}</p></figcaption>\n'
-        f"{draw(lines, DESK, until, chip, 'desk')}\n{draw(lines, PHONE, until, chip, 'phone')}</figure>"
+        return Markup()
+    return render(
+        "front_chart.html.j2",
+        finding=finding(lines, chip),
+        scope=scope(lines),
+        drawings=[draw(lines, size, until, chip, kind) for size, kind in ((DESK, "desk"), (PHONE, "phone"))],
     )
 
 
 def finding(lines: Mapping[str, Spans], chip: str) -> str:
     """Return what the chart says in a sentence: AWS's last step, and which way the others went in a year."""
-    told = []
+    parts = []
     if spans := lines.get("AWS"):
         moves = [(a, b) for a, b in itertools.pairwise(spans) if a[2] != b[2]]
         years = max(1, round((spans[-1][1] - spans[0][0]).days / 365))
@@ -85,12 +88,12 @@ def finding(lines: Mapping[str, Spans], chip: str) -> str:
             before, after = moves[-1]
             way = "fell" if after[2] < before[2] else "rose"
             only = "its only move" if len(moves) == 1 else f"the last of {len(moves)} moves"
-            told.append(f"AWS {way} {front_words.percent(after[2] / before[2] - 1)}, {only} in {years} years")
+            parts.append(f"AWS {way} {wording.share(after[2] / before[2] - 1)}, {only} in {years} years")
         else:
-            told.append(f"AWS has not moved since {front_words.date(spans[0][0])}")
-    if told_of := _since(lines.get("lowest")):
-        told.append(f"the lowest elsewhere {told_of}")
-    return f"{chip}: {'; '.join(told) or 'prices on demand'}"
+            parts.append(f"AWS has not moved since {wording.date(spans[0][0])}")
+    if since := _since(lines.get("lowest")):
+        parts.append(f"the lowest elsewhere {since}")
+    return f"{chip}: {'; '.join(parts) or 'prices on demand'}"
 
 
 def _since(spans: Spans | None) -> str:
@@ -103,25 +106,23 @@ def _since(spans: Spans | None) -> str:
     begin, _, price = spans[first]
     if (end - begin).days < 28 or not price:
         return ""
-    when = "in a year" if (end - begin).days >= 365 else f"since {front_words.MONTHS[begin.month - 1]} {begin.year}"
+    when = "in a year" if (end - begin).days >= 365 else f"since {wording.MONTHS[begin.month - 1]} {begin.year}"
     change = last / price - 1
     return (
         f"is unchanged {when}"
         if abs(change) < 0.005
-        else (f"{'fell' if change < 0 else 'rose'} {front_words.percent(change)} {when}")
+        else (f"{'fell' if change < 0 else 'rose'} {wording.share(change)} {when}")
     )
 
 
 def scope(lines: Mapping[str, Spans]) -> str:
     """Return unit, first date and what lines and gaps are."""
     first = min(spans[0][0] for spans in lines.values())
-    return (
-        f"USD per chip-hour on demand since {front_words.date(first)}; median and lowest of others; gaps: not observed."
-    )
+    return f"USD per chip-hour on demand since {wording.date(first)}; median and lowest of others; gaps: not observed."
 
 
-def draw(lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, kind: str) -> str:
-    """Return one drawing."""
+def draw(lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, kind: str) -> Mapping[str, object]:
+    """Return what one drawing is made of."""
     since = min(spans[0][0] for spans in lines.values())
     total = (until - since).total_seconds() or 1.0
     high = max(price for spans in lines.values() for *_, price in spans)
@@ -135,21 +136,18 @@ def draw(lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, kin
     def y(price: float) -> float:
         return round(size.floor - (size.floor - size.top) * price / top, 1)
 
-    grid = [n * step for n in range(int(top / step) + 1)]
-    parts = [
-        f'<path class="grid" d="{"".join(f"M{size.left} {y(value)}H{size.end}" for value in grid)}"/>',
-        *(f'<text x="{size.left - 6}" y="{y(value) + 4}" class="end">{value:g}</text>' for value in grid),
-        *_years(since, until, x, size),
-    ]
-    for name in reversed(list(lines)):
-        parts.append(f'<path class="line {name.lower()}" d="{_path(lines[name], x, y)}"/>')
-    parts += _event(lines.get("AWS"), x, y, size)
-    parts += _labels(lines, y, size, until)
-    words = "; ".join(f"{NAMES[name]} {spans[0][2]:.2f} to {spans[-1][2]:.2f}" for name, spans in lines.items())
-    return (
-        f'<svg class="lines {kind}" role="img" viewBox="0 0 {size.width} {size.height}" '
-        f'aria-label="{escape(f"{chip}, USD per chip-hour: {words}")}">{"".join(parts)}</svg>'
-    )
+    ends = "; ".join(f"{NAMES[name]} {spans[0][2]:.2f} to {spans[-1][2]:.2f}" for name, spans in lines.items())
+    return {
+        "kind": kind,
+        "size": size,
+        "label": f"{chip}, USD per chip-hour: {ends}",
+        "grid": [(f"{n * step:g}", y(n * step)) for n in range(int(top / step) + 1)],
+        # Times are naive and UTC, as all times of the file.
+        "years": [(x(datetime(year, 1, 1)), year) for year in range(since.year + 1, until.year + 1)],  # noqa: DTZ001
+        "lines": [(name.lower(), _path(lines[name], x, y)) for name in reversed(list(lines))],
+        "event": _event(lines.get("AWS"), x, y, size),
+        "labels": _labels(lines, y, until),
+    }
 
 
 def _path(spans: Spans, x, y) -> str:  # type: ignore[no-untyped-def]
@@ -162,47 +160,30 @@ def _path(spans: Spans, x, y) -> str:  # type: ignore[no-untyped-def]
     return "".join(made)
 
 
-def _years(since: datetime, until: datetime, x, size: Size) -> list[str]:  # type: ignore[no-untyped-def]
-    made = []
-    for year in range(since.year + 1, until.year + 1):
-        at = x(datetime(year, 1, 1))  # noqa: DTZ001 (as all times of the file)
-        made.append(f'<path class="tick" d="M{at} {size.floor}v5"/>')
-        made.append(f'<text x="{at}" y="{size.height - 5}" class="mid">{year}</text>')
-    return made
-
-
-def _event(spans: Spans | None, x, y, size: Size) -> list[str]:  # type: ignore[no-untyped-def]
-    """Return AWS's last move, marked and dated."""
-    moves = [(a, b) for a, b in zip(spans or (), (spans or ())[1:], strict=False) if a[2] != b[2]]
+def _event(spans: Spans | None, x, y, size: Size) -> tuple[float, float, float, float, str, str] | None:  # type: ignore[no-untyped-def]
+    """Return AWS's last move, marked and dated: its point, where its text begins or ends, and the text."""
+    moves = [(a, b) for a, b in itertools.pairwise(spans or ()) if a[2] != b[2]]
     if not moves:
-        return []
+        return None
     before, after = moves[-1]
     at, height = x(after[0]), y(after[2])
     sign = "\N{MINUS SIGN}" if after[2] < before[2] else "+"
-    words = f"{sign}{front_words.percent(after[2] / before[2] - 1)} by {front_words.date(after[0])}"
-    left = at > size.left + (size.end - size.left) * 0.55
-    place = (
-        f'x="{at - 8}" y="{(height + y(before[2])) / 2 + 4:.1f}" class="event end"'
-        if left
-        else (f'x="{at + 8}" y="{(height + y(before[2])) / 2 + 4:.1f}" class="event"')
-    )
-    return [f'<circle cx="{at}" cy="{height}" r="3.5"/>', f"<text {place}>{escape(words)}</text>"]
+    text = f"{sign}{wording.share(after[2] / before[2] - 1)} by {wording.date(after[0])}"
+    is_left = at > size.left + (size.end - size.left) * 0.55
+    middle = round((height + y(before[2])) / 2 + 4, 1)
+    return at, height, at - 8 if is_left else at + 8, middle, "event end" if is_left else "event", text
 
 
-def _labels(lines: Mapping[str, Spans], y, size: Size, until: datetime) -> list[str]:  # type: ignore[no-untyped-def]
+def _labels(lines: Mapping[str, Spans], y, until: datetime) -> list[tuple[str, str, str]]:  # type: ignore[no-untyped-def]
     """Return the names at the ends of the lines, pushed apart; one that ended before says when."""
     placed = sorted((y(spans[-1][2]), name) for name, spans in lines.items())
-    heights: list[float] = []
-    for height, _ in placed:
-        heights.append(max(height, heights[-1] + APART) if heights else height)
-    made = []
-    for (_, name), height in zip(placed, heights, strict=True):
+    made: list[tuple[str, str, str]] = []
+    last = float("-inf")
+    for height, name in placed:
+        last = max(height, last + APART)
         _, end, price = lines[name][-1]
-        dated = "" if (until - end).days < 8 else f", {front_words.MONTHS[end.month - 1]} {end.year}"
-        made.append(
-            f'<text x="{size.end + 7}" y="{height + 4:.1f}" class="name {name.lower()}">'
-            f"{escape(NAMES[name])} {price:.2f}{dated}</text>"
-        )
+        dated = "" if (until - end).days < 8 else f", {wording.MONTHS[end.month - 1]} {end.year}"
+        made.append((f"{last + 4:.1f}", name.lower(), f"{NAMES[name]} {price:.2f}{dated}"))
     return made
 
 

@@ -14,13 +14,13 @@ from reports import wording
 from reports.charts import style
 from reports.charts.style import INK, LINE, QUIET, Drawing, Label
 
-MOST_CHARTS = 4
-MOST_NAME = 14
+MAX_CHARTS = 4
+MAX_NAME = 14
 
 Row = Mapping[str, Any]
 
 
-def drawings(points: pl.DataFrame, *, purchase_option: str, most: int = MOST_CHARTS) -> list[Drawing]:
+def drawings(points: pl.DataFrame, *, purchase_option: str, most: int = MAX_CHARTS) -> list[Drawing]:
     """Return the charts of a frame of reports/sql/chart_frontier.sql: of each model the best covered operating point,
     the best covered models first.
     """
@@ -91,7 +91,7 @@ def _by_chip(best: pl.DataFrame) -> dict[str, list[Row]]:
 
 def _words(rows: Sequence[Row]) -> str:
     """Return what stands at a chip's line: its name, and the last speed that it reaches."""
-    return f"{wording.short(rows[-1]['accelerator_name'], most=MOST_NAME)} to {rows[-1]['interactivity']:g}"
+    return f"{wording.short(rows[-1]['accelerator_name'], most=MAX_NAME)} to {rows[-1]['interactivity']:g}"
 
 
 def _point(row: Row, ink: str) -> Row:
@@ -103,8 +103,8 @@ def _lines(best: pl.DataFrame) -> list[Row]:
 
 
 def _line(rows: pl.DataFrame, name: str, ink: str, width: float) -> list[Row]:
-    look = {"piece": name, "width": width, "shade": 0.7 if ink == QUIET else 0.9}
-    return [{**_point(row, ink), **look} for row in rows.iter_rows(named=True)]
+    style_of = {"piece": name, "width": width, "shade": 0.7 if ink == QUIET else 0.9}
+    return [{**_point(row, ink), **style_of} for row in rows.iter_rows(named=True)]
 
 
 def _unreached(canvas: style.Canvas, fastest: float, last: float, room: float, x: alt.X) -> list[alt.Chart]:

@@ -18,15 +18,15 @@ from reports import wording
 from reports.charts import style
 from reports.charts.style import FALL, INK, LINE, QUIET, RISE, Drawing, Label
 
-MOST_LABELS = 8
-MOST_NAME = 15
-MOST_EVENTS = 3
+MAX_LABELS = 8
+MAX_NAME = 15
+MAX_EVENTS = 3
 """Older events with words; the lines step at the others."""
 RECENT_DAYS = 2
 """A line that ended longer before the chart does has no words beside it: its price is not known any more."""
-MOST_AGE_DAYS = 30
-"""What was the cheapest seen longer ago is told only where there is nothing else to tell."""
-LEAST_SPAN = timedelta(days=90)
+MAX_AGE_DAYS = 30
+"""What was the cheapest seen longer ago is shown only where there is nothing else."""
+MIN_SPAN = timedelta(days=90)
 """A chart begins with the first price that is known, but shows so much time at least."""
 AWS = "AWS"
 
@@ -81,22 +81,22 @@ def events(prices: pl.DataFrame, *, least: float = 0.05) -> list[Event]:
 
 
 def cheapest(lines: Sequence[Line]) -> list[tuple[datetime, datetime, float, str]]:
-    """Return the cheapest price seen over all lines, span by span, with who asked it.
+    """Return the cheapest price seen over all lines, span by span, with who offered it.
 
     Where the price of one provider alone was known, nothing was cheapest, and there is no span.
     """
     bounds = sorted({moment for line in lines for span in line.spans for moment in span[:2]})
     found: list[tuple[datetime, datetime, float, str]] = []
     for begin, end in pairwise(bounds):
-        asked = [
+        offered = [
             (price, line.provider)
             for line in lines
             for first, last, price in line.spans
             if first <= begin and last >= end
         ]
-        if len({provider for _, provider in asked}) < 2:
+        if len({provider for _, provider in offered}) < 2:
             continue
-        price, provider = min(asked)
+        price, provider = min(offered)
         if found and found[-1][1] == begin and found[-1][2:] == (price, provider):
             found[-1] = (found[-1][0], end, price, provider)
         else:
@@ -121,7 +121,7 @@ def draw(
     known = read(prices)
     if not known:
         return None
-    since = max(since, min(min(line.spans[0][0] for line in known), until - LEAST_SPAN))
+    since = max(since, min(min(line.spans[0][0] for line in known), until - MIN_SPAN))
     least = cheapest(known)
     values = [price for line in known for *_, price in line.spans]
     shape = style.scale([*values, *(price for event in moved for price in (event.before, event.after))])
@@ -144,12 +144,12 @@ def draw(
 
 def finding(chip: str, option: str, moved: Sequence[Event]) -> str:
     """Return what a chart says in a sentence: who moved by how much to what, or that nobody did."""
-    told = [f"{_said(event, moved)} {wording.moved(event.ratio)} to {event.after:.2f}" for event in moved[:2]]
+    shown_moves = [f"{_owner(event, moved)} {wording.moved(event.ratio)} to {event.after:.2f}" for event in moved[:2]]
     if len(moved) > 2:
-        told.append(wording.count(len(moved) - 2, "other move"))
-    if not told:
-        told.append("no move of a list price is known")
-    return f"{chip} {option}: {'; '.join(told)}."
+        shown_moves.append(wording.count(len(moved) - 2, "other move"))
+    if not shown_moves:
+        shown_moves.append("no move of a list price is known")
+    return f"{chip} {option}: {'; '.join(shown_moves)}."
 
 
 def _scope(known: Sequence[Line], since: datetime, until: datetime, n_left: int) -> str:
@@ -163,11 +163,11 @@ def _scope(known: Sequence[Line], since: datetime, until: datetime, n_left: int)
 
 def _name(provider: str, tier: str | None) -> str:
     """Return a provider with its tier, where that is a word of one of its price lists."""
-    words = f"{provider} {tier}" if tier and "_" not in tier and len(tier) <= MOST_NAME else provider
+    words = f"{provider} {tier}" if tier and "_" not in tier and len(tier) <= MAX_NAME else provider
     return wording.short(words, most=26)
 
 
-def _said(event: Event, moved: Sequence[Event]) -> str:
+def _owner(event: Event, moved: Sequence[Event]) -> str:
     """Return whose a move is: the provider, with its tier where several of its own moved."""
     is_alone = sum(other.provider == event.provider for other in moved) == 1
     return wording.short(event.provider, most=26) if is_alone else _name(event.provider, event.tier)
@@ -193,21 +193,21 @@ def _points(
     ranked = sorted(known, key=lambda line: (_ink(line, moved) != QUIET, line.provider, line.tier or ""))
     for number, line in enumerate(ranked):
         ink = _ink(line, moved)
-        look = {"ink": ink, "width": {QUIET: 1, INK: 1.5}.get(ink, 2), "shade": 0.5 if ink == QUIET else 1}
-        made += _corners(line.spans, f"{number:03}", look)
+        style_of = {"ink": ink, "width": {QUIET: 1, INK: 1.5}.get(ink, 2), "shade": 0.5 if ink == QUIET else 1}
+        made += _corners(line.spans, f"{number:03}", style_of)
     return made + _corners([span[:3] for span in least], f"{len(ranked):03}", {"ink": INK, "width": 3, "shade": 0.9})
 
 
-def _corners(spans: Sequence[tuple[datetime, datetime, float]], name: str, look: Row) -> list[Row]:
+def _corners(spans: Sequence[tuple[datetime, datetime, float]], name: str, style_of: Row) -> list[Row]:
     made: list[Row] = []
     piece = 0
     for place, (begin, end, price) in enumerate(spans):
         if place and spans[place - 1][1] < begin:
             piece += 1
-        made.append({"piece": f"{name}.{piece}", "x": style.days(begin), "y": round(price, 5), **look})
+        made.append({"piece": f"{name}.{piece}", "x": style.days(begin), "y": round(price, 5), **style_of})
         follows = place + 1 < len(spans) and spans[place + 1][0] <= end
         if not follows:
-            made.append({"piece": f"{name}.{piece}", "x": style.days(end), "y": round(price, 5), **look})
+            made.append({"piece": f"{name}.{piece}", "x": style.days(end), "y": round(price, 5), **style_of})
     return made
 
 
@@ -223,7 +223,7 @@ def _marks(prices: pl.DataFrame, moved: Sequence[Event], since: datetime, until:
     room = (until - since) * 0.38
     for event in events(prices):
         near = any(abs(event.at - other.at) < room for other in shown)
-        if len(shown) - len(moved) < MOST_EVENTS and not near and since + room / 2 < event.at <= until:
+        if len(shown) - len(moved) < MAX_EVENTS and not near and since + room / 2 < event.at <= until:
             shown.append(event)
     return shown
 
@@ -254,12 +254,12 @@ def _events(
                 "side": "left" if event.at > late else "centre",
             }
         )
-    told = [row for row in rows if row["text"]]
+    shown_moves = [row for row in rows if row["text"]]
     base = canvas.layer(rows).encode(x=x, y=y, color=alt.Color("ink:N", scale=None, legend=None))
     return [
         base.mark_rule(strokeWidth=1.4, strokeDash=[2, 2]).encode(y2="top:Q"),
         base.mark_point(filled=True, size=34, opacity=1),
-        *canvas.words(told, x, y),
+        *canvas.words(shown_moves, x, y),
     ]
 
 
@@ -278,7 +278,7 @@ def _labels(
     named = {event.provider for event in moved}
     for event in moved:
         sign = f"{wording.arrow(event.ratio)} {abs(event.ratio):.0%}".replace("%", " %")
-        name = wording.short(_said(event, moved), most=MOST_NAME)
+        name = wording.short(_owner(event, moved), most=MAX_NAME)
         ink = FALL if event.ratio < 0 else RISE
         made.append(Label(text=f"{name} {event.after:.2f} {sign}", value=event.after, ink=ink, is_bold=True))
     if least and is_recent(least[-1][1]):
@@ -288,12 +288,12 @@ def _labels(
     n_left = 0
     for line in sorted(known, key=lambda line: (line.provider != AWS, line.spans[-1][2], line.provider)):
         _, end, last = line.spans[-1]
-        if is_recent(end) and line.provider not in named and len(made) < MOST_LABELS:
-            name = wording.short(line.provider, most=MOST_NAME + 2)
+        if is_recent(end) and line.provider not in named and len(made) < MAX_LABELS:
+            name = wording.short(line.provider, most=MAX_NAME + 2)
             made.append(Label(text=f"{name} {last:.2f}", value=last, ink=INK if line.provider == AWS else QUIET))
             named.add(line.provider)
         elif line.provider == AWS and AWS not in named:
-            dated = f", {wording.day(end)}" if (until - end).days >= MOST_AGE_DAYS else ""
+            dated = f", {wording.day(end)}" if (until - end).days >= MAX_AGE_DAYS else ""
             made.append(Label(text=f"AWS {last:.2f}{dated}", value=last, ink=INK))
             named.add(AWS)
         else:

@@ -9,14 +9,18 @@ from datetime import datetime
 
 import duckdb
 import polars as pl
+from markupsafe import Markup
 
 from reports.charts import chart_facts, sparkline
+from reports.templating import macro
 
-MOST_CHIPS = 4
+MAX_CHIPS = 4
 ON_DEMAND = "on_demand"
 
+grid = macro("chart.html.j2", "grid")
 
-def standing(con: duckdb.DuckDBPyConnection, stand: pl.DataFrame, *, built_at: datetime) -> str:
+
+def standing(con: duckdb.DuckDBPyConnection, stand: pl.DataFrame, *, built_at: datetime) -> Markup:
     """Return charts of the last 12 months on demand, of the first chips of a frame of
     reports/sql/provider_price.sql: of each the form that most sell; forms are never put together.
     """
@@ -39,15 +43,15 @@ def standing(con: duckdb.DuckDBPyConnection, stand: pl.DataFrame, *, built_at: d
                 until=built_at,
             )
         made += [style.figure(drawing)] if drawing else []
-        if len(made) == MOST_CHIPS:
+        if len(made) == MAX_CHIPS:
             break
-    return _grid(made)
+    return grid(made)
 
 
 def _main(stand: pl.DataFrame) -> list[tuple[str, str | None]]:
     """Return each chip with the form that most providers sell; a chip of which one form alone is known with None."""
     sold = stand.filter(pl.col("purchase_option") == ON_DEMAND)
-    chips = sold["accelerator_name"].drop_nulls().unique(maintain_order=True)[: 2 * MOST_CHIPS]
+    chips = sold["accelerator_name"].drop_nulls().unique(maintain_order=True)[: 2 * MAX_CHIPS]
     made: list[tuple[str, str | None]] = []
     for chip in chips:
         forms = sold.filter(pl.col("accelerator_name") == chip, pl.col("form_factor").is_not_null())
@@ -57,11 +61,11 @@ def _main(stand: pl.DataFrame) -> list[tuple[str, str | None]]:
     return made
 
 
-def drifts(con: duckdb.DuckDBPyConnection, chips: Iterable[str], *, built_at: datetime) -> str:
+def drifts(con: duckdb.DuckDBPyConnection, chips: Iterable[str], *, built_at: datetime) -> Markup:
     """Return charts of the drift index of chips on demand, in their order."""
     from reports.charts import drift_chart, style
 
-    wanted = list(dict.fromkeys(chips))[:MOST_CHIPS]
+    wanted = list(dict.fromkeys(chips))[:MAX_CHIPS]
     index = chart_facts.drift(con, wanted, ON_DEMAND, until=built_at)
     made = []
     for chip in wanted:
@@ -74,23 +78,18 @@ def drifts(con: duckdb.DuckDBPyConnection, chips: Iterable[str], *, built_at: da
                 until=built_at,
             )
         made += [style.figure(drawing)] if drawing else []
-    return _grid(made)
+    return grid(made)
 
 
-def frontiers(con: duckdb.DuckDBPyConnection) -> str:
+def frontiers(con: duckdb.DuckDBPyConnection) -> Markup:
     """Return charts of cost against speed on demand, of the models of which most is known."""
     from reports.charts import frontier_chart, style
 
     points = chart_facts.frontier(con, ON_DEMAND)
-    return _grid([style.figure(each) for each in frontier_chart.drawings(points, purchase_option=ON_DEMAND)])
+    return grid([style.figure(each) for each in frontier_chart.drawings(points, purchase_option=ON_DEMAND)])
 
 
 def sparklines(con: duckdb.DuckDBPyConnection, offers: Iterable[int], *, built_at: datetime) -> Mapping[int, str]:
     """Return the sparklines of the last 90 days by offer, those of which a price is known; quick, nothing is loaded."""
     spans = chart_facts.sparks(con, offers, until=built_at)
     return sparkline.of_offers(spans, since=built_at - chart_facts.SPARK, until=built_at)
-
-
-def _grid(figures: Iterable[str]) -> str:
-    made = "\n".join(figures)
-    return f'<div class="charts">\n{made}\n</div>' if made else ""

@@ -5,13 +5,14 @@ line has steps; it stops where the price is not known. The words of the line say
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from html import escape
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 import polars as pl
 
 from reports import wording
+from reports.queries import Row
+from reports.templating import macro
 
 WIDTH, HEIGHT, EDGE = 84, 18, 2
 
@@ -24,6 +25,20 @@ def of_offers(sparks: pl.DataFrame, *, since: datetime, until: datetime) -> Mapp
     for row in sparks.sort("offer_id", "begins_at").iter_rows(named=True):
         found.setdefault(row["offer_id"], []).append((row["begins_at"], row["ends_at"], row["price"]))
     return {offer: draw(spans, since=since, until=until) for offer, spans in found.items()}
+
+
+def of_drift(drift: Row, built_at: datetime) -> str:
+    """Return the sparkline of a row of int.drift_report; empty where nothing matches."""
+    levels = [round(level, 6) for level in drift["sparkline"] or () if level is not None]
+    points = [*zip(drift["spark_days"] or (), levels, strict=False), (0, 1.0)]
+    if len(points) < 2:
+        return ""
+    spans = [
+        (built_at - timedelta(days=days), built_at - timedelta(days=after), level)
+        for (days, level), (after, _) in pairwise(points)
+    ]
+    spans.append((built_at, built_at, 1.0))
+    return draw(spans, since=built_at - timedelta(days=90), until=built_at)
 
 
 def draw(spans: Sequence[Span], *, since: datetime, until: datetime) -> str:
@@ -50,10 +65,8 @@ def draw(spans: Sequence[Span], *, since: datetime, until: datetime) -> str:
         path.append(f"H{x(end)}")
         last = (begin, end, price)
     kind = "fall" if prices[-1] < prices[0] else "rise" if prices[-1] > prices[0] else "same"
-    return (
-        f'<svg class="spark {kind}" role="img" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'aria-label="{escape(words(spans, days=(until - since).days))}"><path d="{"".join(_joined(path))}" '
-        f'fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round"/></svg>'
+    return macro("spark.html.j2", "spark")(
+        kind, WIDTH, HEIGHT, described(spans, days=(until - since).days), "".join(_joined(path))
     )
 
 
@@ -66,19 +79,19 @@ def _joined(path: Iterable[str]) -> Iterable[str]:
         last = command
 
 
-def words(spans: Sequence[Span], *, days: int) -> str:
+def described(spans: Sequence[Span], *, days: int) -> str:
     """Return what a line says: 90 days: 2.39 to 2.89, rose 20.9 %, 1 move; known on 64 days."""
     first, last = spans[0][2], spans[-1][2]
     places = wording.places_of_pairs([(first, last)])
     moves = sum(one[2] != other[2] for one, other in pairwise(spans))
     known = sum((end - begin).total_seconds() for begin, end, _ in spans) / 86400
-    told = [f"{days} days: {wording.amount(last, places)}, unchanged"]
+    parts = [f"{days} days: {wording.amount(last, places)}, unchanged"]
     if moves:
         change = wording.moved(last / first - 1) if first else "was free"
-        told = [
+        parts = [
             f"{days} days: {wording.amount(first, places)} to {wording.amount(last, places)}, {change}",
             wording.count(moves, "move"),
         ]
     if known < days - 7:
-        told.append(f"known on {known:.0f} days" if known >= 1 else "seen once")
-    return ", ".join(told)
+        parts.append(f"known on {known:.0f} days" if known >= 1 else "seen once")
+    return ", ".join(parts)

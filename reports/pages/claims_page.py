@@ -1,37 +1,26 @@
-"""The page "What is written, and what holds": each audited number beside its verdict then and today, and the sums.
+"""The page "What is written, and what holds": each audited number with its verdict then and today, and the sums.
 
 It judges numbers, not their authors. It is meant for the reader's own machine: whoever publishes it says so.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from html import escape
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
-import polars as pl
+from markupsafe import Markup
 
 from reports import wording
-from reports.pages import guard
-from reports.pages.frame import frame, section
-from reports.queries import ask
-from reports.tables import saving_table
-from reports.tables.sheet import Form, Sheet, sheet, small, to_html
+from reports.pages import evidence_page, guard
+from reports.pages.frame import frame
+from reports.queries import Row, ask, build
+from reports.tables.table import Column, Table, link, small, span
+from reports.templating import macro
+from reports.templating import render as rendered
 
 PLACE = "claims.html"
 SEPARATOR = "; "
-ORDER = (
-    "physically_impossible",
-    "inconsistent",
-    "stale",
-    "arithmetic holds, input does not",
-    "true then",
-    "arithmetic holds, input is unverified",
-    "consistent",
-    "unverifiable",
-)
-"""How a claim may stand, what failed first."""
 MEANINGS = {
     "physically_impossible": "every way to read the number breaks a bound of physics by more than its hedge",
     "inconsistent": "it is not what its own inputs, the price history or published figures give",
@@ -42,205 +31,242 @@ MEANINGS = {
     "consistent": "it agrees with what it was held against",
     "unverifiable": "nothing here decides; the arithmetic says what is missing",
 }
-HEADS = {
-    "claim": "Claim",
-    "article": "Text",
-    "metric": "Metric",
-    "then": "On its date",
-    "today": "Today",
-    "why": "Why",
-}
-PICKS = ("article", "metric", "then", "today")
-PAIR_HEADS = {
-    "quantity": "Quantity",
-    "one": "One text",
-    "other": "Another",
-    "evidence": "The evidence",
-}
-REPORT = (
-    "<p>A wrong verdict costs its reader as much as a wrong price. Open an issue with the id of the claim, what stands "
-    "under “Why”, and a public address that says otherwise. A wrong figure of a chip is corrected in the table of "
-    "figures, a wrong reading of a text in the table of claims, a missing price by importing it; the verdict follows, "
-    "as none is written by hand. <code>docs/auditing-a-claim.md</code> has the rules and how to add a claim.</p>"
+"""How a claim may stand, what failed first, and what that means."""
+NAV = (
+    ("counts", "Counts"),
+    ("plans", "Plans and spot"),
+    ("claims", "Every claim"),
+    ("contradictions", "Disagreements"),
+    ("wrong", "A wrong verdict"),
 )
+CHIPS = ("H100", "H200", "B200", "Trainium1", "Trainium3")
+"""The chips of the table of savings: those of the text, and their like."""
+WAYS = {
+    "on_demand": "On demand",
+    "savings_plan_1y": "1-year Savings Plan",
+    "savings_plan_3y": "3-year Savings Plan",
+    "reserved_1y": "1-year Reserved",
+    "reserved_3y": "3-year Reserved",
+    "spot_lowest": "Spot, lowest zone",
+    "spot_highest": "Spot, highest zone",
+    "capacity_block": "Capacity Block",
+}
+SPOT = ("spot_lowest", "spot_highest")
 
-Row = Mapping[str, Any]
+_claim = macro("claim_cells.html.j2", "claim")
+_arithmetic = macro("claim_cells.html.j2", "arithmetic")
+_stated = macro("claim_cells.html.j2", "stated")
 
 
 def render(file: Path) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
+        built_at, version = build(con)
         rows, pairs = ask(con, "claim"), ask(con, "claim_pair")
-        savings = guard.part("The table of savings", lambda: saving_table.render(con))
-    parts = [
-        section("counts", "Counts", [to_html(counts(rows))] if rows else ["<p>No claim was audited.</p>"]),
-        section("plans", "Plans and spot, redone", [savings]),
-        section("claims", "Every claim", [to_html(every(rows))] if rows else ["<p>None.</p>"]),
-        section(
-            "contradictions",
-            "Where two texts disagree",
-            [to_html(disagreements(pairs))] if pairs else ["<p>Nowhere.</p>"],
-        ),
-        section("wrong", "When a verdict is wrong", [REPORT]),
-    ]
+        plans = guard.part("The table of savings", lambda: _savings(con, built_at))
     return frame(
+        "claims.html.j2",
         title="What is written, and what holds",
         headline=headline(rows),
         place=PLACE,
         built_at=built_at,
         version=version,
         kind="What is written, and what holds",
-        nav=(
-            ("counts", "Counts"),
-            ("plans", "Plans and spot"),
-            ("claims", "Every claim"),
-            ("contradictions", "Disagreements"),
-            ("wrong", "A wrong verdict"),
-        ),
-        header="<p>Published numbers held against physics, their own arithmetic, the price history and measurements. "
-        "Numbers are judged, not those who wrote them.</p>",
-        main="\n".join(parts),
+        nav=NAV,
+        counts=counts(rows) if rows else None,
+        plans=plans,
+        claims=every(rows) if rows else None,
+        pairs=disagreements(pairs) if pairs else None,
     )
 
 
 def headline(rows: Sequence[Row]) -> str:
-    """Return how many of the numbers stand today, and how the others fail, in a sentence."""
+    """Return how many of the numbers hold today, and how the others fail, in a sentence."""
     if not rows:
         return "No published number was audited"
     today = Counter(row["standing_today"] for row in rows)
-    failed = [f"{today[name]:,} {_words(name)}" for name in ORDER[:3] if today[name]]
-    told = f"{today['consistent']:,} of {wording.count(len(rows), 'published number')} hold today"
-    return f"{told}; {wording.few(failed)}" if failed else told
+    failed = [f"{today[name]:,} {_spaced(name)}" for name in list(MEANINGS)[:3] if today[name]]
+    holding = f"{today['consistent']:,} of {wording.count(len(rows), 'published number')} hold today"
+    return f"{holding}; {wording.few(failed)}" if failed else holding
 
 
-def counts(rows: Sequence[Row]) -> Sheet:
+def counts(rows: Sequence[Row]) -> Table:
     """Return how the claims stand, on their dates and today, with the kinds of claims in each row."""
-    kinds = sorted({row["claim_kind"] for row in rows})
     then, today = (Counter(row[column] for row in rows) for column in ("standing", "standing_today"))
     by_kind = Counter((row["standing_today"], row["claim_kind"]) for row in rows)
-    names = [name for name in ORDER if then[name] or today[name]]
-    cells = [
-        {
-            "verdict": _words(name) + small(MEANINGS[name]),
-            "then": f"{then[name]:,}",
-            "today": f"{today[name]:,}",
-            **{f"k{place}": f"{by_kind[name, kind]:,}" for place, kind in enumerate(kinds)},
-        }
-        for name in names
-    ]
-    columns = {f"k{place}": escape(kind) for place, kind in enumerate(kinds)}
-    heads = {"verdict": "Verdict", "then": "On its<br>date", "today": "Today", **columns}
-    return sheet(
-        pl.DataFrame(cells, schema=dict.fromkeys(heads, pl.String)),
-        Form(heads=heads, stub="verdict", right=[name for name in heads if name != "verdict"], marked=("verdict",)),
+
+    def of_kind(kind: str) -> Column:
+        return Column(kind, lambda row: by_kind[row["name"], kind], right=True)
+
+    return Table(
         id="verdicts",
         title=f"{wording.count(len(rows), 'number')} of {wording.count(len({row['article'] for row in rows}), 'text')}",
         subtitle="By verdict; the kinds of claims as they stand today.",
+        rows=[{"name": name} for name in MEANINGS if then[name] or today[name]],
+        columns=[
+            Column("Verdict", lambda row: _spaced(row["name"]) + small(MEANINGS[row["name"]])),
+            Column("On its\ndate", lambda row: then[row["name"]], right=True),
+            Column("Today", lambda row: today[row["name"]], right=True),
+            *map(of_kind, sorted({row["claim_kind"] for row in rows})),
+        ],
         note="Only “consistent” is sound: a number that follows from one that failed is never counted there.",
     )
 
 
-def every(rows: Sequence[Row]) -> Sheet:
-    """Return one row a claim: as told, how it stood and stands, and its sums one click away."""
+def every(rows: Sequence[Row]) -> Table:
+    """Return one row a claim: as its text has it, how it stood and stands, and its sums one click away."""
     ids = {row["claim_id"] for row in rows}
-    cells = [
-        {
-            "claim": _told(row),
-            "article": row["article_title"] or row["article"] or wording.UNKNOWN,
-            "metric": row["metric"].replace("_", " "),
-            "then": _words(row["standing"]),
-            "today": _words(row["standing_today"]),
-            "why": _why(row, ids),
-        }
-        for row in rows
-    ]
-    table = pl.DataFrame(cells, schema=dict.fromkeys(HEADS, pl.String)).with_columns(
-        pl.col("article", "metric").map_elements(small, pl.String)
-    )
-    return sheet(
-        table,
-        Form(
-            heads=HEADS,
-            stub="claim",
-            marked=("claim", "article", "metric", "why"),
-            picks=("article", "metric", "then", "today"),
-        ),
+
+    def about(row: Row) -> str:
+        conditions = (row["claim_id"], row["claim_conditions"], row["place"], row["claimed_as_of"] or "undated")
+        return _claim(row, wording.listed(*conditions, by=SEPARATOR))
+
+    def why(row: Row) -> str:
+        lists = {name: _split(row[name]) for name in ("readings", "bounds", "rests_on", "evidence_documents")}
+        return _arithmetic(row, ids, **lists)
+
+    return Table(
         id="audit",
         title="Every number, then and today",
         subtitle="As its text has it: with its hedge, conditions and date.",
+        rows=rows,
+        columns=[
+            Column("Claim", about),
+            Column("Text", lambda row: small(row["article_title"] or row["article"] or wording.UNKNOWN), pick=True),
+            Column("Metric", lambda row: small(_spaced(row["metric"])), pick=True),
+            Column("On its date", lambda row: _spaced(row["standing"]), pick=True),
+            Column("Today", lambda row: _spaced(row["standing_today"]), pick=True),
+            Column("Why", why),
+        ],
     )
 
 
-def disagreements(pairs: Sequence[Row]) -> Sheet:
+def disagreements(pairs: Sequence[Row]) -> Table:
     """Return the pairs of texts that say different things of one quantity, with both and the evidence's."""
-    cells = [
-        {
-            "quantity": f'<span class="long">{escape(row["subject"])}</span>' + small(row["quantity"]),
-            "one": _link(row["claim_id"], f"{row['claimed']} {row['unit']}") + small(_words(row["standing"])),
-            "other": _link(row["other_claim_id"], f"{row['other_claimed']} {row['unit']}")
-            + small(_words(row["other_standing"])),
-            "evidence": "nothing decides"
-            if row["recomputed_value"] is None
-            else f"{wording.significant(row['recomputed_value'], 4)} {row['unit']}",
-        }
-        for row in pairs
-    ]
-    return sheet(
-        pl.DataFrame(cells, schema=dict.fromkeys(PAIR_HEADS, pl.String)),
-        Form(heads=PAIR_HEADS, stub="quantity", marked=("quantity", "one", "other")),
+
+    def side(row: Row, which: str) -> str:
+        claim = link(f"{row[f'{which}claimed']} {row['unit']}", f"#c-{row[f'{which}claim_id']}")
+        return claim + small(_spaced(row[f"{which}standing"]))
+
+    def evidence(row: Row) -> str:
+        value = row["recomputed_value"]
+        return "nothing decides" if value is None else f"{wording.significant(value, 4)} {row['unit']}"
+
+    return Table(
         id="pairs",
         title=f"{wording.count(len(pairs), 'pair')} of numbers that cannot both hold",
         subtitle="One quantity in two texts; what decides is the history or published figures.",
+        rows=pairs,
+        columns=[
+            Column("Quantity", lambda row: span(row["subject"], "long") + small(row["quantity"])),
+            Column("One text", lambda row: side(row, "")),
+            Column("Another", lambda row: side(row, "other_")),
+            Column("The evidence", evidence),
+        ],
     )
 
 
-def _words(standing: str) -> str:
-    return standing.replace("_", " ")
-
-
-def _link(claim_id: str, words: str) -> str:
-    return f'<a href="#c-{escape(claim_id)}">{escape(words)}</a>'
-
-
-def _told(row: Row) -> str:
-    """Return the claim as its text has it."""
-    hedge = f"{row['hedge']} " if row["hedge"] else ""
-    told = f"{hedge}{row['claimed']} {row['unit']}"
-    about = [row["claim_conditions"], row["place"], row["claimed_as_of"] or "undated"]
-    link = ""
-    if str(row["source_url"] or "").startswith(("https://", "http://")):
-        link = f'<small><a href="{escape(row["source_url"])}" rel="noreferrer">the text</a></small>'
-    return (
-        f'<span class="long" id="c-{escape(row["claim_id"])}">{escape(row["subject"])}: <q>{escape(told)}</q></span>'
-        + small(SEPARATOR.join(filter(None, [row["claim_id"], *about])))
-        + link
-    )
-
-
-def _why(row: Row, ids: set[str]) -> str:
-    """Return the arithmetic behind a disclosure that needs no script."""
-    parts = [f"<p>{escape(row['arithmetic'])}</p>"]
-    parts += [
-        _list(name, [escape(one) for one in _split(row[column])])
-        for name, column in (("Readings", "readings"), ("Bounds", "bounds"))
-    ]
-    rests = [_link(one, one) if one in ids else escape(one) for one in _split(row["rests_on"])]
-    parts.append(_list("Rests on", rests))
-    documents = [
-        f'<a href="{escape(one)}" rel="noreferrer">{escape(one)}</a>'
-        if one.startswith(("https://", "http://"))
-        else escape(one)
-        for one in _split(row["evidence_documents"])
-    ]
-    until = f", known until {row['evidence_until']}" if row["evidence_until"] else ""
-    parts.append(_list(f"Evidence{escape(until)}", documents))
-    return f'<details class="long"><summary>Arithmetic</summary>{"".join(parts)}</details>'
-
-
-def _list(name: str, items: Sequence[str]) -> str:
-    return f"<p>{name}:</p><ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _split(text: str | None) -> list[str]:
     return text.split(SEPARATOR) if text else []
+
+
+# --- what plans, Reserved Instances, spot and Capacity Blocks save against on demand
+
+
+def offers(file: Path) -> list[int]:
+    """Return the offers of the table of savings."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        found = {row["offer_id"] for row in ask(con, "option_saving", chips=list(CHIPS))}
+    return sorted(found - {None})
+
+
+def _savings(con: duckdb.DuckDBPyConnection, built_at: datetime) -> Markup:
+    """Return the table of savings, and the chips that nobody is known to sell."""
+    cells: dict[str, dict[str, Row]] = {}
+    for row in ask(con, "option_saving", chips=list(CHIPS)):
+        cells.setdefault(row["accelerator_name"], {})[row["way_to_buy"]] = row
+    unseen = [
+        chip
+        for chip in CHIPS
+        if chip in cells and all(row["unknown_reason"] == "unknown" for row in cells[chip].values())
+    ]
+    return rendered(
+        "savings.html.j2",
+        table=savings(cells, ask(con, "claimed_saving"), built_at) if cells else None,
+        unseen=wording.unseen(ask(con, "front_unseen")[0], unseen) if unseen else "",
+    )
+
+
+def savings(cells: Mapping[str, Mapping[str, Row]], claims: Sequence[Row], built_at: datetime) -> Table:
+    """Return the table: a row for each way to buy, a column for each chip, and one for what the text says of it."""
+    claimed_by = {(row["subject"], row["claimed_way"]): row for row in claims}
+
+    def of_text(chip: str) -> Column:
+        return Column(f"{chip}:\nthe text", lambda row: _claimed(claimed_by.get((chip, row["claimed"]))))
+
+    def of_chip(chip: str) -> Column:
+        return Column(chip, lambda row: _saving(cells[chip].get(row["way"])))
+
+    columns = [Column("Way to buy", lambda row: WAYS[row["way"]])]
+    for chip in (chip for chip in CHIPS if chip in cells):
+        if any(subject == chip for subject, _ in claimed_by):
+            columns.append(of_text(chip))
+        columns.append(of_chip(chip))
+    priced = [row for of_chip in cells.values() for row in of_chip.values() if row["last_observed_at"]]
+    days = [row["last_observed_at"] for row in priced]
+    seen = f"seen {wording.date(min(days))} to {wording.date(max(days))}" if days else "none seen"
+    return Table(
+        id="savings",
+        title="What plans and spot save against on demand at AWS",
+        subtitle=f"US dollars per chip-hour and saving against on demand of the same machine, {seen}, as of "
+        f"{wording.date(built_at)}. Plans in the region of the on-demand price, the lowest of each term, upfront "
+        "fee spread over it; spot in all US zones.",
+        rows=[
+            {"way": way, "claimed": "spot" if way in SPOT else way}
+            for way in WAYS
+            if any(way in of_chip for of_chip in cells.values())
+        ],
+        columns=columns,
+        note="Each price leads to its document. The same in SQL: `from int.option_saving`.",
+    )
+
+
+def _claimed(row: Row | None) -> str:
+    return span("not stated", "no") if row is None else _stated(row)
+
+
+def _saving(row: Row | None) -> str:
+    price = None if row is None else row["price_per_accelerator_hour_usd"]
+    if row is None or price is None:
+        return span((row or {}).get("unknown_reason") or wording.UNKNOWN, "no")
+    notes = [
+        _share(row),
+        wording.plan(row) if row["purchase_option"] in ("reserved", "savings_plan") else "",
+        row["availability_zone_id"] or row["region_id"],
+        _mean(row),
+        f"{wording.date(row['last_observed_at'])}, "
+        f"{evidence_page.KINDS.get(row['evidence_kind'] or '', 'evidence unknown')}",
+    ]
+    offer = row["offer_id"]
+    text = link(wording.amount(price, 2), f"{evidence_page.PLACE}#offer-{offer}", offer=offer)
+    return text + Markup().join(map(small, notes))
+
+
+def _share(row: Row) -> str:
+    share = row["saved_share"]
+    if row["way_to_buy"] == "on_demand":
+        return ""
+    if share is None:
+        return "saving unknown"
+    return f"{abs(share) * 100:.1f} % {'less' if share >= 0 else 'more'}"
+
+
+def _mean(row: Row) -> str:
+    if row["way_to_buy"] not in SPOT:
+        return ""
+    mean = row["mean_price_per_accelerator_hour_30d"]
+    return "30-day mean unknown" if mean is None else f"30-day mean {wording.amount(mean, 2)}"

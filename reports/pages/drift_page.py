@@ -1,108 +1,75 @@
-"""The drift report: change over 7, 30, 90 and 365 days by chip, provider and purchase option, like for like."""
+"""The drift report: change over 7, 30, 90 and 365 days by chip, provider and purchase option, like for like.
 
-from collections.abc import Mapping
+Prices per chip-hour first, then costs per token, with what moved those in 90 days.
+"""
+
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from html import escape
 from itertools import groupby
 from math import exp
 from pathlib import Path
 
 import duckdb
-import polars as pl
-from great_tables import GT, html
+from markupsafe import Markup
 
 from reports import wording
-from reports.pages import front_page, front_words, guard
-from reports.pages.frame import frame, section
-from reports.queries import Row, ask
-from reports.tables import drift_tokens, sheet
-from reports.tables.sheet import Sheet
+from reports.charts import sparkline
+from reports.pages import guard
+from reports.pages.frame import frame
+from reports.queries import Row, ask, build
+from reports.tables.table import Column, Table, span
+from reports.templating import macro
 
 PLACE = "drift.html"
 WINDOWS = (7, 30, 90, 365)
-HEADS = {
-    "series": "Provider",
-    "d7": "7 days",
-    "d30": "30 days",
-    "d90": "90 days",
-    "d365": "365 days",
-    "spark": "90 days",
-    "mix": "mix effect<br>90 days",
-    "n": "offers<br>compared",
-}
-MOST_ROWS = 400
+TOKENS = "drift-tokens"
+MAX_ROWS = 400
 
-Series = tuple[str, str, str, str]
-Told = Mapping[Series, Mapping[int, Row]]
+Key = tuple[str, ...]
+"""Of a series of prices: level, chip, purchase option, provider; of costs: purchase option, commitment class, chip."""
+Series = Mapping[Key, Mapping[int, Row]]
+"""Rows of series with a change over any window, by key and window in days."""
+
+_of_option = macro("drift_parts.html.j2", "of_option")
+_of_tokens = macro("drift_parts.html.j2", "of_tokens")
 
 
 def render(file: Path) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
-        rows = ask(con, "drift_row")
-        tokens = ask(con, "token_drift")
-    found = {key: {row["window_days"]: row for row in group} for key, group in groupby(rows, _key)}
-    told = {key: windows for key, windows in found.items() if any(_known(row) for row in windows.values())}
-    options = [option for option in wording.OPTIONS if any(key[2] == option for key in told)]
-    parts = [
-        section(
-            f"drift-{option}",
-            f"Price per chip-hour, {escape(wording.option(option))}",
-            [guard.part(f"Drift {wording.option(option)}", partial(_option, told, option, built_at))],
-        )
-        for option in options
-    ]
-    silent = len(found) - len(told)
-    day = front_words.date(built_at)
+        built_at, version = build(con)
+        rows, costs = ask(con, "drift_row"), ask(con, "token_drift")
+    found = _series(rows, "index_level", "accelerator_name", "purchase_option", "service_provider_name")
+    moving = _known(found)
+    options = [option for option in wording.OPTIONS if any(key[2] == option for key in moving)]
+    names = {option: wording.option(option) for option in options}
     return frame(
+        "drift.html.j2",
         title="Drift",
-        headline=guard.part("The headline", lambda: headline(told)) if told else "No price can be compared yet",
+        headline=guard.page("The headline", lambda: headline(moving), lambda error: guard.failed("The headline", error))
+        if moving
+        else "No price can be compared yet",
         place=PLACE,
         built_at=built_at,
         version=version,
         kind="Drift",
-        nav=[*((f"drift-{option}", wording.option(option)) for option in options), (drift_tokens.ANCHOR, "per token")],
-        header=(
-            f"<p>Each window ends on {day} and begins so many days before. A change compares each offer with itself, "
-            "in its own currency; providers count equally, whatever they list. The mix effect is what the average did "
-            "beyond that: offers that came and went, and their weights.</p>"
-        ),
-        main="\n".join((*parts, guard.part("Cost per token", lambda: drift_tokens.part(tokens))))
-        + section(
-            "how",
-            "How it is computed",
-            [
-                "<p>Where prices are known on every day between, the change is that of the chained index, "
-                "<code>mart.price_index</code>; else (marked *) it is that of the offers known on both days: "
-                '<code>int.drift_report</code>, whose SQL is on <a href="tables.html">Tables</a>. A price counts where '
-                "somebody confirmed it since the window began, and in the 90 days before that.</p>",
-                f"<p>{wording.count(silent, 'series', 'series')} more without two prices to compare are in the table "
-                "with their reason.</p>",
-            ],
-        ),
+        nav=[*((f"drift-{option}", name) for option, name in names.items()), (TOKENS, "per token")],
+        day=wording.date(built_at),
+        options=[
+            (option, name, guard.part(f"Drift {name}", partial(_option, moving, option, built_at)))
+            for option, name in names.items()
+        ],
+        tokens=guard.part("Cost per token", lambda: _tokens(costs)),
+        n_silent=len(found) - len(moving),
     )
 
 
-def _option(told: Told, option: str, built_at: datetime) -> str:
-    """Return the table of the chips, and folded below it that of each provider."""
-    of_option = {key: windows for key, windows in told.items() if key[2] == option}
-    chips = {key: windows for key, windows in of_option.items() if key[0] != "provider"}
-    providers = {key: windows for key, windows in of_option.items() if key[0] == "provider"}
-    first = sheet.to_html(table(chips, option, built_at, of_providers=False))
-    if not providers:
-        return first
-    second = sheet.to_html(table(providers, option, built_at, of_providers=True))
-    n = wording.count(len(providers), "series", "series")
-    return f"{first}<details><summary>By provider: {n}</summary>{second}</details>"
-
-
-def headline(told: Told) -> str:
+def headline(moving: Series) -> str:
     """Return how many chips rose and fell in 90 days on demand, and how many did not move."""
     rows = [
         windows[90]
-        for (level, _, option, _), windows in told.items()
+        for (level, _, option, _), windows in moving.items()
         if level == "chip" and option == "on_demand" and 90 in windows and windows[90]["drift"] is not None
     ]
     up = sum(row["drift"] > 0.0005 for row in rows)
@@ -115,68 +82,131 @@ def headline(told: Told) -> str:
     )
 
 
-def table(told: Told, option: str, built_at: datetime, *, of_providers: bool) -> Sheet:
+def _option(moving: Series, option: str, built_at: datetime) -> Markup:
+    """Return the table of the chips, and folded below it that of each provider."""
+    of_option = {key: windows for key, windows in moving.items() if key[2] == option}
+    chips = {key: windows for key, windows in of_option.items() if key[0] != "provider"}
+    providers = {key: windows for key, windows in of_option.items() if key[0] == "provider"}
+    return _of_option(
+        table(chips, option, built_at, of_providers=False),
+        table(providers, option, built_at, of_providers=True) if providers else None,
+        wording.count(len(providers), "series", "series"),
+    )
+
+
+def table(moving: Series, option: str, built_at: datetime, *, of_providers: bool) -> Table:
     """Return a table of one purchase option: the chips, or their providers in a group for each chip."""
-    lines = [_line(key, windows, built_at) for key, windows in told.items()][:MOST_ROWS]
-    heads = {**HEADS, "series": "Provider" if of_providers else "Chip"}
-    columns = {"chip": pl.String, **dict.fromkeys(HEADS, pl.String)}
-    name = f"drift-{'providers' if of_providers else 'chips'}-{option}".replace("_", "-")
-    frame_of = pl.DataFrame(lines, schema=columns, orient="row")
-    gt = GT(
-        frame_of if of_providers else frame_of.drop("chip"),
+
+    def name(row: Row) -> str:
+        level, chip, _, provider = row["key"]
+        named = {"all": "All chips, equal weights", "chip": chip}
+        return str(named[level]) if level in named else wording.short(provider, most=40)
+
+    def mix(row: Row) -> str | None:
+        effect = row["windows"].get(90, {}).get("mix_effect")
+        return None if effect is None else wording.signed(exp(effect) - 1)
+
+    def spark(row: Row) -> str:
+        return sparkline.of_drift(row["windows"][90], built_at) if 90 in row["windows"] else ""
+
+    def compared(row: Row) -> int | None:
+        return max((each["n_matched"] for each in row["windows"].values() if each["n_matched"]), default=None)
+
+    option_name = wording.OPTIONS[option]
+    kind = "providers" if of_providers else "chips"
+    return Table(
+        id=f"drift-{kind}-{option}".replace("_", "-"),
+        title=f"{option_name[0].upper()}{option_name[1:]}: change like for like, by {kind.removesuffix('s')}",
+        subtitle="Over each window; a dash: nothing to compare. * offers known on both days.",
+        rows=[{"key": key, "windows": windows} for key, windows in moving.items()][:MAX_ROWS],
+        group=(lambda row: row["key"][1] or "All chips") if of_providers else None,
+        columns=[
+            Column("Provider" if of_providers else "Chip", name),
+            *_windows(lambda row: f", {row['n_matched'] or 0} offers"),
+            Column("90 days", spark, right=True),
+            Column("mix effect\n90 days", mix, right=True),
+            Column("offers\ncompared", compared, right=True),
+        ],
+    )
+
+
+def _tokens(costs: Sequence[Row]) -> Markup:
+    """Return the tables of costs: the front page's model on demand open, its other options and other models folded."""
+    shown: list[tuple[str, Table]] = []
+    folded: list[tuple[str, Table]] = []
+    groups = groupby(
+        costs, lambda row: (row["model_name"], row["is_headline"] and row["purchase_option"] == "on_demand")
+    )
+    for number, ((model, is_headline), group) in enumerate(groups):
+        rows = [*group]
+        moving = _known(_series(rows, "purchase_option", "commitment_class", "accelerator_name"))
+        if moving:
+            made = token_table(f"{TOKENS}-{number}", rows[0], moving)
+            name = f"{model}: {wording.count(len(moving), 'series', 'series')}"
+            (shown if is_headline else folded).append((name, made))
+    return _of_tokens(shown, folded)
+
+
+def token_table(name: str, point: Row, moving: Series) -> Table:
+    """Return the table of one point: a line for each chip, in a group for each purchase option."""
+
+    def group(row: Row) -> str:
+        option, term, _ = row["key"]
+        terms = {"one_year": ", 1 year", "three_years": ", 3 years"}
+        return f"{wording.OPTIONS.get(option, option)}{terms.get(term, '')}"
+
+    def share(effect: str) -> Column:
+        def cell(row: Row) -> str | None:
+            value = row["windows"].get(90, {}).get(effect)
+            return None if value is None else wording.signed(exp(value) - 1)
+
+        return Column(wording.EFFECTS[effect].replace("seen ", "seen\n"), cell, right=True, spanner="of the 90 days")
+
+    speed = f", {point['interactivity']:.0f} tok/s per user" if point["interactivity"] else ""
+    quarter = next(iter(moving.values())).get(90)
+    return Table(
         id=name,
-        rowname_col="series",
-        groupname_col="chip" if of_providers else None,
-    )
-    words = wording.OPTIONS[option]
-    by = "by provider" if of_providers else "by chip"
-    gt = (
-        gt.tab_header(
-            title=f"{words[0].upper()}{words[1:]}: change like for like, {by}",
-            subtitle="Over each window; a dash: nothing to compare. * offers known on both days.",
-        )
-        .tab_stubhead(html(heads["series"]))
-        .cols_label({key: html(head) for key, head in heads.items() if key != "series"})
-        .cols_align("right")
-        .fmt(str, columns=list(HEADS))
-    )
-    return Sheet(id=name, gt=gt)
-
-
-def _key(row: Row) -> Series:
-    return (
-        row["index_level"],
-        row["accelerator_name"] or "",
-        row["purchase_option"] or "",
-        row["service_provider_name"] or "",
+        title=wording.listed(point["model_name"], point["precision"], point["scenario"], by=" ") + speed,
+        subtitle=f"90 days from {quarter['window_begins_on']} to {quarter['window_ends_on']}" if quarter else "",
+        rows=[{"key": key, "windows": windows} for key, windows in moving.items()],
+        group=group,
+        columns=[
+            Column("Chip", lambda row: row["key"][2]),
+            *_windows(),
+            Column(
+                "USD now", lambda row: wording.significant(next(iter(row["windows"].values()))["usd_after"]), right=True
+            ),
+            *map(share, wording.EFFECTS),
+        ],
     )
 
 
-def _known(row: Row) -> bool:
-    return row["drift"] is not None
+def _windows(about=lambda row: "") -> list[Column]:  # type: ignore[no-untyped-def]
+    """Return a column for each window; `about` is what the title of a change says beside its days."""
+
+    def of(days: int) -> Column:
+        return Column(f"{days} days", lambda row: _change(row["windows"].get(days), about), right=True)
+
+    return [of(days) for days in WINDOWS]
 
 
-def _line(key: Series, windows: Mapping[int, Row], built_at: datetime) -> dict[str, str]:
-    level, chip, _, provider = key
-    quarter = windows.get(90, {})
-    names = {"all": "All chips, equal weights", "chip": chip}
-    mix = quarter.get("mix_effect")
-    compared = [row["n_matched"] for row in windows.values() if row["n_matched"]]
-    return {
-        "chip": chip or "All chips",
-        "series": escape(names[level]) if level in names else escape(wording.short(provider, most=40)),
-        **{f"d{days}": _cell(windows.get(days)) for days in WINDOWS},
-        "spark": front_page.spark(quarter, built_at) if quarter else "",
-        "mix": wording.UNKNOWN if mix is None else front_words.change(exp(mix) - 1),
-        "n": f"{max(compared):,}" if compared else wording.UNKNOWN,
-    }
-
-
-def _cell(row: Row | None) -> str:
+def _change(row: Row | None, about) -> str:  # type: ignore[no-untyped-def]
     if row is None or row["drift"] is None:
-        reason = row["unknown_reason"] if row else "unknown"
-        return f'<span class="no" title="{escape(reason or "unknown")}">{wording.UNKNOWN}</span>'
+        return span(wording.UNKNOWN, "no", title=(row or {}).get("unknown_reason") or "unknown")
     kind = "fall" if row["drift"] < -1e-9 else "rise" if row["drift"] > 1e-9 else "same"
-    mark = "*" if row["drift_method"] == "matched" else ""
-    title = f"{row['window_begins_on']} to {row['window_ends_on']}, {row['n_matched'] or 0} offers"
-    return f'<span class="{kind}" title="{escape(title)}">{front_words.change(row["drift"])}{mark}</span>'
+    mark = "*" if row.get("drift_method") == "matched" else ""
+    title = f"{row['window_begins_on']} to {row['window_ends_on']}{about(row)}"
+    return span(wording.signed(row["drift"]) + mark, kind, title=title)
+
+
+def _series(rows: Sequence[Row], *key: str) -> dict[Key, dict[int, Row]]:
+    """Return rows by their series and window."""
+    found: dict[Key, dict[int, Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[name] or "" for name in key), {})[row["window_days"]] = row
+    return found
+
+
+def _known(found: Series) -> Series:
+    """Return the series with a change over any window."""
+    return {key: each for key, each in found.items() if any(row["drift"] is not None for row in each.values())}

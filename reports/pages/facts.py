@@ -4,17 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import polars as pl
+from markupsafe import Markup
 
-from reports import currency, queries
+from reports import currency
 from reports.charts import site_charts
 from reports.currency import Rate
-from reports.tables import truth_tables
-
-SQL = queries.SQL
+from reports.queries import Row, build, frame
+from reports.tables import change_tables, price_tables, source_tables, truth_tables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +43,9 @@ class Facts:
     documents: pl.DataFrame
     models: pl.DataFrame
     sparks: Mapping[int, str]
-    standing_charts: str
-    drift_charts: str
-    checks: Sequence[Mapping[str, Any]] | None = None
+    standing_charts: Markup
+    drift_charts: Markup
+    checks: Sequence[Row] | None = None
     rate: Rate | None = None
     regions: str = ""
 
@@ -56,17 +55,8 @@ class Facts:
         return self.runs.height > 1
 
 
-MOST_CHANGES = 25
-"""Rows of a table of changes; the rest is counted and left to a query."""
-MOST_KNOWN = 8
+MAX_KNOWN = 8
 """Rows of the last known changes, for AWS and for all others."""
-MOST_OLD = 20
-"""Rows of the table of prices beyond the limit of age; the rest is counted and left to a query."""
-MOST_REFUSED = 25
-MOST_CHIPS = {"on_demand": 12}
-MOST_ROWS = {"on_demand": 3}
-FEWER = 6, 2
-"""Chips, and rows of a chip on the same terms, in the tables of the other purchase options."""
 
 
 def since_run(changes: pl.DataFrame) -> pl.DataFrame:
@@ -85,18 +75,7 @@ def last_known(changes: pl.DataFrame) -> pl.DataFrame:
         pl.col("observed_at"), pl.col("change_ratio").abs(), descending=True, maintain_order=True
     )
     is_aws = pl.col("service_provider_name") == "AWS"
-    return pl.concat([of_lists.filter(is_aws).head(MOST_KNOWN), of_lists.filter(~is_aws).head(MOST_KNOWN)])
-
-
-def of_option(prices: pl.DataFrame, option: str) -> pl.DataFrame:
-    """Return the rows of one purchase option that a table shows: the chips most sold, of each the cheapest seen on the
-    same terms, and AWS.
-    """
-    return prices.filter(
-        pl.col("purchase_option") == option,
-        pl.col("chip_rank") <= MOST_CHIPS.get(option, FEWER[0]),
-        pl.col("row_rank").is_null() | (pl.col("row_rank") <= MOST_ROWS.get(option, FEWER[1])),
-    )
+    return pl.concat([of_lists.filter(is_aws).head(MAX_KNOWN), of_lists.filter(~is_aws).head(MAX_KNOWN)])
 
 
 def read(
@@ -113,52 +92,52 @@ def read(
     for the tables of where things stand, and `regions` says to which.
     """
     with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
-        runs = ask(con, "run")
+        built_at, version = build(con)
+        runs = frame(con, "run")
         last = runs.row(0, named=True) if runs.height else {"run_id": "", "recorded_at": None}
         previous = runs.row(1, named=True)["ended_at"] if runs.height > 1 else None
-        changes = ask(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
-        aws_prices = ask(standing or con, "aws_price")
-        provider_prices = ask(standing or con, "provider_price")
-        old_prices = ask(standing or con, "provider_price_old")
-        refused = ask(con, "refused")
+        changes = frame(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
+        aws_prices = frame(standing or con, "aws_price")
+        provider_prices = frame(standing or con, "provider_price")
+        old_prices = frame(standing or con, "provider_price_old")
+        refused = frame(con, "refused")
         shown = [
             aws_prices,
-            old_prices.head(MOST_OLD),
-            refused.head(MOST_REFUSED),
-            since_run(changes).head(MOST_CHANGES),
-            earlier(changes).head(MOST_CHANGES),
+            old_prices.head(price_tables.MAX_OLD),
+            refused.head(source_tables.MAX_REFUSED),
+            since_run(changes).head(change_tables.MAX_CHANGES),
+            earlier(changes).head(change_tables.MAX_CHANGES),
             last_known(changes),
-            *(of_option(provider_prices, option) for option in provider_prices["purchase_option"].unique()),
+            *(
+                price_tables.of_option(provider_prices, option)
+                for option in provider_prices["purchase_option"].unique()
+            ),
         ]
-        stand = of_option(provider_prices, "on_demand")
+        stand = price_tables.of_option(provider_prices, "on_demand")
         return Facts(
             built_at=built_at,
             version=version,
             runs=runs,
-            scopes=ask(con, "scope"),
-            counts=ask(con, "count"),
-            confirmed=ask(con, "confirmed", run_id=last["run_id"]).item(),
+            scopes=frame(con, "scope"),
+            counts=frame(con, "count"),
+            confirmed=frame(con, "confirmed", run_id=last["run_id"]).item(),
             changes=changes,
             aws_prices=aws_prices,
             provider_prices=provider_prices,
             old_prices=old_prices,
             refused=refused,
-            unknown=ask(con, "unknown"),
-            gaps=ask(con, "gap"),
-            documents=ask(con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})),
-            models=ask(con, "model"),
+            unknown=frame(con, "unknown"),
+            gaps=frame(con, "gap"),
+            documents=frame(
+                con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})
+            ),
+            models=frame(con, "model"),
             sparks=site_charts.sparklines(
                 con, pl.concat(f["offer_id"] for f in (*shown[3:6], stand)).to_list(), built_at=built_at
             ),
-            standing_charts=site_charts.standing(con, stand, built_at=built_at) if draw else "",
+            standing_charts=site_charts.standing(con, stand, built_at=built_at) if draw else Markup(),
             checks=truth_tables.read(con),
-            drift_charts=site_charts.drifts(con, stand["accelerator_name"], built_at=built_at) if draw else "",
+            drift_charts=site_charts.drifts(con, stand["accelerator_name"], built_at=built_at) if draw else Markup(),
             rate=currency.rate(con, shown_in, built_at),
             regions=regions,
         )
-
-
-def ask(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> pl.DataFrame:
-    """Return the frame of the SELECT in a file of reports/sql/."""
-    return con.execute((SQL / f"{name}.sql").read_text(encoding="utf-8"), values or None).pl()

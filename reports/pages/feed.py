@@ -10,36 +10,31 @@ from datetime import date, datetime
 from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree
 
 import duckdb
 import simplejson
 
 from reports import wording
 from reports.files import put
-from reports.pages.facts import SQL
+from reports.queries import Row, ask, build
+from reports.templating import render
 from reports.weekly import news
-from reports.weekly.calendar import Week
-from reports.weekly.pages import FOLDER, page_name
+from reports.weekly.calendar import FOLDER, Week, page_name
 
-ATOM = "http://www.w3.org/2005/Atom"
 SPACE = uuid.UUID("6d1d0d4e-5b6f-5a43-9d3b-3f1f0c1f3a55")
 """Of the names from which the ids of entries are made; it must never change, or readers would see all entries anew."""
 SCHEMA = "latest.schema.json"
 PER = {"Minutes": "minute", "Months": "month"}
 KINDS = {"new_offer": "new", "returned_offer": "back", "gone_offer": "gone"}
 
-Row = Mapping[str, Any]
-
 
 def write(file: Path, folder: Path) -> None:
     """Write the three files into a folder, from a published file that is opened read-only; each appears whole."""
     with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
-        changes = _ask(con, "week_feed")
-        prices = _ask(con, "week_latest")
-        scopes = _ask(con, "scope")
+        built_at, version = build(con)
+        changes = ask(con, "week_feed")
+        prices = ask(con, "week_latest")
+        scopes = ask(con, "scope")
     pages = {path.name for path in (folder / FOLDER).glob("????-W??.html")}
     put(folder / "feed.atom", atom(changes, built_at=built_at, version=version, pages=pages))
     put(folder / "latest.json", latest(changes, prices, scopes, built_at=built_at, version=version))
@@ -48,27 +43,22 @@ def write(file: Path, folder: Path) -> None:
 
 def atom(changes: list[Row], *, built_at: datetime, version: str, pages: Container[str]) -> str:
     """Return the feed: one entry for each change, its id a function of offer and moment; linked to its week's page."""
-    ElementTree.register_namespace("", ATOM)
-    feed = ElementTree.Element(f"{{{ATOM}}}feed", {"{http://www.w3.org/XML/1998/namespace}lang": "en"})
-    _add(feed, "id", uuid.uuid5(SPACE, "feed").urn)
-    _add(feed, "title", "chipledger: changes of accelerator prices")
-    _add(feed, "updated", _stamp(built_at))
-    _add(feed, "generator", "chipledger", version=version)
-    author = ElementTree.SubElement(feed, f"{{{ATOM}}}author")
-    _add(author, "name", "chipledger")
-    _add(feed, "link", "", rel="self", href="feed.atom", type="application/atom+xml")
-    _add(feed, "link", "", rel="alternate", href="index.html", type="text/html")
+    entries = []
     for row in changes:
-        entry = ElementTree.SubElement(feed, f"{{{ATOM}}}entry")
-        _add(entry, "id", uuid.uuid5(SPACE, f"{row['offer_id']} {row['observed_at'].isoformat()}").urn)
-        _add(entry, "title", title(row))
-        _add(entry, "updated", _stamp(row["observed_at"]))
-        if (name := page_name(Week.of(row["observed_at"]), known_then=False)) in pages:
-            _add(entry, "link", "", rel="alternate", href=f"{FOLDER}/{name}", type="text/html")
-        _add(entry, "category", "", term=row["change_kind"])
-        _add(entry, "content", _content(row), type="text")
-    ElementTree.indent(feed)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(feed, encoding="unicode")}\n'
+        name = page_name(Week.of(row["observed_at"]), known_then=False)
+        entries.append(
+            {
+                "id": uuid.uuid5(SPACE, f"{row['offer_id']} {row['observed_at'].isoformat()}").urn,
+                "title": title(row),
+                "updated": _stamp(row["observed_at"]),
+                "page": f"{FOLDER}/{name}" if name in pages else "",
+                "kind": row["change_kind"],
+                "content": _content(row),
+            }
+        )
+    return render(
+        "feed.xml.j2", id=uuid.uuid5(SPACE, "feed").urn, updated=_stamp(built_at), version=version, entries=entries
+    )
 
 
 def title(row: Row) -> str:
@@ -105,17 +95,12 @@ def latest(changes: list[Row], prices: list[Row], scopes: list[Row], *, built_at
 def _content(row: Row) -> str:
     before = row["last_observed_before_at"]
     when = wording.minute(row["observed_at"])
-    told = f"Seen first {when}" + (f", the old price last {wording.minute(before)}" if before else "")
+    when_seen = f"Seen first {when}" + (f", the old price last {wording.minute(before)}" if before else "")
     place = f" Region {row['region_id']}." if row["region_id"] else ""
     return news.line(
-        f"{title(row)}, of what is sold as one, per {PER.get(row['pricing_unit'], 'hour')}.{place} {told}. "
+        f"{title(row)}, of what is sold as one, per {PER.get(row['pricing_unit'], 'hour')}.{place} {when_seen}. "
         f"Source {row['source']}, document {row['document_sha256']}."
     )
-
-
-def _add(parent: ElementTree.Element, name: str, text: str, **attributes: str) -> None:
-    element = ElementTree.SubElement(parent, f"{{{ATOM}}}{name}", attributes)
-    element.text = text or None
 
 
 def _stamp(moment: datetime) -> str:
@@ -134,9 +119,3 @@ def _plain(value: object) -> object:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return value
-
-
-def _ask(con: duckdb.DuckDBPyConnection, name: str) -> list[Row]:
-    cursor = con.execute((SQL / f"{name}.sql").read_text(encoding="utf-8"))
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -5,13 +5,14 @@ Links between pages are relative, so the folder works from a disk, in any place 
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from html import escape
 from importlib.resources import files
 
-from reports import wording
+from markupsafe import Markup
+
+from reports.templating import render
 
 STRICTEST = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 POLICY = STRICTEST + "; script-src 'sha256-{}'"
@@ -27,6 +28,8 @@ SITE = (
 )
 """The pages that are always there, by their path, in the order of the navigation."""
 
+Part = tuple[str, Sequence[str], Sequence[Mapping[str, str]], Sequence[str]]
+
 MORE = (
     ("latest.html", "Newest day", "index.html"),
     ("evidence.html", "Evidence", "index.html"),
@@ -34,25 +37,25 @@ MORE = (
     ("tables.html", "Tables", "methods.html"),
     ("tables-checks.html", "Tables of checks", "methods.html"),
 )
-"""Other pages that are always there, which the footer leads to: path, words, the page of the navigation they are of."""
+"""Other pages that are always there, which the footer leads to: path, name, the page of the navigation they are of."""
 
 
 @cache
-def style() -> str:
+def style() -> Markup:
     """Return the one style sheet of all pages."""
-    return (files("reports") / "page.css").read_text(encoding="utf-8")
+    return Markup((files("reports") / "page.css").read_text(encoding="utf-8"))  # noqa: S704 (our own file)
 
 
 @cache
-def script() -> str:
+def script() -> Markup:
     """Return the one script of all pages, which sorts and filters tables."""
-    return "\n" + (files("reports") / "page.js").read_text(encoding="utf-8")
+    return Markup("\n" + (files("reports") / "page.js").read_text(encoding="utf-8"))  # noqa: S704 (our own file)
 
 
 @cache
-def policy() -> str:
+def policy() -> Markup:
     """Return what browsers are told to allow: by its hash, the script and no other."""
-    return POLICY.format(base64.b64encode(hashlib.sha256(script().encode()).digest()).decode())
+    return Markup(POLICY).format(base64.b64encode(hashlib.sha256(script().encode()).digest()).decode())  # noqa: S704
 
 
 def root(place: str) -> str:
@@ -61,120 +64,37 @@ def root(place: str) -> str:
 
 
 def frame(
+    template: str,
     *,
     title: str,
     headline: str,
     place: str,
     built_at: datetime | None,
     version: str,
-    header: str = "",
-    nav: Sequence[tuple[str, str]] = (),
-    main: str,
-    described: str = "",
     kind: str = "",
-    head: Sequence[str] = (),
-    footer: str = "",
+    nav: Sequence[tuple[str, str]] = (),
+    sections: Sequence[tuple[str, str, object]] = (),
+    **values: object,
 ) -> str:
-    """Return a page; the same values give the same bytes.
+    """Return the page of a template, with `values` for its own parts; the same values give the same bytes.
 
     `title` is of the browser's tab, `headline` the one sentence at the top, `place` the path of the page below the
-    folder of reports. `kind` says what page it is and `described` what search engines show; where it is empty, the
-    headline. These are texts and are escaped here. `header` stands below the headline; it, `main`, `head` (elements
-    of <head>) and `footer` are HTML, escaped by whoever makes them. `nav` leads to parts of the page: anchor, words.
-    `built_at` is the only clock: when the published file was made, naive and UTC.
+    folder of reports, `kind` what page it is. `nav` leads to parts of the page: anchor, name. `sections` are shown
+    after
+    the template's own parts: anchor, name, table. `built_at` is the only clock: when the published file was made, naive
+    and UTC.
     """
-    up = root(place)
-    made = ""
-    if built_at is not None:
-        made = f'as of <time datetime="{built_at:%Y-%m-%dT%H:%M:%SZ}">{wording.minute(built_at)}</time>'
-    about = ", ".join(filter(None, (escape(kind), made)))
-    parts = " ".join(f'<a href="#{escape(anchor)}">{escape(words)}</a>' for anchor, words in nav)
-    return "\n".join(
-        (
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy()}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<meta name="description" content="{escape(described or headline)}">',
-            *head,
-            f"<title>{escape(title)} \N{MIDDLE DOT} chipledger</title>",
-            '<link rel="icon" href="data:,">',
-            f'<link rel="alternate" type="application/atom+xml" title="Price changes" href="{up}feed.atom">',
-            f"<style>\n{style()}</style>",
-            "</head>",
-            "<body>",
-            '<a class="skip" href="#main">Skip to the content</a>',
-            _site(place, made),
-            "<header>",
-            *([f'<p class="about">{about}</p>'] if about and kind != "front" else []),
-            f"<h1>{escape(headline)}</h1>",
-            *([header] if header else []),
-            *([f'<nav class="parts" aria-label="Parts of this page">{parts}</nav>'] if parts else []),
-            "</header>",
-            f'<main id="main" tabindex="-1">\n{main}\n</main>',
-            _footer(place, version, footer),
-            f"<script>{script()}</script>",
-            "</body>",
-            "</html>",
-            "",
-        )
-    )
+    nav = [*nav, *((anchor, name) for anchor, name, _ in sections)]
+    return render(
+        template, title=title, headline=headline, place=place, built_at=built_at, version=version, kind=kind, nav=nav,
+        root=root(place), site=SITE, more=MORE, parent=next((of for path, _, of in MORE if path == place), None),
+        style=style(), script=script(), policy=policy(), sections=sections, **values,
+    )  # fmt: skip
 
 
-def alone(*, title: str, main: str) -> str:
-    """Return a page that belongs to no site: the same head and style, no way to other pages, no script.
+def answer(title: str, parts: Sequence[Part]) -> str:
+    """Return the answer of a command as a page that belongs to no site: no way to other pages, no script.
 
-    `title` is a text and is escaped here; `main` is HTML, escaped by whoever makes it.
+    Each part is a heading, lines before its table, the table by column, and lines after it.
     """
-    return "\n".join(
-        (
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{STRICTEST}">',
-            f"<title>{escape(title)} \N{MIDDLE DOT} chipledger</title>",
-            f"<style>\n{style()}</style>",
-            "</head>",
-            "<body>",
-            f"<main>\n{main}\n</main>",
-            "</body>",
-            "</html>",
-            "",
-        )
-    )
-
-
-def section(anchor: str, title: str, parts: Iterable[str]) -> str:
-    """Return a part of a page under its heading; empty parts are left out."""
-    body = "\n".join(part for part in parts if part)
-    return f'<section aria-labelledby="{anchor}">\n<h2 id="{anchor}">{title}</h2>\n{body}\n</section>'
-
-
-def _site(place: str, made: str) -> str:
-    up = root(place)
-    right = f' <span class="as-of">{made}</span>' if made else ""
-    parent = next((path for of, _, path in MORE if of == place), None)
-    links = " ".join(
-        f'<a href="{up}{path}"{_current(path == place, path == parent)}>{words}</a>' for path, words in SITE
-    )
-    return f'<nav class="site" aria-label="Pages"><span class="title">chipledger</span> {links}{right}</nav>'
-
-
-def _current(is_page: bool, is_parent: bool = False) -> str:
-    """Return the attribute that says where the reader is: this page, or the part of the site it belongs to."""
-    return ' aria-current="page"' if is_page else ' aria-current="true"' if is_parent else ""
-
-
-def _footer(place: str, version: str, words: str) -> str:
-    up = root(place)
-    more = " \N{MIDDLE DOT} ".join(
-        f'<a href="{up}{path}"{_current(path == place)}>{words}</a>' for path, words, _ in MORE
-    )
-    told = " ".join(filter(None, (f"chipledger {escape(version)}.", "Times are UTC.", words)))
-    return (
-        f'<footer>{told} Feed: <a href="{up}feed.atom">price changes</a>. Data: '
-        f'<a href="{up}latest.json">latest.json</a>. More: {more}</footer>'
-    )
+    return render("answer.html.j2", title=title, style=style(), policy=Markup(STRICTEST), parts=parts)  # noqa: S704

@@ -7,8 +7,11 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from html import escape
 from typing import TypeVar
+
+from markupsafe import Markup
+
+from reports.templating import macro
 
 log = logging.getLogger(__name__)
 
@@ -28,27 +31,24 @@ def noted() -> Iterator[list[str]]:
         _FAILED.reset(token)
 
 
-def part(name: str, make: Callable[[], str]) -> str:
+def part(name: str, make: Callable[[], Markup]) -> Markup:
     """Return what `make` returns, or a paragraph that says that this part could not be made; `name` says which."""
-    return page(name, make, lambda error: sorry(name, error))
+    return page(name, make, lambda error: failed(name, error))
 
 
 def page(name: str, make: Callable[[], Made], instead: Callable[[Exception], Made]) -> Made:
-    """Return what `make` returns, or what stands instead of it."""
-    failed = _FAILED.get()
-    if failed is None:
+    """Return what `make` returns, or what is shown instead of it."""
+    failures = _FAILED.get()
+    if failures is None:
         return make()
     try:
         return make()
     except Exception as error:
-        failed.append(f"{name}: {type(error).__name__}: {error}")
+        failures.append(f"{name}: {type(error).__name__}: {error}")
         log.warning("%s could not be made", name, exc_info=True)
         return instead(error)
 
 
-def sorry(name: str, error: Exception) -> str:
-    """Return the paragraph that stands where a part is missing, as HTML."""
-    return (
-        f'<p class="warn"><strong>{escape(name)} could not be made.</strong> {escape(type(error).__name__)}: '
-        f"{escape(str(error)[:200])}. The other parts are complete; `chipledger report` makes it again.</p>"
-    )
+def failed(name: str, error: Exception) -> Markup:
+    """Return the paragraph that is shown where a part is missing."""
+    return macro("parts.html.j2", "failed")(name, type(error).__name__, str(error)[:200])

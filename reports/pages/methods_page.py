@@ -1,16 +1,13 @@
 """The page of methods: every formula and the SQL of every mart, read from the catalogue of the published file."""
 
 import re
-from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from reports import wording
-from reports.pages.frame import frame, section
-from reports.queries import ask
+from reports.pages.frame import frame
+from reports.queries import ask, build
 
 PLACE = "methods.html"
 TABLES_PLACE = "tables.html"
@@ -44,7 +41,7 @@ PRICES = (
     (
         "Change",
         "effective hourly price after / before \N{MINUS SIGN} 1",
-        "It happened between the last look at the old price and the first at the new one.",
+        "It happened between the last fetch of the old price and the first of the new one.",
     ),
 )
 SCHEMAS = {
@@ -59,34 +56,41 @@ ELSE = re.compile(r"\|\| \w+\)\)\) ELSE (?P<formula>.*) END$", re.DOTALL)
 def render(file: Path) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
+        built_at, version = build(con)
         macros = ask(con, "formula")
-    formulas = [row for row in macros if row["kind"] == "macro"]
-    tables = [row for row in macros if row["kind"] == "table_macro"]
-    schemas = [*SCHEMAS, *sorted({row["schema_name"] for row in formulas} - {*SCHEMAS})]
-    parts = [
-        (name, _formulas(name, [row for row in formulas if row["schema_name"] == name]))
-        for name in schemas
-        if any(row["schema_name"] == name for row in formulas)
+    formulas = [
+        {**row, **dict(zip(("formula", "refused"), split_formula(row["definition"]), strict=True))}
+        for row in macros
+        if row["kind"] == "macro"
+    ]
+    others = sorted({row["schema_name"] for row in formulas} - {*SCHEMAS})
+    schemas = [
+        (name, *SCHEMAS.get(name, (name, "")), rows)
+        for name in (*SCHEMAS, *others)
+        if (rows := [row for row in formulas if row["schema_name"] == name])
     ]
     return frame(
+        "methods.html.j2",
         title="Methods",
         headline=f"{len(formulas) + len(PRICES):,} formulas, each in one place",
         place=PLACE,
         built_at=built_at,
         version=version,
         kind="Methods",
-        header=(
-            "<p>Each as it stands in the published file, where it can be called. "
-            f'<a href="{TABLES_PLACE}">Tables</a> has the SQL of every table that calls them.</p>'
-        ),
         nav=(
             ("prices", "Prices"),
-            *((name, SCHEMAS.get(name, (name,))[0]) for name, _ in parts),
+            *((name, title) for name, title, *_ in schemas),
             ("macros", "Tables with parameters"),
         ),
-        main="\n".join((_prices(), *(part for _, part in parts), _macros(tables))),
+        prices=PRICES,
+        schemas=schemas,
+        macros=[row for row in macros if row["kind"] == "table_macro"],
     )
+
+
+def render_check_tables(file: Path) -> str:
+    """Return the page of the SQL of the marts of truth checks."""
+    return render_tables(file, of_checks=True)
 
 
 def render_tables(file: Path, *, of_checks: bool = False) -> str:
@@ -95,25 +99,23 @@ def render_tables(file: Path, *, of_checks: bool = False) -> str:
     The marts of truth checks are a page of their own (`of_checks`), so that each page is light.
     """
     with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
+        built_at, version = build(con)
         models = [row for row in ask(con, "model") if row["model_name"].startswith("int.truth_") == of_checks]
-    title, place, other = ("Tables", TABLES_PLACE, f'<a href="{CHECKS_PLACE}">Tables of checks</a> has the others.')
-    if of_checks:
-        title, place = "Tables of checks", CHECKS_PLACE
-        other = f'<a href="{TABLES_PLACE}">Tables</a> has all others.'
+    title, place = ("Tables of checks", CHECKS_PLACE) if of_checks else ("Tables", TABLES_PLACE)
     return frame(
+        "tables.html.j2",
         title=title,
         headline=f"{wording.count(len(models), 'table')}{' of truth checks' if of_checks else ''}, each one SELECT",
         place=place,
         built_at=built_at,
         version=version,
         kind=title,
-        header=f'<p><a href="{PLACE}">Methods</a> has the formulas that they call. {other}</p>',
-        main=_tables(models),
+        of_checks=of_checks,
+        models=models,
     )
 
 
-def taken_apart(definition: str) -> tuple[str, list[str]]:
+def split_formula(definition: str) -> tuple[str, list[str]]:
     """Return the formula of a macro as the catalogue has it, and what it refuses, as two things.
 
     `CASE WHEN (x <= 0) THEN error('f: x must be above 0, not ' || x) ELSE x * 2 END` is `x * 2` and ["x must be above
@@ -124,73 +126,3 @@ def taken_apart(definition: str) -> tuple[str, list[str]]:
         return definition, []
     refused = re.findall(r"'\w+: ([^']*?), not '", definition[: formula.start()])
     return formula["formula"], refused
-
-
-def _prices() -> str:
-    rows = "".join(
-        f"<dt>{name}</dt><dd><code>{escape(text)}</code><p>{escape(words)}</p></dd>\n" for name, text, words in PRICES
-    )
-    return section(
-        "prices",
-        "Prices",
-        [
-            "<p>Computed in <code>int.price_history</code>, <code>int.accelerator_hour_price</code>, "
-            "<code>int.price_change</code> and <code>int.provider_price</code>; "
-            f'<a href="{TABLES_PLACE}">their SQL</a> says how.</p>',
-            f'<dl class="formulas">\n{rows}</dl>',
-        ],
-    )
-
-
-def _formulas(schema: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    title, about = SCHEMAS.get(schema, (schema, ""))
-    listed = []
-    for row in rows:
-        formula, refused = taken_apart(row["definition"])
-        said = f"<p>Refuses: {escape('; '.join(refused))}.</p>" if refused else ""
-        listed.append(
-            f'<dt id="f-{escape(row["macro_name"])}">{escape(row["meaning"] or row["macro_name"])}</dt>'
-            f"<dd><code>{escape(schema)}.{escape(row['macro_name'])}({escape(', '.join(row['parameters']))})</code>"
-            f'<pre tabindex="0"><code>{escape(formula)}</code></pre>{said}</dd>\n'
-        )
-    words = re.sub("`(.*?)`", r"<code>\1</code>", escape(about))
-    return section(schema, title, [f"<p>{words}</p>", f'<dl class="formulas">\n{"".join(listed)}</dl>'])
-
-
-def _tables(models: Sequence[Mapping[str, Any]]) -> str:
-    listed = "".join(_folded(row["model_name"], row["row_meaning"], row["sql"], row["example"]) for row in models)
-    return section(
-        "tables",
-        "Tables",
-        [
-            "<p>Query the tables of <code>mart</code>; those of <code>int</code> are what they are made of. "
-            "<code>mart.data_dictionary</code> has the meaning and unit of every column, and "
-            "<code>meta.model</code> these texts.</p>",
-            listed,
-        ],
-    )
-
-
-def _macros(tables: Sequence[Mapping[str, Any]]) -> str:
-    listed = "".join(
-        _folded(
-            f"{row['schema_name']}.{row['macro_name']}({', '.join(row['parameters'])})",
-            row["meaning"],
-            row["definition"],
-        )
-        for row in tables
-    )
-    return section(
-        "macros",
-        "Tables with parameters",
-        ["<p>For questions with numbers of one's own.</p>", listed or "<p>None.</p>"],
-    )
-
-
-def _folded(name: str, meaning: str | None, sql: str, example: str | None = None) -> str:
-    words = f": {escape(meaning)}." if meaning else ""
-    asked = f'<p>Example:</p><pre tabindex="0"><code>{escape(example)}</code></pre><p>SQL:</p>' if example else ""
-    return (
-        f"<details><summary>{escape(name)}{words}</summary>{asked}"
-        f'<pre tabindex="0"><code>{escape(sql.strip(), quote=False)}</code></pre></details>\n'
-    )

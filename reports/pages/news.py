@@ -1,16 +1,21 @@
 """The sentence of news, and what it rests on: text from facts, without any mark-up."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
 from reports import wording
 from reports.pages import facts
 from reports.pages.facts import Facts
+from reports.tables import truth_tables
+from reports.templating import macro
 
-MOST_TROUBLES = 8
-MOST_LETTERS = 90
+MAX_TROUBLES = 8
+MAX_LETTERS = 90
 """Of an error: enough to know its kind; the table of sources has more."""
 ALIKE = (
     "offered",
@@ -90,11 +95,29 @@ def troubles(scopes: pl.DataFrame) -> list[tuple[str, str]]:
             f"{row['source']} {row['scope']} is {words[state]}".format(
                 day=wording.day(row["last_good_at"]), days=wording.days(row["age_days"])
             ).replace(" is not read", " was not read"),
-            wording.cause(row["error"], row["source"], row["scope"], most=MOST_LETTERS),
+            wording.cause(row["error"], row["source"], row["scope"], most=MAX_LETTERS),
         )
         for state in words
         for row in scopes.filter(pl.col("state") == state).iter_rows(named=True)
     ]
+
+
+def warnings(
+    checks: Sequence[Mapping[str, Any]] | None, scopes: pl.DataFrame, *, sources: str = "", unknown: pl.DataFrame
+) -> Markup:
+    """Return what limits the conclusions of a page: checks that differ, scopes not read, chips unknown; or nothing.
+
+    `sources` is the address of the list of sources, which says what is left out.
+    """
+    differing, listed = truth_tables.differing(checks), troubles(scopes)
+    return macro("parts.html.j2", "warnings")(
+        differing[: truth_tables.MAX_WARNED],
+        len(differing),
+        listed[:MAX_TROUBLES],
+        len(listed),
+        wording.few(unknown["named"].to_list(), most=6) if unknown.height else "",
+        sources,
+    )
 
 
 def _past_news(found: Facts, standing: Standing) -> str:
@@ -131,12 +154,12 @@ def _lists_moved(lists: pl.DataFrame) -> str:
 
 def _offers_moved(since: pl.DataFrame) -> str:
     kinds = dict(since["change_kind"].value_counts().iter_rows())
-    told = [
+    parts = [
         wording.count(kinds[kind], *words)
         for kind, words in wording.KINDS_COUNTED.items()
         if kind in kinds and kind != "list_change"
     ]
-    return f"; {wording.few(told, most=4)}" if told else ""
+    return f"; {wording.few(parts, most=4)}" if parts else ""
 
 
 def trouble(scopes: pl.DataFrame) -> str:

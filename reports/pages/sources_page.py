@@ -1,69 +1,55 @@
 """The page of sources: what was read when, what failed, what was refused, and where sources disagree."""
 
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import polars as pl
 
 from reports import wording
-from reports.pages import facts, news
-from reports.pages.frame import frame, section
-from reports.queries import ask
+from reports.pages import news
+from reports.pages.frame import frame
+from reports.queries import Row, ask, build
+from reports.queries import frame as read_frame
 from reports.tables import source_tables, truth_tables
-from reports.tables.sheet import Footnote, Form, Sheet, sheet, small, to_html
+from reports.tables.table import Column, Table, left_out, outside, small, span
 
 PLACE = "sources.html"
-MOST_SCOPES = 500
-MOST_FAILED = 50
-KINDS = {"live": "live", "archive": "archive", "import": "import"}
-
-Row = Mapping[str, Any]
+MAX_SCOPES = 500
+MAX_FAILED = 50
+KINDS = ("live", "archive", "import")
+NEVER = "never read"
+NAV = (
+    ("by-source", "By source"),
+    ("checked", "What was checked"),
+    ("by-scope", "By scope"),
+    ("failures", "Failures"),
+    ("refusals", "Refused"),
+)
 
 
 def render(file: Path) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
-        scopes, refused = facts.ask(con, "scope"), facts.ask(con, "refused")
+        built_at, version = build(con)
+        scopes, refused = read_frame(con, "scope"), read_frame(con, "refused")
         sources, failed = ask(con, "source"), ask(con, "failed")
         checks = truth_tables.read(con)
-    troubles = "".join(
-        (
-            *truth_tables.warnings(checks),
-            *(
-                f"<li>{escape(words)}.{small(error)}</li>"
-                for words, error in news.troubles(scopes)[: news.MOST_TROUBLES]
-            ),
-        )
-    )
-    warning = f'<div class="warn"><strong>Before any conclusion</strong><ul>{troubles}</ul></div>' if troubles else ""
-    every = [to_html(source_tables.health(scopes, most=MOST_SCOPES))] if scopes.height else []
     return frame(
+        "sources.html.j2",
         title="Sources",
         headline=headline(scopes, refused.height),
         place=PLACE,
         built_at=built_at,
         version=version,
         kind="Sources",
-        nav=(
-            ("by-source", "By source"),
-            (truth_tables.ANCHOR, truth_tables.TITLE),
-            ("by-scope", "By scope"),
-            ("failures", "Failures"),
-            ("refusals", "Refused"),
-        ),
-        main="\n".join(
-            (
-                section("by-source", "By source", [warning, to_html(summary(sources, scopes))]),
-                truth_tables.part(checks),
-                section("by-scope", "By scope", every or ["<p>No source was read.</p>"]),
-                section("failures", "Looks that failed in the last 30 days", [_failed(failed)]),
-                section("refusals", "Refused rows", [_refused(refused)]),
-            )
-        ),
+        nav=NAV,
+        warnings=news.warnings(checks, scopes, unknown=pl.DataFrame()),
+        summary=summary(sources, scopes),
+        checks=truth_tables.part(checks),
+        scopes=source_tables.health(scopes, most=MAX_SCOPES) if scopes.height else None,
+        failed=_failed(failed) if failed else None,
+        refused=source_tables.refusals(refused) if refused.height else None,
     )
 
 
@@ -82,112 +68,71 @@ def headline(scopes: pl.DataFrame, n_refused: int) -> str:
     return f"{text}; {waits} for a decision"
 
 
-def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Sheet:
-    """Return one row for each registered source, live ones first; those that nobody looked at last."""
+def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Table:
+    """Return one row for each registered source, live ones first; those that nobody read last."""
     by_source: dict[str, list[Row]] = {}
-    for row in scopes.iter_rows(named=True):
-        by_source.setdefault(row["source"], []).append(row)
-    rows = sorted(sources, key=lambda row: (row["source"] not in by_source, [*KINDS].index(row["kind"]), row["source"]))
-    cells = [_cells(row, by_source.get(row["source"], [])) for row in rows]
-    frame = pl.DataFrame(cells, schema=dict.fromkeys(("group", *HEADS), pl.String))
+    for scope in scopes.iter_rows(named=True):
+        by_source.setdefault(scope["source"], []).append(scope)
+    rows = sorted(sources, key=lambda row: (row["source"] not in by_source, KINDS.index(row["kind"]), row["source"]))
+
+    def of(row: Row) -> Sequence[Row]:
+        return by_source.get(row["source"], ())
+
+    def latest(row: Row, name: str) -> str:
+        return wording.day(max((scope[name] for scope in of(row) if scope[name]), default=None))
+
+    def total(row: Row, name: str) -> int | None:
+        return sum(scope[name] or 0 for scope in of(row)) if of(row) else None
+
+    def fresh(row: Row) -> str:
+        if row["kind"] != "live" and of(row):
+            return f"{len(of(row)):,} archived"
+        return f"{sum(scope['state'] == 'fresh' for scope in of(row)):,} of {len(of(row)):,}"
+
+    def why(row: Row) -> str | None:
+        return None if of(row) else NEVER
+
     n_read = sum(row["source"] in by_source for row in rows)
-    unread = [i for i, row in enumerate(rows) if row["source"] not in by_source]
-    columns = ("newest", "good", "rows", "refused", "disagreements")
-    return sheet(
-        frame,
-        Form(
-            heads=HEADS,
-            stub="source",
-            group="group",
-            marked=("source",),
-            right=("scopes", "rows", "refused", "failed", "disagreements"),
-        ),
+    return Table(
         id="summary",
         title=f"{n_read:,} of {wording.count(len(rows), 'registered source')} read",
         subtitle="Refused and failed: of the 30 days before the file was built.",
-        footnotes=[Footnote(text="never read", column=column, rows=unread) for column in columns],
-        note=(
-            "A live source is current for so many hours after its last good look as it says; an archive or import "
-            "never is. Disagreements: offers for which another source says something else about the same moment."
-        ),
-    )
-
-
-HEADS = {
-    "source": "Source",
-    "scopes": "Scopes fresh",
-    "newest": "Newest<br>price",
-    "good": "Last good<br>look",
-    "limit": "Current for,<br>hours",
-    "rows": "Prices",
-    "refused": "Refused",
-    "failed": "Failed<br>looks",
-    "disagreements": "Disagree-<br>ments",
-}
-
-
-def _cells(row: Row, scopes: Sequence[Row]) -> dict[str, str]:
-    url = str(row["url"])
-    name = escape(row["source"])
-    if url.startswith(("https://", "http://")):
-        name = f'<a href="{escape(url)}" rel="noreferrer">{name}</a>'
-    newest = [scope["newest_price_at"] for scope in scopes if scope["newest_price_at"]]
-    good = [scope["last_good_at"] for scope in scopes if scope["last_good_at"]]
-    fresh = sum(scope["state"] == "fresh" for scope in scopes)
-    dated = row["kind"] != "live"
-    return {
-        "group": f"{KINDS[row['kind']].capitalize()}, {'read' if scopes else 'never read'}",
-        "source": name + small(row["title"]),
-        "scopes": f"{len(scopes):,} archived" if dated and scopes else f"{fresh:,} of {len(scopes):,}",
-        "newest": wording.day(max(newest, default=None)),
-        "good": wording.day(max(good, default=None)),
-        "limit": "never" if row["max_age_hours"] is None else f"{row['max_age_hours']:,}",
-        "rows": _sum(scopes, "n_rows"),
-        "refused": _sum(scopes, "n_refused"),
-        "failed": f"{row['n_failed']:,}",
-        "disagreements": _sum(scopes, "n_disagreements"),
-    }
-
-
-def _sum(scopes: Sequence[Row], name: str) -> str:
-    return f"{sum(scope[name] or 0 for scope in scopes):,}" if scopes else wording.UNKNOWN
-
-
-def _failed(failed: Sequence[Row]) -> str:
-    if not failed:
-        return "<p>None.</p>"
-    shown = failed[:MOST_FAILED]
-    frame = pl.DataFrame(
-        {
-            "when": [wording.minute(row["observed_at"]) for row in shown],
-            "source": [row["source"] for row in shown],
-            "scope": [row["scope"] for row in shown],
-            "error": [
-                f'<span class="long">{escape(wording.cause(row["error"], row["source"], row["scope"]))}</span>'
-                if row["error"]
-                else "it held no price that was accepted"
-                for row in shown
-            ],
-        }
-    )
-    left = len(failed) - len(shown)
-    return to_html(
-        sheet(
-            frame,
-            Form(
-                heads={"when": "When", "source": "Source", "scope": "Scope", "error": "Why"},
-                stub="when",
-                marked=("error",),
+        rows=rows,
+        group=lambda row: f"{row['kind'].capitalize()}, {'read' if of(row) else NEVER}",
+        columns=[
+            Column("Source", lambda row: outside(row["source"], row["url"]) + small(row["title"])),
+            Column("Scopes fresh", fresh, right=True),
+            Column("Newest\nprice", lambda row: latest(row, "newest_price_at"), why=why),
+            Column("Last good\nfetch", lambda row: latest(row, "last_good_at"), why=why),
+            Column(
+                "Current for,\nhours", lambda row: "never" if row["max_age_hours"] is None else row["max_age_hours"]
             ),
-            id="failed",
-            title=wording.count(len(failed), "look") + " without a price",
-            subtitle="Newest first. What such a look concerns keeps its last prices, with their dates.",
-            note=f"{wording.count(left, 'more')} left out." if left else "",
-        )
+            Column("Prices", lambda row: total(row, "n_rows"), right=True, why=why),
+            Column("Refused", lambda row: total(row, "n_refused"), right=True, why=why),
+            Column("Failed\nlooks", "n_failed", right=True),
+            Column("Disagree-\nments", lambda row: total(row, "n_disagreements"), right=True, why=why),
+        ],
+        note="A live source is current for so many hours after its last good fetch as it says; an archive or import "
+        "never is. Disagreements: offers for which another source says something else about the same moment.",
     )
 
 
-def _refused(refused: pl.DataFrame) -> str:
-    if not refused.height:
-        return "<p>No refused row waits for a decision.</p>"
-    return to_html(source_tables.refusals(refused))
+def _failed(failed: Sequence[Row]) -> Table:
+    def why(row: Row) -> str:
+        if not row["error"]:
+            return "it held no price that was accepted"
+        return span(wording.cause(row["error"], row["source"], row["scope"]), "long")
+
+    return Table(
+        id="failed",
+        title=wording.count(len(failed), "fetch", "fetches") + " without a price",
+        subtitle="Newest first. What such a fetch concerns keeps its last prices, with their dates.",
+        rows=failed[:MAX_FAILED],
+        columns=[
+            Column("When", lambda row: wording.minute(row["observed_at"])),
+            Column("Source", "source"),
+            Column("Scope", "scope"),
+            Column("Why", why),
+        ],
+        note=left_out(len(failed) - MAX_FAILED, "more", many="more").strip(),
+    )

@@ -22,5 +22,5 @@ select
     a.evidence_until,
     c.source_url
 from int.claim_audit as a
-left join core.claim as c on a.claim_id = c.claim_id
+left join ref.claim as c on a.claim_id = c.claim_id
 order by a.article, a.claim_id

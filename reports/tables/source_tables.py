@@ -1,180 +1,72 @@
-"""What the prices rest on: sources and their health, refused rows, documents."""
-
-from collections.abc import Mapping
-from html import escape
-from typing import Any
+"""What prices rest on and what is lacking: sources and their health, refused rows, unknown chips, documents."""
 
 import polars as pl
 
 from reports import wording
-from reports.pages.facts import MOST_REFUSED
-from reports.tables.sheet import Footnote, Form, Sheet, sheet, small
-
-Row = Mapping[str, Any]
+from reports.queries import Row
+from reports.tables.table import Column, Table, element, left_out, outside, small, span
 
 STATES = {
     "missing": "missing",
     "stale": "stale",
-    "retry": "last look failed",
+    "retry": "last fetch failed",
     "fresh": "fresh",
     "archived": "archived",
 }
 TROUBLED = ("missing", "stale", "retry")
-MOST_SCOPES = 80
+MAX_SCOPES = 80
+MAX_REFUSED = 25
+MAX_GAPS = 25
+NEVER = "never read"
+WHOLE = "the whole answer is concerned"
+REASONS = {
+    "rate": "Without a US dollar price: no reference rate of the ten days before",
+    "slice": "Without a price per chip: part of a chip, of unknown size",
+    "term": "Not compared: the length of the commitment is not stated",
+    "capacity": "Not compared: not stated how many chips have to be bought",
+}
+COUNTED = {
+    "rate": ("has no price in US dollars", "have no price in US dollars"),
+    "slice": ("is a part of a chip of unknown size", "are parts of a chip of unknown size"),
+    "term": ("states no length of the commitment", "state no length of the commitment"),
+    "capacity": ("does not say how many chips have to be bought", "do not say how many chips have to be bought"),
+}
 
 
-def health(scopes: pl.DataFrame, *, troubled: bool = False, most: int = MOST_SCOPES) -> Sheet:
+def health(scopes: pl.DataFrame, *, troubled: bool = False, most: int = MAX_SCOPES) -> Table:
     """Return the state of each scope of each source, the worst first within a source; `troubled`: of those not well."""
     order = {state: rank for rank, state in enumerate(STATES)}
     rows = sorted(
-        scopes.iter_rows(named=True), key=lambda row: (row["kind"] != "live", row["source"] or "", order[row["state"]])
+        scopes.rows(named=True), key=lambda row: (row["kind"] != "live", row["source"] or "", order[row["state"]])
     )
     wanted = [row for row in rows if row["state"] in TROUBLED] if troubled else rows
-    shown = wanted[:most]
-    frame = pl.DataFrame(
-        {
-            "source": [row["source"] for row in shown],
-            "scope": [row["scope"] for row in shown],
-            "state": [f'<span class="state {row["state"]}">{STATES[row["state"]]}</span>' for row in shown],
-            "newest": [wording.day(row["newest_price_at"]) for row in shown],
-            "good": [wording.minute(row["last_good_at"]) for row in shown],
-            "age": [_age(row) for row in shown],
-            "rows": [_number(row["n_rows"]) for row in shown],
-            "refused": [_number(row["n_refused"]) for row in shown],
-            "disagreements": [_number(row["n_disagreements"]) for row in shown],
-            "error": [escape(wording.cause(row["error"], row["source"], row["scope"])) or "none" for row in shown],
-        },
-        schema_overrides={"source": pl.String},
-    )
-    form = Form(
-        heads={
-            "scope": "Scope",
-            "state": "State",
-            "newest": "Newest<br>price",
-            "good": "Last good<br>look",
-            "age": "Price age,<br>days",
-            "rows": "Prices",
-            "refused": "Refused,<br>30 days",
-            "disagreements": "Disagree-<br>ments",
-            "error": "Error of the last look",
-        },
-        stub="scope",
-        group="source",
-        right=("age", "rows", "refused", "disagreements"),
-        marked=("state", "error"),
-    )
     counts = {state: sum(row["state"] == state for row in rows) for state in STATES}
     title = ", ".join(f"{n:,} {STATES[state]}" for state, n in counts.items() if n) or "no source was read yet"
-    left = len(wanted) - len(shown)
-    note = (
-        "Fresh: read by the last look and within the source's own limit of age. Archived: prices of a past date, from "
-        "the offline archive or an import; the last good look of an import is when it was read, not when the prices "
-        "were true. Disagreements: offers for which another source says something else about the same moment."
-    )
-    if left:
-        note += f" {wording.count(left, 'more scope')} left out: <code>select * from int.source_health</code>."
-    return sheet(
-        frame,
-        form,
+    return Table(
         id="health",
         title=f"Sources: {title}",
         subtitle="One row for each part of a source that succeeds or fails alone.",
-        footnotes=_dashes(
-            frame, {"newest": "never read", "good": "never read", "age": "never read", "rows": "never read"}
-        ),
-        note=note,
+        rows=wanted[:most],
+        group="source",
+        columns=[
+            Column("Scope", "scope"),
+            Column("State", lambda row: span(STATES[row["state"]], f"state {row['state']}")),
+            Column("Newest\nprice", lambda row: wording.day(row["newest_price_at"]), why=NEVER),
+            Column("Last good\nfetch", lambda row: wording.minute(row["last_good_at"]), why=NEVER),
+            Column("Price age,\ndays", _age, right=True, why=NEVER),
+            Column("Prices", "n_rows", right=True, why=NEVER),
+            Column("Refused,\n30 days", "n_refused", right=True),
+            Column("Disagree-\nments", "n_disagreements", right=True),
+            Column(
+                "Error of the last fetch",
+                lambda row: wording.cause(row["error"], row["source"], row["scope"]) or "none",
+            ),
+        ],
+        note="Fresh: read by the last fetch and within the source's own limit of age. Archived: prices of a past date, "
+        "from the offline archive or an import; the last good fetch of an import is when it was read, not when the "
+        "prices were true. Disagreements: offers for which another source says something else about the same moment."
+        + left_out(len(wanted) - most, "more scope", "select * from int.source_health"),
     )
-
-
-def refusals(refused: pl.DataFrame) -> Sheet:
-    """Return the refused rows that nobody settled yet, newest first."""
-    shown = list(refused.head(MOST_REFUSED).iter_rows(named=True))
-    frame = pl.DataFrame(
-        {
-            "id": [str(row["quarantine_id"]) for row in shown],
-            "reason": [wording.short(row["reason"]) for row in shown],
-            "field": [row["field"] or wording.UNKNOWN for row in shown],
-            "value": [
-                wording.short(row["refused_value"]) if row["refused_value"] else wording.UNKNOWN for row in shown
-            ],
-            "place": [escape(row["source"]) + small(row["scope"]) for row in shown],
-            "seen": [wording.day(row["observed_at"]) for row in shown],
-        }
-    )
-    form = Form(
-        heads={
-            "id": "Number",
-            "reason": "Why refused",
-            "field": "Field",
-            "value": "Value",
-            "place": "Source, scope",
-            "seen": "Seen",
-        },
-        stub="id",
-        marked=("place",),
-    )
-    left = refused.height - len(shown)
-    note = (
-        "Kept, not published. Settle one with <code>chipledger quarantine accept NUMBER</code> or <code>refuse</code>."
-    )
-    if left:
-        note += f" {wording.count(left, 'more row')} left out: <code>chipledger quarantine list</code>."
-    return sheet(
-        frame,
-        form,
-        id="refused",
-        title=f"{wording.count(refused.height, 'refused row waits', 'refused rows wait')} for a decision",
-        subtitle="A row that breaks a rule, or a jump that nothing confirms yet; newest first.",
-        footnotes=_dashes(frame, {"field": "the whole answer is concerned", "value": "the whole answer is concerned"}),
-        note=note,
-    )
-
-
-def documents(found: pl.DataFrame) -> Sheet:
-    """Return every document that the page refers to, where it was read and when."""
-    rows = list(found.iter_rows(named=True))
-    frame = pl.DataFrame(
-        {
-            "sha256": [
-                f'<code id="d-{row["document_sha256"][:12]}">{escape(row["document_sha256"])}</code>' for row in rows
-            ],
-            "url": [_address(row) for row in rows],
-            "published": [wording.day(row["published_at"]) for row in rows],
-            "fetched": [wording.minute(row["fetched_at"]) for row in rows],
-            "size": [_number(row["size_bytes"]) for row in rows],
-            "source": [escape(row["source"]) + small(row["scope"]) for row in rows],
-        }
-    )
-    form = Form(
-        heads={
-            "sha256": "SHA-256",
-            "url": "Address or operation",
-            "published": "Published",
-            "fetched": "Read",
-            "size": "Bytes<br>kept",
-            "source": "Source, scope",
-        },
-        stub="sha256",
-        right=("size",),
-        marked=("sha256", "url", "source"),
-    )
-    return sheet(
-        frame,
-        form,
-        id="documents",
-        title=f"{wording.count(len(rows), 'document')} behind the numbers of this page",
-        subtitle="A price names the document that first showed it; its bytes lie in landing/ under the hash.",
-        footnotes=_dashes(frame, {"published": "the document states none"}),
-    )
-
-
-def _address(row: Row) -> str:
-    """Return where a document was read: a link where it is a web address, else plain text."""
-    url, parameters = str(row["url"]), wording.short(row["parameters"])
-    text = escape(url)
-    if url.startswith(("https://", "http://")):
-        text = f'<a href="{escape(url)}" rel="noreferrer">{text}</a>'
-    return f'<span class="long">{text}</span>{small(parameters)}'
 
 
 def _age(row: Row) -> str:
@@ -185,15 +77,101 @@ def _age(row: Row) -> str:
     return wording.days(row["age_days"] + (good - newest).total_seconds() / 86400)
 
 
-def _number(value: int | None) -> str:
-    return wording.UNKNOWN if value is None else f"{value:,}"
+def refusals(refused: pl.DataFrame) -> Table:
+    """Return the refused rows that nobody decided on yet, newest first."""
+    return Table(
+        id="refused",
+        title=f"{wording.count(refused.height, 'refused row waits', 'refused rows wait')} for a decision",
+        subtitle="A row that breaks a rule, or a jump that nothing confirms yet; newest first.",
+        rows=refused.head(MAX_REFUSED).rows(named=True),
+        columns=[
+            Column("Number", lambda row: str(row["quarantine_id"])),
+            Column("Why refused", lambda row: wording.short(row["reason"])),
+            Column("Field", lambda row: row["field"] or None, why=WHOLE),
+            Column("Value", lambda row: wording.short(row["refused_value"]) or None, why=WHOLE),
+            Column("Source, scope", _place),
+            Column("Seen", lambda row: wording.day(row["observed_at"])),
+        ],
+        note="Kept, not published. Settle one with `chipledger quarantine accept NUMBER` or `refuse`."
+        + left_out(refused.height - MAX_REFUSED, "more row", "chipledger quarantine list"),
+    )
 
 
-def _dashes(frame: pl.DataFrame, reasons: Mapping[str, str]) -> list[Footnote]:
-    """Return footnotes that give the reason of each dash in some columns."""
-    return [
-        Footnote(
-            text=reason, column=column, rows=[i for i, text in enumerate(frame[column]) if text == wording.UNKNOWN]
-        )
-        for column, reason in reasons.items()
-    ]
+def unknowns(unknown: pl.DataFrame) -> Table:
+    """Return what has a price and no known chip: by the provider's own name for it, or by the instance type."""
+    names = ("name or instance type with an unknown accelerator", "names or instance types with an unknown accelerator")
+    return Table(
+        id="unknown",
+        title=wording.count(unknown.height, *names),
+        subtitle="Priced as a whole only; in no price per chip-hour of this page.",
+        rows=unknown.head(MAX_GAPS).rows(named=True),
+        columns=[
+            Column("Named", "named"),
+            Column("Provider", "service_provider_name"),
+            Column("Offers", "n_offers", right=True),
+            Column("First seen", lambda row: wording.day(row["valid_from"])),
+            Column("Last seen", lambda row: wording.day(row["last_observed_at"])),
+        ],
+        note="The table of accelerators needs an entry for each."
+        + left_out(unknown.height - MAX_GAPS, "more name", "select * from int.unknown_accelerator"),
+    )
+
+
+def gaps(found: pl.DataFrame) -> Table:
+    """Return the priced offers that cannot be compared with others, by reason and provider."""
+    rows = found.head(MAX_GAPS).rows(named=True)
+    n_offers = sum(found["n_offers"])
+    left = n_offers - sum(row["n_offers"] for row in rows)
+    return Table(
+        id="not-compared",
+        title=f"{wording.count(n_offers, 'offer')} that cannot be compared",
+        subtitle="Stored with their prices as charged; each offer is here once, for the first of these reasons.",
+        rows=rows,
+        group=lambda row: REASONS[row["gap"]],
+        columns=[
+            Column("Provider", "service_provider_name"),
+            Column("Chips or currency", lambda row: wording.short(wording.few(row["words"], most=4))),
+            Column("Offers", "n_offers", right=True),
+            Column("Last seen", lambda row: wording.day(row["last_observed_at"])),
+        ],
+        note=(f"{wording.count(left, 'more offer')} of other chips left out: " if left else "")
+        + "`select * from int.accelerator_hour_price` has every offer.",
+    )
+
+
+def lacking(unknown: pl.DataFrame, gaps: pl.DataFrame) -> list[str]:
+    """Return how many priced offers lack what, one sentence each; empty where nothing is lacking."""
+    parts = []
+    if unknown.height:
+        offers = sum(unknown["n_offers"])
+        says = ("is of a chip that we do not know", "are of a chip that we do not know")
+        parts.append(f"{wording.count(offers, 'offer')} {says[offers != 1]}, so without a price per chip-hour.")
+    for gap, says in COUNTED.items():
+        if offers := sum(gaps.filter(pl.col("gap") == gap)["n_offers"]):
+            parts.append(f"{wording.count(offers, 'offer')} {says[offers != 1]}.")
+    return parts
+
+
+def documents(found: pl.DataFrame) -> Table:
+    """Return every document that the page refers to, where it was read and when."""
+    return Table(
+        id="documents",
+        title=f"{wording.count(found.height, 'document')} behind the numbers of this page",
+        subtitle="A price names the document that first showed it; its bytes lie in landing/ under the hash.",
+        rows=found.rows(named=True),
+        columns=[
+            Column("SHA-256", lambda row: element("code", row["document_sha256"], f"d-{row['document_sha256'][:12]}")),
+            Column(
+                "Address or operation",
+                lambda row: span(outside(row["url"], row["url"]), "long") + small(wording.short(row["parameters"])),
+            ),
+            Column("Published", lambda row: wording.day(row["published_at"]), why="the document states none"),
+            Column("Read", lambda row: wording.minute(row["fetched_at"])),
+            Column("Bytes\nkept", "size_bytes", right=True),
+            Column("Source, scope", _place),
+        ],
+    )
+
+
+def _place(row: Row) -> str:
+    return (row["source"] or wording.UNKNOWN) + small(row["scope"])

@@ -1,25 +1,19 @@
 """What was checked: truth checks of a published file as tables and as lines, what differs before everything else."""
 
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 import duckdb
-import polars as pl
+from markupsafe import Markup
 
 from reports import wording
-from reports.pages.frame import section
-from reports.queries import ask, has_mart
-from reports.tables.sheet import Footnote, Form, Sheet, sheet, small, to_html
+from reports.queries import Row, ask, has_mart
+from reports.tables.table import Column, Table, left_out, small, span
+from reports.templating import macro
 
-Row = Mapping[str, Any]
-
-ANCHOR = "checked"
-TITLE = "What was checked"
-PLACE = f"sources.html#{ANCHOR}"
-MOST_DIFFERING = 60
-MOST_WARNED = 8
+MAX_DIFFERING = 60
+MAX_WARNED = 8
+RESULTS = ("holds", "differs", "not_checked")
 
 
 def read(con: duckdb.DuckDBPyConnection) -> list[Row] | None:
@@ -32,131 +26,79 @@ def differing(checks: Sequence[Row] | None) -> list[Row]:
     return [row for row in checks or () if row["result"] == "differs"]
 
 
-def warnings(checks: Sequence[Row] | None) -> list[str]:
-    """Return what differs as items of a list, our own HTML; how many are left out is said."""
-    found = differing(checks)
-    items = [
-        f"<li>Truth check <b>{escape(row['check_name'])}</b> differs: {escape(wording.short(row['subject']))}, "
-        f"{row['n_differing']:,} of {row['n_compared']:,} compared.{small(wording.short(row['example']))}</li>"
-        for row in found[:MOST_WARNED]
-    ]
-    if left := len(found) - MOST_WARNED:
-        items += [f"<li>{wording.count(left, 'truth check')} more differ.</li>"] if left > 0 else []
-    return items
-
-
 def sentence(checks: Sequence[Row] | None) -> str:
     """Return how many checks hold, differ or were not made, in words."""
     if checks is None:
         return "No truth check was made for this file."
-    counts = {result: sum(row["result"] == result for row in checks) for result in ("holds", "differs", "not_checked")}
-    n_prices = sum(row["n_compared"] for row in checks)
+    counts = {result: sum(row["result"] == result for row in checks) for result in RESULTS}
     return (
         f"{counts['differs']:,} of {wording.count(len(checks), 'truth check')} differ, {counts['holds']:,} hold, "
-        f"{counts['not_checked']:,} had nothing to compare; {n_prices:,} comparisons."
+        f"{counts['not_checked']:,} had nothing to compare; {sum(row['n_compared'] for row in checks):,} comparisons."
     )
 
 
-def part(checks: Sequence[Row] | None) -> str:
+def part(checks: Sequence[Row] | None) -> Markup:
     """Return the part of a page: what differs in full, then each check with its subjects counted."""
-    parts = [f"<p>{escape(sentence(checks))}</p>"]
-    if checks:
-        found = differing(checks)
-        parts += [to_html(of_differing(found))] if found else ["<p>No check differs.</p>"]
-        parts.append(to_html(of_checks(checks)))
-    return section(ANCHOR, TITLE, parts)
+    found = differing(checks)
+    return macro("parts.html.j2", "checks")(
+        sentence(checks), of_differing(found) if found else None, of_checks(checks) if checks else None
+    )
 
 
-def of_differing(found: Sequence[Row]) -> Sheet:
+def of_differing(found: Sequence[Row]) -> Table:
     """Return one row for each check and subject that differ, with the worst case and what to do."""
-    shown = found[:MOST_DIFFERING]
-    frame = pl.DataFrame(
-        {
-            "check": [row["check_name"] for row in shown],
-            "subject": [wording.short(row["subject"]) for row in shown],
-            "differing": [f"{row['n_differing']:,} of {row['n_compared']:,}" for row in shown],
-            "value": [wording.significant(row["checked_value"]) + small(_limits(row)) for row in shown],
-            "example": [
-                f'<span class="long">{escape(row["example"] or wording.UNKNOWN)}</span>{small(row["advice"])}'
-                for row in shown
-            ],
-            "since": [wording.day(row["newest_differing_at"]) for row in shown],
-        }
-    )
-    form = Form(
-        heads={
-            "check": "Check",
-            "subject": "Of what",
-            "differing": "Differing",
-            "value": "Value",
-            "since": "Newest<br>of it",
-            "example": "The worst case, and what to do",
-        },
-        stub="check",
-        right=("differing", "value"),
-        marked=("value", "example"),
-    )
-    left = len(found) - len(shown)
-    return sheet(
-        frame,
-        form,
+    return Table(
         id="differing",
         title=f"{wording.count(len(found), 'check')} {'differs' if len(found) == 1 else 'differ'}",
         subtitle="A price is not withheld for it: read the example before you lean on what it concerns.",
-        footnotes=[
-            Footnote(
-                text="no moment is known",
-                column="since",
-                rows=[i for i, row in enumerate(shown) if row["newest_differing_at"] is None],
-            )
+        rows=found[:MAX_DIFFERING],
+        columns=[
+            Column("Check", "check_name"),
+            Column("Of what", lambda row: wording.short(row["subject"])),
+            Column("Differing", lambda row: f"{row['n_differing']:,} of {row['n_compared']:,}", right=True),
+            Column("Value", lambda row: wording.significant(row["checked_value"]) + small(_limits(row)), right=True),
+            Column("Newest\nof it", lambda row: wording.day(row["newest_differing_at"]), why="no moment is known"),
+            Column(
+                "The worst case, and what to do",
+                lambda row: span(row["example"] or wording.UNKNOWN, "long") + small(row["advice"]),
+            ),
         ],
-        note=f"{wording.count(left, 'more')} left out: <code>select * from int.truth_check</code>." if left > 0 else "",
+        note=left_out(len(found) - MAX_DIFFERING, "more", "select * from int.truth_check", "more").strip(),
     )
 
 
-def of_checks(checks: Sequence[Row]) -> Sheet:
+def of_checks(checks: Sequence[Row]) -> Table:
     """Return one row for each check: what it asks, of how many subjects it holds, differs or was not made."""
     ordered = sorted(checks, key=lambda row: (row["check_group"], row["check_name"]))
-    cells = [_cells(list(rows)) for _, rows in groupby(ordered, key=lambda row: row["check_name"])]
-    heads = {
-        "check": "Check",
-        "meaning": "What its value is",
-        "limits": "Holds<br>within",
-        "holds": "Holds",
-        "differs": "Differs",
-        "not_checked": "Not<br>checked",
-        "compared": "Compared",
-    }
-    return sheet(
-        pl.DataFrame(cells, schema=dict.fromkeys(("group", *heads), pl.String)),
-        Form(
-            heads=heads,
-            stub="check",
-            group="group",
-            marked=("meaning",),
-            right=("holds", "differs", "not_checked", "compared"),
-        ),
+    rows = [_counted(list(rows)) for _, rows in groupby(ordered, key=lambda row: row["check_name"])]
+    return Table(
         id="checks",
-        title=f"{wording.count(len(cells), 'kind')} of truth checks",
+        title=f"{wording.count(len(rows), 'kind')} of truth checks",
         subtitle="How many subjects (providers, sources, scopes, chips) hold, differ, or had nothing to compare.",
-        note="Each by itself: <code>select * from int.truth_check</code>; the SQL stands under Tables.",
+        rows=rows,
+        group=lambda row: row["check_group"].capitalize(),
+        columns=[
+            Column("Check", "check_name"),
+            Column("What its value is", lambda row: row["meaning"] + small(row["reasons"])),
+            Column("Holds\nwithin", "limits"),
+            Column("Holds", "holds", right=True),
+            Column("Differs", "differs", right=True),
+            Column("Not\nchecked", "not_checked", right=True),
+            Column("Compared", "n_compared", right=True),
+        ],
+        note="Each by itself: `select * from int.truth_check`; the SQL is under Tables.",
     )
 
 
-def _cells(rows: Sequence[Row]) -> dict[str, str]:
-    first = rows[0]
+def _counted(rows: Sequence[Row]) -> Row:
+    """Return the rows of one check as one."""
     same = {(row["limit_low"], row["limit_high"]) for row in rows}
-    reasons = {row["reason"] for row in rows if row["reason"]}
     return {
-        "group": first["check_group"].capitalize(),
-        "check": first["check_name"],
-        "meaning": escape(first["meaning"]) + small("; ".join(sorted(reasons))),
-        "limits": _limits(first) if len(same) == 1 else "by subject",
-        "compared": f"{sum(row['n_compared'] for row in rows):,}",
-        **{
-            result: f"{sum(row['result'] == result for row in rows):,}"
-            for result in ("holds", "differs", "not_checked")
-        },
+        **rows[0],
+        "reasons": "; ".join(sorted({row["reason"] for row in rows if row["reason"]})),
+        "limits": _limits(rows[0]) if len(same) == 1 else "by subject",
+        "n_compared": sum(row["n_compared"] for row in rows),
+        **{result: sum(row["result"] == result for row in rows) for result in RESULTS},
     }
 
 

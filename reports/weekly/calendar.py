@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from warehouse.errors import SettingsError
 
+FOLDER = "weekly"
 KNOWN_THEN = "-known-then"
 """What the name of a page ends in that is made from what was known at the end of its week."""
 
@@ -54,3 +55,13 @@ class Week:
 
     def __str__(self) -> str:
         return f"{self.year:04}-W{self.number:02}"
+
+
+def page_name(week: Week, *, known_then: bool) -> str:
+    """Return the name of a week's page in its folder."""
+    return f"{week}{KNOWN_THEN if known_then else ''}.html"
+
+
+def place(week: Week, *, known_then: bool) -> str:
+    """Return the path of a week's page below the reports."""
+    return f"{FOLDER}/{page_name(week, known_then=known_then)}"

@@ -4,20 +4,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
 from reports import wording
 from reports.charts import price_chart, style
 from reports.charts.price_chart import Event
+from reports.charts.site_charts import grid
 from reports.charts.style import Drawing
 from reports.weekly.facts import WeekFacts
 
-MOST_CHARTS = 4
-MOST_NEWS = 3
+MAX_CHARTS = 4
+MAX_NEWS = 3
 """Moves that one chart has words for."""
-LEAST_CHANGE = 0.01
+MIN_CHANGE = 0.01
 
 
-def drawings(found: WeekFacts, *, most: int = MOST_CHARTS) -> list[Drawing]:
+def drawings(found: WeekFacts, *, most: int = MAX_CHARTS) -> list[Drawing]:
     """Return the charts of a week, none in a quiet one."""
     made: list[Drawing] = []
     for rows in _series(found):
@@ -29,22 +31,21 @@ def drawings(found: WeekFacts, *, most: int = MOST_CHARTS) -> list[Drawing]:
     return made
 
 
-def figures(found: WeekFacts) -> str:
+def figures(found: WeekFacts) -> Markup:
     """Return the charts as figures of the page; empty where there are none."""
-    made = "\n".join(style.figure(each) for each in drawings(found))
-    return f'<div class="charts">\n{made}\n</div>' if made else ""
+    return grid([style.figure(each) for each in drawings(found)])
 
 
 def _series(found: WeekFacts) -> Iterator[list[dict[str, Any]]]:
     """Return the moves of each chip and option, by how many sell the chip and how far it moved."""
-    told = found.lists.filter(
+    listed = found.lists.filter(
         pl.col("is_per_chip"),
         pl.col("accelerator_name").is_in(found.chips),
         pl.col("pricing_currency") == "USD",
-        pl.col("change_ratio").abs() >= LEAST_CHANGE,
+        pl.col("change_ratio").abs() >= MIN_CHANGE,
     )
     groups: dict[tuple[str, str | None, str], list[dict[str, Any]]] = {}
-    for row in told.iter_rows(named=True):
+    for row in listed.iter_rows(named=True):
         key = row["accelerator_name"], row["form_factor"], row["purchase_option"]
         groups.setdefault(key, []).append(row)
 
@@ -83,7 +84,7 @@ def _draw(found: WeekFacts, rows: list[dict[str, Any]]) -> Drawing | None:
         purchase_option=option,
         since=charted.since,
         until=charted.until,
-        moved=_apart(moved)[:MOST_NEWS],
+        moved=_apart(moved)[:MAX_NEWS],
         week=(found.week.since, charted.until),
     )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import duckdb
 import polars as pl
@@ -19,13 +19,11 @@ from reports import currency as currencies
 from reports import wording
 from reports.charts import chart_facts
 from reports.charts.chart_facts import Charted
-from reports.pages.facts import SQL
+from reports.queries import SQL, select
 from reports.tables import truth_tables
 from reports.weekly.calendar import Week
 from warehouse.errors import SettingsError
-
-if TYPE_CHECKING:
-    from reports.weekly.fleet import FleetNews
+from warehouse.schema.tables import SCHEMAS
 
 Found = TypeVar("Found")
 
@@ -38,7 +36,7 @@ LOG = {
     "fx_rate": "observed_at",
 }
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
-KEPT = ("source", "document", "offer", "offer_unit", "accelerator_label", "instance_type")
+KEPT = ("source", "document", "offer", "offer_unit")
 REMADE = (
     "price_history",
     "price_move",
@@ -84,6 +82,14 @@ class Unanswered(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FleetNews:
+    """What a week means to the reader's own fleet, and what to do: sentences or less, the first says most."""
+
+    you: tuple[str, ...]
+    due: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class WeekFacts:
     """A week as its page and mail see it; times are naive and UTC.
 
@@ -109,7 +115,7 @@ class WeekFacts:
     documents: pl.DataFrame
     charted: Charted | None
     rate: currencies.Rate | None = None
-    fleet: "FleetNews | None" = None
+    fleet: FleetNews | None = None
     checks: Sequence[Mapping[str, Any]] = ()
 
     def __getitem__(self, name: str) -> pl.DataFrame:
@@ -291,7 +297,7 @@ def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
 def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.DataFrame:
     """Make the table week.move, of which other SELECTs are made, and return it in its order."""
     con.execute("create schema if not exists week")
-    text = (SQL / "week_move.sql").read_text(encoding="utf-8")
+    text = select("week_move")
     con.execute(f"create or replace table week.move as {text}", _wanted(text, values))
     return con.execute("from week.move").pl()
 
@@ -308,7 +314,7 @@ def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
 
 def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -> None:
     """Make core, meta and mart in memory from the published file, as of a moment."""
-    for schema in ("core", "meta", "int", "mart"):
+    for schema in SCHEMAS:
         con.execute(f"create schema {schema}")
     con.execute(
         "create table meta.build as select ?::TIMESTAMP as built_at, version, ranked_days, marketplace_days "
@@ -316,14 +322,21 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         [as_of],
     )
     # Nothing is taken over from a file before.
-    con.execute("create table meta.settled as from published.meta.settled limit 0")
+    con.execute("create table meta.incremental_day as from published.meta.incremental_day limit 0")
     for table, seen_at in LOG.items():
         moment = "recorded_at" if known_then else seen_at
         # An end of an offer that is exactly at the moment belongs to what follows.
         con.execute(f"create table core.{table} as from published.core.{table} where {moment} < ?", [as_of])
     for table in KEPT:
         con.execute(f"create view core.{table} as from published.core.{table}")
-    ours = "where schema_name = 'core' and database_name = 'published'"
+    for (table,) in con.execute(
+        "select table_name from duckdb_tables() where schema_name = 'ref' and database_name = 'published'"
+    ).fetchall():
+        con.execute(f"create view ref.{table} as from published.ref.{table}")
+    ours = (
+        "where schema_name in ('core', 'ref') and database_name = 'published' "
+        "and not starts_with(coalesce(comment, ''), 'Deprecated')"
+    )
     _take_macros(con, "core")
     con.execute("create schema decision")
     _take_macros(con, "decision", "commitment_class")
@@ -355,7 +368,7 @@ def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None =
 
 
 def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -> pl.DataFrame:
-    text = (SQL / f"{name}.sql").read_text(encoding="utf-8")
+    text = select(name)
     return con.execute(text, _wanted(text, values)).pl()
 
 

@@ -1,41 +1,30 @@
 """What a week means to the reader's own fleet: YOU, what its moves do to the bill, and DO, which commitments end soon.
 
 Read from the private file, which lies beside the published one and never in it. So this is in the mail alone; pages and
-feeds know nothing of it. Labels are the user's own words; they are told on one line, without control characters.
+feeds know nothing of it. Labels are the user's own words; they are shown on one line, without control characters.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from reports import wording
+from reports.queries import Row, rows
 from reports.weekly import news
-from reports.weekly.facts import WeekFacts
-
-Row = Mapping[str, Any]
+from reports.weekly.facts import FleetNews, WeekFacts
 
 DUE_WITHIN_DAYS = 60
 MOVES = ("list_change", "market_move", "spot_move")
 HOURS_A_MONTH = 730
 
 
-@dataclass(frozen=True, kw_only=True)
-class FleetNews:
-    """The parts of YOU and of DO, each a sentence or less; the first says most."""
-
-    you: tuple[str, ...]
-    due: tuple[str, ...]
-
-
 def read(file: Path, found: WeekFacts, *, with_contracted: bool) -> FleetNews | None:
     """Return what the private file says of a week; None without one, and for weeks that it does not know.
 
-    A fleet is known as it is now, so that only the newest week is told. `with_contracted`: whether amounts by the
-    user's own contracts are told beside those at list.
+    A fleet is known as it is now, so that only the newest week is shown. `with_contracted`: whether amounts by the
+    user's own contracts are shown next to those at list.
     """
     if not file.exists() or not found.is_newest:
         return None
@@ -44,27 +33,29 @@ def read(file: Path, found: WeekFacts, *, with_contracted: bool) -> FleetNews | 
         if of != found.built_at:
             late = f"not computed for this file; last for that of {wording.minute(of)}"
             return FleetNews(you=(late,), due=(late,))
-        moves = _rows(
-            con,
-            "select m.*, l.purchase_option from fleet_move as m inner join fleet_line as l using (line_number) "
-            "where m.move_of = 'line' and m.observed_at >= ? and m.observed_at < ? order by m.observed_at",
-            [found.week.since, found.as_of],
+        moves = rows(
+            con.execute(
+                "select m.*, l.purchase_option from fleet_move as m inner join fleet_line as l using (line_number) "
+                "where m.move_of = 'line' and m.observed_at >= ? and m.observed_at < ? order by m.observed_at",
+                [found.week.since, found.as_of],
+            )
         )
-        costs = _rows(con, "select * from fleet_cost order by line_number")
-        ending = _rows(
-            con,
-            "select * from renewal where commitment_ends_on between ? and ?::date + ?::integer "
-            "order by commitment_ends_on, line_number",
-            [found.as_of.date(), found.as_of.date(), DUE_WITHIN_DAYS],
+        costs = rows(con.execute("select * from fleet_cost order by line_number"))
+        ending = rows(
+            con.execute(
+                "select * from renewal where commitment_ends_on between ? and ?::date + ?::integer "
+                "order by commitment_ends_on, line_number",
+                [found.as_of.date(), found.as_of.date(), DUE_WITHIN_DAYS],
+            )
         )
     return FleetNews(you=you(moves, costs, with_contracted=with_contracted), due=due(ending, found.as_of))
 
 
 def you(moves: Sequence[Row], costs: Sequence[Row], *, with_contracted: bool) -> tuple[str, ...]:
     """Return what the moves do to the bill at list: at once, and later to what a commitment holds; then the bill."""
-    told = [move for move in moves if move["change_kind"] in MOVES]
-    now = [move for move in told if move["purchase_option"] in ("on_demand", "spot")]
-    later = [move for move in told if move["purchase_option"] not in ("on_demand", "spot")]
+    moved = [move for move in moves if move["change_kind"] in MOVES]
+    now = [move for move in moved if move["purchase_option"] in ("on_demand", "spot")]
+    later = [move for move in moved if move["purchase_option"] not in ("on_demand", "spot")]
     parts = [
         *_change(now, "a month at list", "from now on"),
         *_change(later, "a month at list", "once commitments end"),
@@ -82,8 +73,8 @@ def you(moves: Sequence[Row], costs: Sequence[Row], *, with_contracted: bool) ->
     if with_contracted and both:
         contracted = usd(sum(cost["contracted_usd_per_month"] for cost in both))
         known = [cost["list_usd_per_month"] for cost in both]
-        beside = "" if None in known else f", {usd(sum(known))} at list"
-        parts.append(f"of it {wording.count(len(both), 'line')} under contract: {contracted} USD contracted{beside}")
+        at_list = "" if None in known else f", {usd(sum(known))} at list"
+        parts.append(f"of it {wording.count(len(both), 'line')} under contract: {contracted} USD contracted{at_list}")
     return tuple(parts)
 
 
@@ -117,19 +108,13 @@ def due(ending: Sequence[Row], as_of: datetime) -> tuple[str, ...]:
 def _due(row: Row, today: date) -> str:
     left = (row["commitment_ends_on"] - today).days
     label = news.brief(row["label"] or f"line {row['line_number']}")
-    told = f"{label} ends {row['commitment_ends_on']:%Y-%m-%d}, in {wording.count(left, 'day')}"
+    ends = f"{label} ends {row['commitment_ends_on']:%Y-%m-%d}, in {wording.count(left, 'day')}"
     if row["on_demand_usd_per_month"] is None or not row["nodes"]:
-        return f"{told}; rate to beat unknown"
+        return f"{ends}; rate to beat unknown"
     rate = row["on_demand_usd_per_month"] / float(row["nodes"]) / HOURS_A_MONTH
-    return f"{told}; beat {wording.amount(rate, wording.places_of([rate]))} USD a node-hour"
+    return f"{ends}; beat {wording.amount(rate, wording.places_of([rate]))} USD a node-hour"
 
 
 def usd(value: float) -> str:
     """Return dollars a month, whole ones from a hundred on."""
     return wording.amount(value, 0 if abs(value) >= 100 else wording.CENTS)
-
-
-def _rows(con: duckdb.DuckDBPyConnection, sql: str, values: Sequence[object] = ()) -> list[dict[str, Any]]:
-    cursor = con.execute(sql, list(values))
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

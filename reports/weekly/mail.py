@@ -7,27 +7,46 @@ was sent twice after all is recognised as one.
 
 import hashlib
 import logging
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import policy
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime
+from functools import cache
+from importlib.resources import files
 
-from reports.weekly import mail_html, mail_text, pages, sections
+import css_inline
+
+from reports import wording
+from reports.templating import render
+from reports.weekly import sections
+from reports.weekly.calendar import place
 from reports.weekly.facts import WeekFacts
+from reports.weekly.sections import Brief, Section, Table
 
 LOG = logging.getLogger(__name__)
 
-MOST_PICTURES = 1
+MAX_PICTURES = 1
+WIDTH = 72
+"""Columns of the plain-text part."""
+INDENT = "  "
+MAX_NAME = 34
+"""Columns of a table for what a row is of."""
+MAX_HEAD = 10
+"""Columns of a head of numbers, beyond which it goes on in the next line."""
+MAX_BYTES = 100_000
+"""Of the HTML part; larger ones are clipped by some readers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A chart as PNG, as large again as it is shown, so that it is sharp: its file name, and what it says in words."""
+    """A chart as PNG, as large again as it is shown, so that it is sharp: its file name, and what it says."""
 
     name: str
-    words: str
+    alt: str
     png: bytes
 
     @property
@@ -49,19 +68,39 @@ class Letter:
 
 
 def letter(found: WeekFacts, *, page_url: str = "", draw: bool = True) -> Letter:
-    """Return a week's mail; without `draw` it has no chart."""
+    """Return a week's mail; without `draw` it has no chart. `page_url` is where the page of the week can be read."""
     made = sections.brief(found)
     shown = pictures(found) if draw else ()
     return Letter(
         week=str(found.week),
         subject=made.subject,
-        text=mail_text.render(found, made, page=page_url or pages.place(found.week, known_then=found.known_then)),
-        html=mail_html.render(
-            found, made, page_url=page_url, pictures=[(picture.content_id, picture.words) for picture in shown]
-        ),
+        text=text(found, made, page=page_url or place(found.week, known_then=found.known_then)),
+        html=html(found, made, page_url=page_url, pictures=shown),
         pictures=shown,
         faults=made.faults,
     )
+
+
+def html(found: WeekFacts, made: Brief, *, page_url: str = "", pictures: Sequence[Picture] = ()) -> str:
+    """Return the HTML part: styles inlined, those of dark mode in the head for readers that keep them."""
+    page = render(
+        "mail.html.j2",
+        subject=made.subject,
+        preheader=sections.preheader(made),
+        opening=sections.opening(found),
+        closing=sections.closing(found),
+        sections=made.sections,
+        page_url=page_url,
+        pictures=pictures,
+    )
+    inlined = css_inline.CSSInliner(load_remote_stylesheets=False).inline(page)
+    return inlined.replace("</head>", f"<style>{dark_style()}</style></head>", 1)
+
+
+@cache
+def dark_style() -> str:
+    """Return what is of dark mode and phones; the inlined styles name both colours of every text."""
+    return (files("reports") / "templates" / "mail_dark.css").read_text(encoding="utf-8")
 
 
 def pictures(found: WeekFacts) -> tuple[Picture, ...]:
@@ -70,13 +109,12 @@ def pictures(found: WeekFacts) -> tuple[Picture, ...]:
         if not found.lists.height:
             return ()
         # What draws them takes a second to start, which a quiet week need not pay.
-        from reports.charts import style
+        from reports.charts import palette, style
         from reports.weekly import charts as week_charts
-        from reports.weekly import palette
 
-        drawn = week_charts.drawings(found, most=MOST_PICTURES)
+        drawn = week_charts.drawings(found, most=MAX_PICTURES)
         return tuple(
-            Picture(name=f"{found.week}-{number}.png", words=each.finding, png=palette.reduced(style.png(each)))
+            Picture(name=f"{found.week}-{number}.png", alt=each.finding, png=palette.reduced(style.png(each)))
             for number, each in enumerate(drawn, start=1)
         )
     except Exception:  # a mail without its chart says the same in words
@@ -119,3 +157,69 @@ def message_id(week: str, to: str, domain: str) -> str:
     """Return the Message-ID of a week's mail to one recipient."""
     who = hashlib.sha256(f"{week} {to.lower()}".encode()).hexdigest()[:20]
     return f"<{week}.{who}@{domain}>"
+
+
+# --- the plain-text part
+
+
+def text(found: WeekFacts, made: Brief, *, page: str) -> str:
+    """Return the plain-text part, complete on its own; `page` is the address or the name of the week's page."""
+    parts = [
+        _wrapped(sections.opening(found), ""),
+        *(_text_section(each) for each in made.sections),
+        f"All moves, documents and SQL:\n{page}",
+        _wrapped(sections.closing(found), ""),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _text_section(each: Section) -> str:
+    lines = [each.title.upper()]
+    if each.fault:
+        lines.append(_wrapped(f"This section could not be made: {each.fault}. The others are complete."))
+    lines += [_wrapped(sentence) for sentence in each.sentences]
+    if each.table and each.table.rows:
+        lines += _text_labelled(each.table) if each.table.labelled else _text_columns(each.table)
+    if each.note:
+        lines.append(_wrapped(each.note))
+    return "\n".join(lines)
+
+
+def _wrapped(text: str, indent: str = INDENT) -> str:
+    held = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    made = textwrap.fill(held, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    return made.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _text_columns(table: Table) -> Iterator[str]:
+    """Yield a table as columns, its heads above the numbers."""
+    heads = [textwrap.wrap(head, MAX_HEAD) for head in table.heads[1:]]
+    widths = [
+        max(len(text) for text in (*head, *(row[i].text for row in table.rows))) + 2
+        for i, head in enumerate(heads, start=1)
+    ]
+    first = WIDTH - len(INDENT) - sum(widths)
+    deep = max(map(len, heads))
+    for n in range(deep):
+        cells = ["" if n < deep - len(head) else head[n - deep + len(head)] for head in heads]
+        yield f"{INDENT}{'':<{first}}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
+    for row in table.rows:
+        name = wording.short(", ".join((row[0].text, *row[0].notes)), most=first)
+        numbers = "".join(f"{cell.text:>{w}}" for cell, w in zip(row[1:], widths, strict=True))
+        yield f"{INDENT}{name:<{first}}{numbers}"
+
+
+def _text_labelled(table: Table) -> Iterator[str]:
+    """Yield a table with its heads before the numbers, what is unknown left out."""
+    wide = min(max(len(row[0].text) for row in table.rows), MAX_NAME) + 2
+    for row in table.rows:
+        cells = [
+            " ".join((head, cell.text, *cell.notes)).replace(" ", "\N{NO-BREAK SPACE}")
+            for head, cell in zip(table.heads[1:], row[1:], strict=True)
+            if cell.text != wording.UNKNOWN
+        ]
+        name = f"{INDENT}{wording.short(row[0].text, most=MAX_NAME):<{wide}}"
+        text = textwrap.fill(
+            " | ".join(cells), WIDTH, initial_indent=name, subsequent_indent=" " * len(name), break_on_hyphens=False
+        )
+        yield text.replace("\N{NO-BREAK SPACE}", " ")

@@ -4,25 +4,23 @@ All is plain text on one line without control characters; where it goes, it is e
 """
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
-from typing import Any
 
 import polars as pl
 
 from reports import wording
+from reports.queries import Row
 from reports.weekly.facts import WeekFacts
 
-Row = Mapping[str, Any]
-
-MOST_SUBJECT = 78
-MOST_NAME = 80
-LEAST_RATE = 0.005
+MAX_SUBJECT = 78
+MAX_NAME = 80
+MIN_RATE = 0.005
 """Smaller moves of a rate of exchange are not shown."""
-MOST_OTHERS = 3
+MAX_OTHERS = 3
 """Other providers that a sentence names."""
-MOST_SCOPES = 3
-LEAST_COVERAGE = 0.95
+MAX_SCOPES = 3
+MIN_COVERAGE = 0.95
 """The share of a provider's list prices that a week must have confirmed, to say that the list did not change."""
 TROUBLED = {"missing": "never read", "stale": "not read in time", "retry": "not read last time"}
 
@@ -33,7 +31,7 @@ def line(text: object) -> str:
     return "".join(c for c in joined if unicodedata.category(c)[0] != "C")
 
 
-def brief(text: object, most: int = MOST_NAME) -> str:
+def brief(text: object, most: int = MAX_NAME) -> str:
     """Return a name from outside on one line, cut where it is longer than any name is; a dash where it is unknown."""
     return wording.UNKNOWN if text is None else wording.short(line(text), most=most)
 
@@ -106,7 +104,7 @@ def subject(found: WeekFacts) -> str:
     option = "" if row["purchase_option"] == "on_demand" else f"{wording.option(row['purchase_option'])} "
     unit = "" if row["pricing_currency"] == "USD" else f" {currency(row)}"
     end = f"{option}{chip_of(row)} {whole_percent(row['change_ratio'])} to {amounts(row)[1]}{unit}"
-    who = brief(row["service_provider_name"], most=max(MOST_SUBJECT - len(verb) - len(end) - 2, 8))
+    who = brief(row["service_provider_name"], most=max(MAX_SUBJECT - len(verb) - len(end) - 2, 8))
     return _joined([f"{who} {verb} {end}", *tail])
 
 
@@ -118,14 +116,14 @@ def aws_words(found: WeekFacts) -> list[str]:
     if not rows.height or not rows["n_listed_checked"].item():
         return ["AWS not read"]
     share = rows["n_listed_checked"].item() / rows["n_listed"].item()
-    return ["AWS unchanged" if share >= LEAST_COVERAGE else "AWS read in part"]
+    return ["AWS unchanged" if share >= MIN_COVERAGE else "AWS read in part"]
 
 
 def happened(found: WeekFacts) -> list[str]:
     """Return what happened in two or three sentences: the provider that moved most, the others, and AWS."""
     n = checked_prices(found)
     if not n:
-        return ["No price was confirmed in this week, so nothing can be said to have held."]
+        return ["No price was confirmed in this week, so no price is known to have held."]
     repriced, biggest = found["repriced"].to_dicts(), found["biggest"]
     if not biggest.height:
         seen = found["checked"].filter(pl.col("n_checked") > 0).height
@@ -172,7 +170,7 @@ def _others(rows: Sequence[Row]) -> str:
     """Return who else moved list prices of the reader's chips."""
     if not rows:
         return "No other provider moved a list price of your chips."
-    shown = [f"{brief(row['service_provider_name'])} {_repriced(row)}" for row in rows[:MOST_OTHERS]]
+    shown = [f"{brief(row['service_provider_name'])} {_repriced(row)}" for row in rows[:MAX_OTHERS]]
     left = len(rows) - len(shown)
     return "; ".join([*shown, *([wording.count(left, "other provider") + " moved some"] if left else [])]) + "."
 
@@ -197,7 +195,7 @@ def _of_aws(found: WeekFacts) -> list[str]:
     if not row["n_listed_checked"]:
         return [f"AWS was not read in this week; last on {last}."]
     seen = f"{row['n_listed_checked']:,} of its {wording.count(row['n_listed'], 'list price')}"
-    if row["n_listed_checked"] >= LEAST_COVERAGE * row["n_listed"]:
+    if row["n_listed_checked"] >= MIN_COVERAGE * row["n_listed"]:
         return [f"AWS moved nothing: {seen} were confirmed, last on {last}."]
     return [f"AWS was read in part: {seen} were confirmed, last on {last}, and none of those moved."]
 
@@ -213,7 +211,7 @@ def not_seen(found: WeekFacts) -> list[str]:
             for row in rows
         ]
         if places:
-            listed = wording.few([brief(place) for place in places], most=MOST_SCOPES)
+            listed = wording.few([brief(place) for place in places], most=MAX_SCOPES)
             shown.append(f"{wording.count(len(places), 'scope')} {words}: {listed}.")
     silent = [brief(row["service_provider_name"]) for row in found["checked"].to_dicts() if not row["n_checked"]]
     if silent:
@@ -254,7 +252,7 @@ def also(found: WeekFacts) -> str:
     if drifting := int(found["drifting"]["n_moves"].sum()):
         shown.append(f"{wording.count(drifting, 'move')} of spot and market prices")
     for row in found["currency"].iter_rows(named=True):
-        if abs(row["rate_change"]) >= LEAST_RATE:
+        if abs(row["rate_change"]) >= MIN_RATE:
             change = wording.percent(row["rate_change"])
             shown.append(f"{line(row['pricing_currency'])} prices {change} in dollars by the rate alone")
     if found.doubts.height:
@@ -278,5 +276,5 @@ def _joined(parts: Sequence[str]) -> str:
     """Return as many parts as fit into a subject, the first one cut where it must be."""
     text = parts[0]
     for part in parts[1:]:
-        text = f"{text}; {part}" if len(f"{text}; {part}") <= MOST_SUBJECT else text
-    return text if len(text) <= MOST_SUBJECT else f"{text[: MOST_SUBJECT - 3].rstrip()}..."
+        text = f"{text}; {part}" if len(f"{text}; {part}") <= MAX_SUBJECT else text
+    return text if len(text) <= MAX_SUBJECT else f"{text[: MAX_SUBJECT - 3].rstrip()}..."

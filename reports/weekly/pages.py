@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reports.files import put
-from reports.weekly.calendar import KNOWN_THEN, Week
+from reports.weekly.calendar import Week, place
 
 if TYPE_CHECKING:
     from reports.weekly.facts import WeekFacts
 
-FOLDER = "weekly"
 CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2")
 """The reader's chips, unless a setting names others."""
-LEAST_CHANGE = 0.01
+MIN_CHANGE = 0.01
 """Smaller moves are counted, not shown, unless a setting says otherwise."""
 
 
@@ -30,23 +29,13 @@ class Written:
     faults: tuple[str, ...] = ()
 
 
-def page_name(week: Week, *, known_then: bool) -> str:
-    """Return the name of a week's page in its folder."""
-    return f"{week}{KNOWN_THEN if known_then else ''}.html"
-
-
-def place(week: Week, *, known_then: bool) -> str:
-    """Return the path of a week's page below the reports."""
-    return f"{FOLDER}/{page_name(week, known_then=known_then)}"
-
-
 def read(
     file: Path,
     week: Week | None = None,
     *,
     known_then: bool = False,
     chips: Sequence[str] = CHIPS,
-    least: float = LEAST_CHANGE,
+    least: float = MIN_CHANGE,
     shown_in: str = "USD",
 ) -> "WeekFacts":
     """Return the facts of a week of a published file; without one, of the last that was over when it was built.
@@ -78,7 +67,7 @@ def write(found: "WeekFacts", folder: Path, *, draw: bool = True) -> "Written":
     Without `draw` it has no charts, which take seconds. A week made again is a new edition: where it says something
     else than before, the old page stays next to it, and the new one names it. Each page appears whole or not at all.
     """
-    from reports.weekly import archive
+    from reports.pages import archive
     from reports.weekly import page as weekly_page
 
     target = folder / place(found.week, known_then=found.known_then)
@@ -88,5 +77,5 @@ def write(found: "WeekFacts", folder: Path, *, draw: bool = True) -> "Written":
         earlier = archive.keep_edition(target, earlier)
         made = weekly_page.render(found, earlier, draw=draw)
     put(target, made.text)
-    put(target.with_name("index.html"), archive.index(target.parent))
+    put(target.with_name("index.html"), archive.week_list(target.parent))
     return Written(page=target, faults=made.faults)

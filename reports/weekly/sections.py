@@ -10,12 +10,11 @@ from math import exp
 import polars as pl
 
 from reports import wording
-from reports.tables import drift_tokens
+from reports.queries import Row
 from reports.weekly import news
 from reports.weekly.facts import WeekFacts
-from reports.weekly.news import Row
 
-MOST_TAKEN_BACK = 3
+MAX_CORRECTED = 3
 WAYS = {
     "on_demand": "on demand",
     "aws_on_demand": "AWS on demand",
@@ -271,10 +270,7 @@ def _token_split(row: Row, found: WeekFacts) -> str:
     since = news.on(row["window_begins_on"], found)
     if row["drift"] is None:
         return f"{start}; none was known on {since}."
-    parts = ", ".join(
-        f"{words.replace('<br>', ' ')} {wording.percent(exp(row[effect]) - 1)}"
-        for effect, words in drift_tokens.EFFECTS.items()
-    )
+    parts = ", ".join(f"{name} {wording.percent(exp(row[effect]) - 1)}" for effect, name in wording.EFFECTS.items())
     return f"{start}; since {since} {wording.percent(row['drift'])}: {parts}."
 
 
@@ -287,11 +283,11 @@ def _token_cost(row: Row | None) -> Cell:
     return Cell(text=wording.significant(row["usd_per_million_output_tokens"]), notes=notes)
 
 
-def _taken_back(found: WeekFacts) -> Section:
+def _corrected(found: WeekFacts) -> Section:
     rows = found["taken_back"].to_dicts()
     own = [row for row in rows if row["is_of_chips"]]
     shown = []
-    for row in own[:MOST_TAKEN_BACK]:
+    for row in own[:MAX_CORRECTED]:
         places = wording.places_of_pairs([(row["wrong_price"], row["right_price"])])
         wrong, right = (wording.amount(row[name], places) for name in ("wrong_price", "right_price"))
         option = "" if row["purchase_option"] == "on_demand" else f", {wording.option(row['purchase_option'])}"
@@ -302,9 +298,9 @@ def _taken_back(found: WeekFacts) -> Section:
             f"{what}: {wrong} {unit} of {news.on(row['wrong_at'], found)} was a mistake; {right} again on "
             f"{news.on(row['back_at'], found)}{of}."
         )
-    left = sum(row["n_offers"] for row in rows) - sum(row["n_offers"] for row in own[:MOST_TAKEN_BACK])
+    left = sum(row["n_offers"] for row in rows) - sum(row["n_offers"] for row in own[:MAX_CORRECTED])
     if left:
-        shown.append(f"{wording.count(left, 'more price')} taken back within 7 days, which the page has.")
+        shown.append(f"{wording.count(left, 'more price')} corrected within 7 days, which the page has.")
     return Section(
         key="wrong",
         title=SECTIONS["wrong"][0],
@@ -339,7 +335,7 @@ SECTIONS: dict[str, tuple[str, Maker]] = {
     "due": ("Commitments that end soon", _due),
     "tokens": ("What a million tokens costs", _tokens),
     "cheapest": ("Cheapest now, by way to buy", _cheapest),
-    "wrong": ("What we got wrong", _taken_back),
+    "wrong": ("What we got wrong", _corrected),
     "unseen": ("What we could not see", _not_seen),
 }
 """The sections in their order; one with nothing to say is left out."""

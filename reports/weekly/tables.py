@@ -1,25 +1,22 @@
 """The tables of the weekly page: what moved, what came and went, what was checked, the drift, the short tables."""
 
-from collections.abc import Mapping, Sequence
-from html import escape
-from typing import Any
+from datetime import datetime
 
 import polars as pl
+from markupsafe import Markup
 
 from reports import wording
 from reports.charts import chart_facts, sparkline
+from reports.queries import Row
 from reports.tables import change_tables
-from reports.tables.sheet import Footnote, Form, Sheet, document_link, sheet, small
-from reports.weekly import news
+from reports.tables.table import Column, Table, document_link, left_out, small, span
+from reports.weekly import news, sections
 from reports.weekly.facts import WeekFacts
-from reports.weekly.sections import Table
 
-Row = Mapping[str, Any]
-
-MOST_MOVES = 60
-MOST_OFFERS = 40
-MOST_DRIFTS = 25
-MOST_WINDOWS = 4
+MAX_MOVES = 60
+MAX_OFFERS = 40
+MAX_DRIFTS = 25
+MAX_WINDOWS = 4
 KINDS = {
     "list_change": "list price",
     "correction": "correction",
@@ -35,252 +32,162 @@ NO_WINDOW = "seen for the first time; nothing says when it came"
 NO_DOLLARS = "priced in another currency, or without known chips"
 
 
-def moves(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -> Sheet:
+def moves(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -> Table:
     """Return moves of list prices, or corrections and suspected errors, as they come."""
-    rows = list(frame.head(MOST_MOVES).iter_rows(named=True))
-    prices = [news.amounts(row) for row in rows]
     charted = found.charted
-    drawn = (
-        sparkline.of_offers(charted.sparks, since=charted.until - chart_facts.SPARK, until=charted.until)
-        if charted
-        else {}
-    )
-    made = pl.DataFrame(
-        {
-            "what": [escape(news.name_of(row)) + small(_terms_of(row)) for row in rows],
-            "change": [change_tables.change(row["change_ratio"]) for row in rows],
-            "before": [before for before, _ in prices],
-            "after": [after for _, after in prices],
-            "unit": [news.brief(row["pricing_currency"]) + _UNIT[row["is_per_chip"]] for row in rows],
-            "where": [_where(row) for row in rows],
-            "when": [_when(row) + _windows(row) for row in rows],
-            "spark": [drawn.get(row["offer_id"], wording.UNKNOWN) for row in rows],
-            "document": [document_link(row["document_sha256"]) for row in rows],
-        },
-        schema_overrides=dict.fromkeys(("what", "change", "unit", "where", "when", "spark"), pl.String),
-    )
-    form = Form(
-        heads={
-            "what": "What, provider,<br>option, tier",
-            "change": "Change",
-            "before": "Was",
-            "after": "Now",
-            "unit": "Unit",
-            "where": "Region",
-            "when": "Happened within (UTC),<br>by source",
-            "spark": "Last 90<br>days",
-            "document": "Document",
-        },
-        stub="what",
-        right=("change", "before", "after"),
-        marked=("what", "change", "when", "spark", "document"),
-    )
-    left = frame.height - len(rows)
-    note = (
-        "Prices of several machines of one chip and kind that moved alike stand in one row, at the cheapest. What "
-        "several sources saw counts once, in the week in which the first of them saw it."
-    )
-    note += f" {wording.count(left, 'more row')} left out: <code>{escape(change_tables.QUERY)}</code>." if left else ""
-    return sheet(
-        made,
-        form,
+    since = charted.until - chart_facts.SPARK if charted else None
+    drawn = sparkline.of_offers(charted.sparks, since=since, until=charted.until) if charted and since else {}
+    return Table(
         id=id,
         title=title,
         subtitle=f"{_span(found)}; on demand before other options, biggest first.",
-        footnotes=[
-            Footnote(
-                text=NO_PERCENT, column="change", rows=[i for i, row in enumerate(rows) if row["change_ratio"] is None]
-            )
+        rows=frame.head(MAX_MOVES).rows(named=True),
+        columns=[
+            Column("What, provider,\noption, tier", lambda row: news.name_of(row) + small(_terms_of(row))),
+            Column(
+                "Change",
+                lambda row: change_tables.change(row["change_ratio"]),
+                right=True,
+                why=lambda row: NO_PERCENT if row["change_ratio"] is None else None,
+            ),
+            Column("Was", lambda row: news.amounts(row)[0], right=True),
+            Column("Now", lambda row: news.amounts(row)[1], right=True),
+            Column("Unit", lambda row: news.brief(row["pricing_currency"]) + _UNIT[row["is_per_chip"]]),
+            Column("Region", _where),
+            Column("Happened within (UTC),\nby source", lambda row: _when(row) + _windows(row)),
+            Column("Last 90\ndays", lambda row: drawn.get(row["offer_id"])),
+            Column("Document", lambda row: document_link(row["document_sha256"])),
         ],
-        note=note,
+        note="Prices of several machines of one chip and kind that moved alike stand in one row, at the cheapest. What "
+        "several sources saw counts once, in the week in which the first of them saw it."
+        + left_out(frame.height - MAX_MOVES, "more row", change_tables.QUERY),
     )
 
 
-def short(made: Table, *, id: str, title: str, note: str) -> Sheet:
+def short(made: sections.Table, *, id: str, title: str, note: str) -> Table:
     """Return the table of a section of the brief."""
-    columns = [f"c{i}" for i in range(len(made.heads))]
-    cells = [[escape(each.text) + "".join(map(small, each.notes)) for each in row] for row in made.rows]
-    for row, drawn in zip(made.rows, cells, strict=True):
-        for i, each in enumerate(row):
-            if each.tone:
-                arrow = wording.FALL if each.tone == "fall" else wording.RISE
-                drawn[i] = f'<span class="{each.tone}">{arrow} {escape(each.text)}</span>'
-    form = Form(
-        heads=dict(zip(columns, map(escape, made.heads), strict=True)), stub="c0", right=columns[1:], marked=columns
+
+    def cell(each: sections.Cell) -> str:
+        if each.tone:
+            return span(f"{wording.FALL if each.tone == 'fall' else wording.RISE} {each.text}", each.tone)
+        return each.text + Markup().join(map(small, each.notes))
+
+    def column(place: int, head: str) -> Column:
+        return Column(head, lambda row: cell(row["cells"][place]), right=place > 0)
+
+    return Table(
+        id=id,
+        title=title,
+        subtitle=note,
+        rows=[{"cells": row} for row in made.rows],
+        columns=[column(place, head) for place, head in enumerate(made.heads)],
     )
-    frame = pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String), orient="row")
-    return sheet(frame, form, id=id, title=title, subtitle=note)
 
 
-def offers(found: WeekFacts) -> Sheet:
+def offers(found: WeekFacts) -> Table:
     """Return what went, came and came back."""
-    rows = list(found["offer"].head(MOST_OFFERS).iter_rows(named=True))
+    rows = found["offer"].head(MAX_OFFERS).rows(named=True)
     places = wording.places_of(row["least_price_usd"] for row in rows)
-    made = pl.DataFrame(
-        {
-            "what": [escape(row["offered"] or wording.UNKNOWN) + small(_terms(row)) for row in rows],
-            "kind": [KINDS[row["change_kind"]] for row in rows],
-            "offers": [f"{row['n_offers']:,}" for row in rows],
-            "price": [wording.amount(row["least_price_usd"], places) for row in rows],
-            "when": [_when(row) for row in rows],
-            "sources": [escape(wording.few(row["sources"], most=2)) for row in rows],
-            "document": [document_link(row["document_sha256"]) for row in rows],
-        }
-    )
-    form = Form(
-        heads={
-            "what": "What, provider,<br>option, tier",
-            "kind": "Kind",
-            "offers": "Offers",
-            "price": "Least<br>USD per<br>chip-hour",
-            "when": "Happened<br>(UTC)",
-            "sources": "Source",
-            "document": "Document",
-        },
-        stub="what",
-        right=("offers", "price"),
-        marked=("what", "sources", "document"),
-    )
     left = int(found["offer"]["n_offers"].sum()) - sum(row["n_offers"] for row in rows)
     counts = found["offer"].group_by("change_kind").agg(pl.col("n_offers").sum()).sort("change_kind")
-    told = ", ".join(f"{n:,} {KINDS[kind]}" for kind, n in counts.iter_rows())
-    return sheet(
-        made,
-        form,
+    kinds = ", ".join(f"{n:,} {KINDS[kind]}" for kind, n in counts.iter_rows())
+    return Table(
         id="offers",
-        title=f"Offers that came and went: {told}",
+        title=f"Offers that came and went: {kinds}",
         subtitle=f"{_span(found)}; machines of one chip on the same terms together. Gone: a source that lists all that "
         "its provider sells listed it no more.",
-        footnotes=[
-            Footnote(text=NO_DOLLARS, column="price", rows=_dashes(made["price"])),
+        rows=rows,
+        columns=[
+            Column(
+                "What, provider,\noption, tier", lambda row: (row["offered"] or wording.UNKNOWN) + small(_terms(row))
+            ),
+            Column("Kind", lambda row: KINDS[row["change_kind"]]),
+            Column("Offers", "n_offers", right=True),
+            Column(
+                "Least\nUSD per\nchip-hour",
+                lambda row: wording.amount(row["least_price_usd"], places),
+                right=True,
+                why=NO_DOLLARS,
+            ),
+            Column("Happened\n(UTC)", _when),
+            Column("Source", lambda row: wording.few(row["sources"], most=2)),
+            Column("Document", lambda row: document_link(row["document_sha256"])),
         ],
-        note=f"{wording.count(left, 'more offer')} left out: <code>{escape(change_tables.QUERY)}</code>."
-        if left
-        else "",
+        note=left_out(left, "more offer", change_tables.QUERY).strip(),
     )
 
 
-def checked(found: WeekFacts) -> Sheet:
-    """Return what was checked, by provider; of whom nothing was seen stands first."""
-    rows = list(found["checked"].iter_rows(named=True))
+def checked(found: WeekFacts) -> Table:
+    """Return what was checked, by provider; of whom nothing was seen comes first."""
+    rows = found["checked"].rows(named=True)
     listed = found.lists.group_by("service_provider_name").agg(pl.col("n_offers").sum())
     n_moved = dict(listed.iter_rows())
-    made = pl.DataFrame(
-        {
-            "provider": [row["service_provider_name"] for row in rows],
-            "checked": [f"{row['n_checked']:,}" for row in rows],
-            "known": [f"{row['n_known']:,}" for row in rows],
-            "lists": [f"{row['n_listed_checked']:,} of {row['n_listed']:,}" for row in rows],
-            "moved": [f"{n_moved.get(row['service_provider_name'], 0):,}" for row in rows],
-            "last": [_greyed(row["last_observed_at"], found) for row in rows],
-            "sources": [escape(wording.few(row["sources"], most=3)) or "none in this week" for row in rows],
-        },
-        schema_overrides=dict.fromkeys(("provider", "last", "sources"), pl.String),
-    )
-    form = Form(
-        heads={
-            "provider": "Provider",
-            "checked": "Prices<br>checked",
-            "known": "Known in<br>six weeks",
-            "lists": "List prices<br>checked",
-            "moved": "List prices<br>moved",
-            "last": "Last seen",
-            "sources": "Source",
-        },
-        stub="provider",
-        right=("checked", "known", "lists", "moved"),
-        marked=("last", "sources"),
-    )
     silent = sum(row["n_checked"] == 0 for row in rows)
-    n_seen = wording.count(len(rows) - silent, "provider")
-    title = f"{wording.count(news.checked_prices(found), 'price')} checked at {n_seen}"
-    return sheet(
-        made,
-        form,
+    title = f"{wording.count(news.checked_prices(found), 'price')} checked at "
+    title += wording.count(len(rows) - silent, "provider")
+    return Table(
         id="checked",
         title=title + (f"; {wording.count(silent, 'provider')} not seen" if silent else ""),
-        subtitle=f"{_span(found)}; a price is checked where a good look showed it. Providers seen in the five "
+        subtitle=f"{_span(found)}; a price is checked where a good fetch showed it. Providers seen in the five "
         "weeks before stand here, too.",
+        rows=rows,
+        columns=[
+            Column("Provider", "service_provider_name"),
+            Column("Prices\nchecked", "n_checked", right=True),
+            Column("Known in\nsix weeks", "n_known", right=True),
+            Column(
+                "List prices\nchecked", lambda row: f"{row['n_listed_checked']:,} of {row['n_listed']:,}", right=True
+            ),
+            Column("List prices\nmoved", lambda row: n_moved.get(row["service_provider_name"], 0), right=True),
+            Column("Last seen", lambda row: _greyed(row["last_observed_at"], found)),
+            Column("Source", lambda row: wording.few(row["sources"], most=3) or "none in this week"),
+        ],
         note="List prices: all that were not gone and seen in the 400 days before. That a list did not change is "
-        f"said only where {news.LEAST_COVERAGE * 100:.0f} % of it were checked.",
+        f"claimed only where {news.MIN_COVERAGE * 100:.0f} % of it were checked.",
     )
 
 
-def sources(found: WeekFacts) -> Sheet:
-    """Return the sources by how often they looked in the week."""
-    rows = list(found["source"].iter_rows(named=True))
-    made = pl.DataFrame(
-        {
-            "source": [row["source"] for row in rows],
-            "kind": ["live" if row["kind"] == "live" else "archived" for row in rows],
-            "days": [f"{row['n_days']:,}" for row in rows],
-            "failed": [f"{row['n_failed']:,}" for row in rows],
-            "last": [wording.minute(row["last_good_at"]) for row in rows],
-        },
-        schema_overrides=dict.fromkeys(("source", "kind", "last"), pl.String),
-    )
-    form = Form(
-        heads={
-            "source": "Source",
-            "kind": "Kind",
-            "days": "Days with a<br>good look",
-            "failed": "Failed<br>looks",
-            "last": "Last good look",
-        },
-        stub="source",
-        right=("days", "failed"),
-    )
-    return sheet(
-        made,
-        form,
+def sources(found: WeekFacts) -> Table:
+    """Return the sources by how often they were read in the week."""
+    rows = found["source"].rows(named=True)
+    return Table(
         id="sources-seen",
-        title=f"{sum(row['n_days'] > 0 for row in rows):,} of {wording.count(len(rows), 'source')} looked in this week",
-        subtitle="Sources that looked in this week or in the five weeks before it; those without a good look first.",
-        footnotes=[Footnote(text="no good look at all", column="last", rows=_dashes(made["last"]))],
+        title=f"{sum(row['n_days'] > 0 for row in rows):,} of {wording.count(len(rows), 'source')} read in this week",
+        subtitle="Sources that were read in this week or in the five weeks before it; those without one first.",
+        rows=rows,
+        columns=[
+            Column("Source", "source"),
+            Column("Kind", lambda row: "live" if row["kind"] == "live" else "archived"),
+            Column("Days with a\ngood fetch", "n_days", right=True),
+            Column("Failed\nfetches", "n_failed", right=True),
+            Column("Last good fetch", lambda row: wording.minute(row["last_good_at"]), why="no good fetch at all"),
+        ],
     )
 
 
-def drift(frame: pl.DataFrame, found: WeekFacts) -> Sheet:
+def drift(frame: pl.DataFrame, found: WeekFacts) -> Table:
     """Return the like-for-like drift of the week by provider, chip and option."""
-    rows = list(frame.head(MOST_DRIFTS).iter_rows(named=True))
-    made = pl.DataFrame(
-        {
-            "chip": [row["accelerator_name"] for row in rows],
-            "provider": [row["service_provider_name"] for row in rows],
-            "option": [wording.option(row["purchase_option"]) for row in rows],
-            "drift": [change_tables.change(row["drift"]) for row in rows],
-            "level": [wording.percent(row["level_change"]) for row in rows],
-            "offers": [f"{row['n_items_before']:,} to {row['n_items_after']:,}" for row in rows],
-            "note": [", ".join(words for name, words in _DRIFT_NOTES.items() if row[name]) or "none" for row in rows],
-        },
-        schema_overrides=dict.fromkeys(("chip", "provider", "option", "note"), pl.String),
-    )
-    form = Form(
-        heads={
-            "chip": "Chip",
-            "provider": "Provider",
-            "option": "Option",
-            "drift": "Drift",
-            "level": "Mean of<br>all offers",
-            "offers": "Offers",
-            "note": "To note",
-        },
-        stub="chip",
-        right=("drift", "level", "offers"),
-        marked=("drift",),
-    )
-    left = frame.height - len(rows)
-    return sheet(
-        made,
-        form,
+    return Table(
         id="drift",
         title=f"Like for like: {wording.count(frame.height, 'series drifted', 'series drifted')}",
         subtitle=f"{_span(found)}; offers that were there on both days, with equal weights, options apart.",
-        footnotes=[
-            Footnote(text="the level of one of the days is not known", column="level", rows=_dashes(made["level"]))
+        rows=frame.head(MAX_DRIFTS).rows(named=True),
+        columns=[
+            Column("Chip", "accelerator_name"),
+            Column("Provider", "service_provider_name"),
+            Column("Option", lambda row: wording.option(row["purchase_option"])),
+            Column("Drift", lambda row: change_tables.change(row["drift"]), right=True),
+            Column(
+                "Mean of\nall offers",
+                lambda row: wording.percent(row["level_change"]),
+                right=True,
+                why="the level of one of the days is not known",
+            ),
+            Column("Offers", lambda row: f"{row['n_items_before']:,} to {row['n_items_after']:,}", right=True),
+            Column("To note", lambda row: wording.listed(*(n for k, n in _DRIFT_NOTES.items() if row[k])) or "none"),
         ],
-        note="The mean of all offers beside it moves with what comes and goes, too."
-        + (f" {wording.count(left, 'more series', 'more series')} left out: <code>mart.drift</code>." if left else ""),
+        note="The mean of all offers moves with what comes and goes, too."
+        + left_out(frame.height - MAX_DRIFTS, "more series", "mart.drift", "more series"),
     )
 
 
@@ -311,27 +218,23 @@ def _when(row: Row) -> str:
 
 
 def _windows(row: Row) -> str:
-    """Return each source's own window (the old price last seen, the new one first), as our own HTML."""
+    """Return each source's own window: the old price last seen, the new one first."""
     if len(row["windows"]) == 1:
         return small(row["windows"][0]["source"])
-    told = [
-        f"{window['seen_from']:%Y-%m-%d %H:%M} to {window['observed_at']:%Y-%m-%d %H:%M}: {escape(window['source'])}"
-        for window in row["windows"][:MOST_WINDOWS]
+    shown = [
+        f"{window['seen_from']:%Y-%m-%d %H:%M} to {window['observed_at']:%Y-%m-%d %H:%M}: {window['source']}"
+        for window in row["windows"][:MAX_WINDOWS]
     ]
-    left = len(row["windows"]) - len(told)
-    return "".join(f"<small>{each}</small>" for each in [*told, *([f"{left:,} more"] if left else [])])
+    left = len(row["windows"]) - len(shown)
+    return Markup().join(map(small, [*shown, *([f"{left:,} more"] if left else [])]))
 
 
-def _greyed(moment: Any, found: WeekFacts) -> str:
+def _greyed(moment: datetime, found: WeekFacts) -> str:
     day = wording.day(moment)
-    return day if moment >= found.week.since else f'<span class="past">{day}</span>'
+    return day if moment >= found.week.since else span(day, "past")
 
 
 def _span(found: WeekFacts) -> str:
     last = found.week.until.toordinal() - 1
     end = found.as_of if not found.is_over else found.week.until.fromordinal(last)
     return f"{wording.day(found.week.since)} to {wording.day(end)}"
-
-
-def _dashes(texts: Sequence[str] | pl.Series) -> list[int]:
-    return [i for i, text in enumerate(texts) if text == wording.UNKNOWN]

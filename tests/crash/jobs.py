@@ -108,14 +108,14 @@ def world(root: Path, at: float) -> Iterator["Toy"]:
     import looks
     from toy_source import TOY
 
-    from flows.collect import collector, publisher, steps
+    from flows.collect import collector, publisher
     from flows.collect.publisher import Publisher
     from reports.files import put
 
-    def report(run: steps.Run) -> Path:
+    def report(run: Publisher) -> Path:
         assert run.summary.file
-        for name in ("latest.html", f"daily/{run.started_at:%Y-%m-%d}.html", "index.html"):
-            put(run.settings.data_dir / "reports" / name, f"<!doctype html><p>{run.started_at}")
+        for name in ("latest.html", f"daily/{run.summary.started_at:%Y-%m-%d}.html", "index.html"):
+            put(run.settings.data_dir / "reports" / name, f"<!doctype html><p>{run.summary.started_at}")
         run.summary.report = run.settings.data_dir / "reports/index.html"
         return run.summary.report
 

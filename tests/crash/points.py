@@ -248,7 +248,7 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
     "decide": {
         "in a decision, before its line": before("warehouse.landing.folder:Landing._append"),
         "in a decision, after its line": after("warehouse.landing.folder:Landing._append"),
-        "in a decision, in its transaction": before("warehouse.log.load:settle"),
+        "in a decision, in its transaction": before("warehouse.log.load:record"),
         "in a decision, after its commit": after("flows.collect.ingest:decide"),
         "in a decision, before publishing": before("flows.collect.publisher:publish"),
     },

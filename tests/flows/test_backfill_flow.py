@@ -15,7 +15,7 @@ from looks import day
 from toy_source import TOY, Toy
 
 from extract.base import Context, Source
-from flows.collect import collector, ingest, publisher, steps
+from flows.collect import collector, ingest, publisher
 from warehouse.documents import Look
 from warehouse.errors import ChipledgerError, LayoutChanged, SettingsError, Unavailable
 
@@ -47,7 +47,7 @@ def archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, least_marts: None) 
     settings = tmp_path / "chipledger.toml"
     settings.write_text(f'data_dir = "{archive.data_dir}"\n')
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
-    for module in (steps, ingest):
+    for module in (collector, ingest):
         monkeypatch.setattr(module, "source_named", {TOY: archive.source()}.__getitem__)
     for module in (collector, publisher):
         monkeypatch.setattr(module, "SOURCES", (archive.source(),))

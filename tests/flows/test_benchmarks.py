@@ -286,7 +286,7 @@ def test_a_chip_without_evidence_has_none(catalogue: Path) -> None:
     assert json.loads(call("benchmark", "list", "--chip", "Trainium3", "--json", data_dir=catalogue).stdout) == []
     # What a page asks: every chip of the vocabulary with the number of its runs.
     asked = (
-        "select a.accelerator_name, count(t.throughput_id) > 0 from core.accelerator as a left join core.throughput "
+        "select a.accelerator_name, count(t.throughput_id) > 0 from ref.accelerator as a left join core.throughput "
         "as t using (accelerator_name) where a.accelerator_name in ('Trainium2', 'Trainium3') group by all order by all"
     )
     assert query(catalogue / "prices.duckdb", asked) == [("Trainium2", True), ("Trainium3", False)]

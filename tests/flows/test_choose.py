@@ -118,7 +118,7 @@ def test_obtainable_is_a_count_a_word_or_a_block(tmp_path: Path) -> None:
     """The last sight of each, and the last question where it was never there; a block refused is no answer."""
     sql = "\n".join(line for line in _sql("obtainable").splitlines())
     with duckdb.connect() as con:
-        con.execute("create schema core")
+        con.execute("create schema core; create schema ref")
         con.execute(
             "create table core.availability as select * from (values "
             "('A', 'x', 'H100', 'on_demand', 0, null, null, timestamp '2026-01-02'), "
@@ -134,7 +134,7 @@ def test_obtainable_is_a_count_a_word_or_a_block(tmp_path: Path) -> None:
         )
         con.execute("create table core.offer_unit as select offer_id, 'H100' as accelerator_name from core.offer")
         con.execute(
-            "create table core.current_instance_type as select 'p5' as instance_type, 'H100' as accelerator_name"
+            "create table ref.current_instance_type as select 'p5' as instance_type, 'H100' as accelerator_name"
         )
         con.execute(
             "create table core.capacity_block_answer as select * from (values "

@@ -60,7 +60,7 @@ def days(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.Te
     counted = Days()
     with toy_at(settings.data_dir), pytest.MonkeyPatch.context() as patch, bench.Meter(world):
         counts: Counter[str] = Counter()
-        entries, single, catch_up = Landing.entries, Landing._single, ingest.catch_up
+        entries, single, catch_up = Landing.entries, Landing.body, ingest.catch_up
 
         def read(landing: Landing, start: int = 0, part: str | None = None) -> Iterator[Any]:
             for entry in entries(landing, start, part):
@@ -74,7 +74,7 @@ def days(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.Te
             return single(landing, sha256)
 
         patch.setattr(Landing, "entries", read)
-        patch.setattr(Landing, "_single", opened)
+        patch.setattr(Landing, "body", opened)
         patch.setattr(ingest, "catch_up", lambda con, landing, **how: catch_up(Counted(con, counts), landing, **how))
         for day in range(n_days):
             world.turn(day)

@@ -166,7 +166,7 @@ def test_focus_keeps_the_rules_of_the_draft(call: Callable[..., Result], offline
     """Every row of the file: required columns, formats, allowed values, uniqueness, no overlap."""
     assert call("export", tmp_path / "x.csv", "--as", "focus-sku-price").exit_code == 0
     lines = lines_of(tmp_path / "x.csv")
-    ((count,),) = query(offline_run / "prices.duckdb", "select count(*) from int.focus_sku_price")
+    ((count,),) = query(offline_run / "prices.duckdb", "select count(*) from focus.sku_price")
     assert len(lines) == count > 100
     assert focus_rules.broken(lines) == []
 
@@ -174,7 +174,7 @@ def test_focus_keeps_the_rules_of_the_draft(call: Callable[..., Result], offline
 def test_focus_has_two_records_of_an_upfront_term(tmp_path: Path) -> None:
     """Partial Upfront is a Purchase and a Usage, All Upfront a Purchase; moved prices follow one another."""
     terms = term(P5, "10", "Partial", "90000"), term(P5, "0", "All", "170000", years=3), plan(P5, "36")
-    with putting(tmp_path, asked=("focus_sku_price",)) as put:
+    with putting(tmp_path, asked=("sku_price",)) as put:
         file = put(
             seen(0, "aws_price_list", row(P5, "55.04"), *terms, row(P5, "60", region_id="eu-north-1")),
             seen(1, "aws_price_list", row(P5, "44"), *terms), seen(1, "aws_spot", spot(P5, "use1-az1", "20")),

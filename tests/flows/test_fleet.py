@@ -275,7 +275,7 @@ def test_what_doctor_says(data: Path, tmp_path: Path) -> None:
     (wrong,) = fleet.doctor(settings(data, tmp_path, fleet="provider\n"))
 
     assert (note["result"], note["found"]) == ("warn", "line 5: no price of this provider is known")
-    assert (wrong["result"], "columns unknown or absent" in str(wrong["found"])) == ("fail", True)
+    assert (wrong["result"], "columns are absent" in str(wrong["found"])) == ("fail", True)
     assert fleet.doctor(settings(data, tmp_path, fleet=None, prices=None)) == []
 
 

@@ -120,9 +120,9 @@ def test_without_evidence_there_is_no_answer(ask: Ask) -> None:
     ("lines", "said"),
     [
         ("", "the table is empty"),
-        (LINE.replace("0.5", "cheap"), "line 2: not a number such as 0.60 (field input_usd_per_million, value cheap)"),
-        (LINE.replace("0.5", "-1"), "not an amount of 0 or more"),
-        (LINE.replace("0.5", "NaN"), "not an amount of 0 or more"),
+        (LINE.replace("0.5", "cheap"), "line 2: not a number (field input_usd_per_million, value cheap)"),
+        (LINE.replace("0.5", "-1"), "line 2: below 0 (field input_usd_per_million, value -1)"),
+        (LINE.replace("0.5", "NaN"), "line 2: not a number (field input_usd_per_million, value NaN)"),
         (LINE.replace("0.5", ""), "line 2: empty (field input_usd_per_million"),
         (LINE.replace("2026-11-01", "yesterday"), "not a date such as 2026-11-21"),
         (LINE.replace("https://example.com/pricing", "a page"), "not an address"),

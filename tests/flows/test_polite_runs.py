@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from toy_source import Toy
 
+from extract.base import Context
 from extract.web.http import HttpWeb
 from extract.web.polite import PoliteWeb
 from flows.collect import steps
+from warehouse.documents import Look
 
 
 @pytest.fixture
@@ -21,7 +23,7 @@ def test_polite_sources_share_one_web(toy: Toy) -> None:
     """Rules and pauses are kept by host, so that all sources of a run go through one gate; each run has its own."""
     webs = []
 
-    def fetch(ctx: steps.Context, scope: str) -> steps.Look:
+    def fetch(ctx: Context, scope: str) -> Look:
         webs.append(ctx.web)
         return toy.fetch(ctx, scope)
 
@@ -29,7 +31,7 @@ def test_polite_sources_share_one_web(toy: Toy) -> None:
     toy.world["all"] = {"p5.48xlarge": "1"}
     for _ in range(2):
         with steps.open_run(toy.settings(), clock=toy.clock) as run, ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda source, run=run: run.fetch(source, "all"), sources))
+            list(pool.map(lambda source, run=run: run.collector.fetch(source, "all"), sources))
 
     assert {type(web) for web in webs} == {PoliteWeb}
     assert [len(set(map(id, part))) for part in (webs[:4], webs[4:])] == [1, 1]
@@ -40,12 +42,12 @@ def test_other_sources_go_straight(toy: Toy) -> None:
     """A source that says nothing gets the plain web, without pauses."""
     webs = []
 
-    def fetch(ctx: steps.Context, scope: str) -> steps.Look:
+    def fetch(ctx: Context, scope: str) -> Look:
         webs.append(ctx.web)
         return toy.fetch(ctx, scope)
 
     toy.world["all"] = {"p5.48xlarge": "1"}
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
-        run.fetch(replace(toy.source(), fetch=fetch), "all")
+        run.collector.fetch(replace(toy.source(), fetch=fetch), "all")
 
     assert [type(web) for web in webs] == [HttpWeb]

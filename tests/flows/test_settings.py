@@ -203,9 +203,7 @@ def test_old_names_work_with_a_warning(tmp_path: Path, caplog: pytest.LogCapture
     assert [line.partition(": ")[0] for line in warned] == [str(tmp_path / "chipledger.toml"), variable]
 
 
-def test_a_setting_without_effect_is_ignored_with_a_warning(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_setting_without_effect_is_ignored_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It names the setting and the file, so that it can be removed."""
     gone = [old.split(".") for old, new in settings.RENAMED.items() if new is None]
     assert gone

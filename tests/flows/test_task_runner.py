@@ -50,7 +50,7 @@ def test_a_process_of_dask_killed_in_the_middle(
     own = tmp_path / "chipledger.toml"
     off = [each.name for each in SOURCES if each.kind == "live" and each.name != "aws_price_list"]
     own.write_text(
-        f'workers = 2\n[site]\ncharts = false\n[sources.aws_price_list]\ndoor = "bulk"\nbulk_url = "{standin.url}"\n'
+        f'workers = 2\n[site]\ncharts = false\n[sources.aws_price_list]\naccess = "bulk"\nbulk_url = "{standin.url}"\n'
         f"regions = {list(REGIONS)!r}\n" + "".join(f"[sources.{name}]\nenabled = false\n" for name in off)
     )
     for name, value in {**standin.environment(), "CHIPLEDGER_SETTINGS": str(own)}.items():

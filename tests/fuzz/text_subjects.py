@@ -98,7 +98,7 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
         name="claims", documents=tables, changes=lambda body: of_table(body.decode()),
         read=in_file("claims.csv", lambda path: {
             row({"id": claim.claim_id, "value": claim.value, "low": claim.low, "high": claim.high, "unit": claim.unit}) for claim in claims.read_table(path)  # noqa: E501
-        }), derived=("id", "unit"), optional=tuple(claims.KNOWN),
+        }), derived=("id", "unit"), optional=tuple(claims.MODEL.fields),
     )  # fmt: skip
     yield Subject(
         name="bedrock index", documents={"made": json.dumps(bedrock_file.listed()).encode()}, changes=of_json,

@@ -161,7 +161,7 @@ def expected_line(file: Path) -> str:
             "select count(distinct (source, scope)), max(observed_at) from core.scope_run where status = 'ok'",
         )
     )
-    return f"Trainium3: unknown, in none of {n} price lists, last looked for {last.day} {last:%b %Y}."
+    return f"Trainium3: unknown, in none of {n} price lists, last searched {last.day} {last:%b %Y}."
 
 
 def test_what_nobody_has_a_price_of(file: Path, page: str, cells: Mapping[str, Mapping[str, str]]) -> None:
@@ -191,7 +191,7 @@ def test_the_line_follows_what_was_fetched(offline_run: Path, tmp_path: Path, pr
         assert {text(of_way["Trainium3"]) for of_way in cells.values()} == {"not collected yet"}
     else:
         assert unseen(page) == expected_line(file)
-        assert "last looked for 22 Nov 2026" in expected_line(file)
+        assert "last searched 22 Nov 2026" in expected_line(file)
     assert text(cells["On demand"]["Trainium1"]).startswith("1.25 ")
     assert "1 Nov 2026, transcribed" in text(cells["On demand"]["Trainium1"])
     plan = next(

@@ -19,6 +19,7 @@ from flows.cli.main import main
 from flows.decisions import chips, cost
 from reports.pages import facts
 from transform.models import ALIASES, MACROS, PUBLIC
+from warehouse.schema.tables import MOVED
 
 TEN = {
     "price_now", "price_history", "price_change", "price_index", "provider_price", "commitment", "spot_zone",
@@ -71,13 +72,16 @@ def test_mart_has_the_ten_tables_the_macros_and_deprecated_names(con: duckdb.Duc
             "select view_name, comment from duckdb_views() where schema_name = 'mart'"
         ).fetchall()
     )
-    aliases = {name for name, comment in found.items() if comment.startswith("Deprecated")}
-    assert found.keys() - aliases == TEN | {"data_dictionary"}
-    inner = con.execute(
-        "select table_name from duckdb_tables() where schema_name = 'int' union all "
-        "select view_name from duckdb_views() where schema_name = 'int'"
-    ).fetchall()
-    assert aliases == {*ALIASES} <= {name for (name,) in inner} - TEN
+    aliases = {name: comment for name, comment in found.items() if comment.startswith("Deprecated")}
+    assert found.keys() - aliases.keys() == TEN | {"data_dictionary"}
+    assert aliases == {
+        old.removeprefix("mart."): f"Deprecated: query {new}" for old, new in ALIASES.items() if old.startswith("mart.")
+    }
+    for old, new in (ALIASES | MOVED).items():
+        assert (
+            con.execute(f"(from {old} except all from {new}) union all (from {new} except all from {old})").fetchall()
+            == []
+        )
     macros = con.execute(
         "select function_name from duckdb_functions() where schema_name = 'mart' and function_type = 'table_macro'"
     ).fetchall()
@@ -151,7 +155,7 @@ def test_every_surface_has_one_cheapest(published: Path) -> None:
         assert keyed(of_macro) == best
 
         mail = asked(con, (ROOT / "reports/sql/week_cheapest.sql").read_text(), {"chips": sorted(names)})
-        n_forms = Counter(name for (name,) in con.execute("select accelerator_name from core.accelerator").fetchall())
+        n_forms = Counter(name for (name,) in con.execute("select accelerator_name from ref.accelerator").fetchall())
         n_mail = 0
         for row in mail:
             if row["way"] in ("on_demand", "spot", "capacity_block"):
@@ -236,7 +240,7 @@ def test_the_rendered_mail_has_the_same_cheapest(offline_run: Path) -> None:
             "accelerator_name, form_factor, purchase_option order by price_rank) = 1",
             [datetime.fromisocalendar(int(file.stem[:4]), int(file.stem[-2:]), 7) + timedelta(days=1)],
         )  # of what was known at the end of the mail's week
-        n_forms = Counter(name for (name,) in con.execute("select accelerator_name from core.accelerator").fetchall())
+        n_forms = Counter(name for (name,) in con.execute("select accelerator_name from ref.accelerator").fetchall())
     chips_shown = {name.split()[0] for name, _ in shown}
     expected = {}
     for row in first:

@@ -170,7 +170,7 @@ def test_a_logarithmic_scale_says_so() -> None:
 
 def test_an_svg_is_small_and_the_same_every_time(drawn: str) -> None:
     assert style.svg(draw(MARKET, ROSE)) == drawn
-    assert len(drawn.encode()) < style.MOST_BYTES
+    assert len(drawn.encode()) < style.MAX_BYTES
     assert drawn.isprintable() or "\n" not in drawn
 
 

@@ -35,14 +35,12 @@ def page(tmp_path):
         file = tmp_path / "prices.duckdb"
         file.unlink(missing_ok=True)
         with duckdb.connect(str(file)) as con:
-            con.execute("create schema meta; create schema core; create schema int")
+            con.execute("create schema meta; create schema ref; create schema core; create schema int")
             con.execute("create table meta.build as select TIMESTAMP '2026-11-21 12:00' as built_at, '1' as version")
             con.execute(f"create table int.claim_audit ({', '.join(f'{name} VARCHAR' for name in AUDIT)})")
-            con.execute("create table core.claim (claim_id VARCHAR, source_url VARCHAR)")
+            con.execute("create table ref.claim (claim_id VARCHAR, source_url VARCHAR)")
             con.execute("create table int.option_saving (accelerator_name VARCHAR, way_rank INTEGER)")
-            con.execute(
-                "insert into core.claim values ('A-1', 'https://example.org/a'), ('B-1', 'javascript:alert(1)')"
-            )
+            con.execute("insert into ref.claim values ('A-1', 'https://example.org/a'), ('B-1', 'javascript:alert(1)')")
             con.execute(
                 "create table int.claim_contradiction (quantity VARCHAR, subject VARCHAR, unit VARCHAR, "
                 "claim_id VARCHAR, claimed VARCHAR, article VARCHAR, verdict VARCHAR, other_claim_id VARCHAR, "

@@ -15,7 +15,8 @@ from flows.config import settings
 from flows.config.settings import Settings
 from reports import currency, wording
 from reports.currency import Rate
-from reports.pages import facts, page
+from reports.pages import daily_page as page
+from reports.pages import facts
 from reports.weekly import mail
 from reports.weekly import page as weekly_page
 from reports.weekly import pages as weekly
@@ -24,8 +25,8 @@ from reports.weekly.facts import WeekFacts
 from warehouse.errors import SettingsError
 
 AT = datetime(2026, 11, 21, 9, tzinfo=UTC).replace(tzinfo=None)
-EURO = Rate(currency="EUR", asked_at=AT, usd_per_unit=1.25, rate_date=date(2026, 11, 20))
-UNKNOWN = Rate(currency="XAU", asked_at=AT)
+EURO = Rate(currency="EUR", wanted_at=AT, usd_per_unit=1.25, rate_date=date(2026, 11, 20))
+UNKNOWN = Rate(currency="XAU", wanted_at=AT)
 NO_RATE = "In XAU no price is shown: no reference rate of the ten days before 2026-11-21 is known."
 
 

@@ -11,10 +11,10 @@ import pytest
 from market_file import HOSTILE, publish_market
 
 from reports import wording
-from reports.pages import facts
-from reports.pages import page as daily_page
-from reports.tables import old_price_tables, provider_tables
-from reports.tables.sheet import to_html
+from reports.pages import daily_page, facts
+from reports.queries import frame
+from reports.tables import price_tables
+from reports.tables.table import to_html
 
 Cells = dict[str, str]
 
@@ -96,7 +96,7 @@ def test_the_title_states_the_finding_and_takes_no_floor_and_nothing_sold_out(pa
 def test_a_floor_is_marked_and_has_no_median(page: str) -> None:
     found = row(page, "Gamma")
     assert (found[PRICE], found[MEDIAN][0]) == ("from 2.00", wording.UNKNOWN)
-    assert provider_tables.NO_MEDIAN["floor"] in text_of(table(page, "on-demand"))
+    assert price_tables.NO_MEDIAN["floor"] in text_of(table(page, "on-demand"))
 
 
 def test_a_marketplace_has_its_percentile_and_its_machines(page: str) -> None:
@@ -106,7 +106,7 @@ def test_a_marketplace_has_its_percentile_and_its_machines(page: str) -> None:
 
 def test_what_is_sold_out_says_so_and_has_no_rank(prices: pl.DataFrame) -> None:
     sold_out = prices.filter(pl.col("service_provider_name") == "Nobody").with_columns(row_rank=1)
-    made = text_of(to_html(provider_tables.by_provider(sold_out, "on_demand")))
+    made = text_of(to_html(price_tables.by_provider(sold_out, "on_demand")))
     assert sold_out["price_rank"].to_list() == [None]
     assert "1 0 chips, sold out" in made
     assert "Nobody machine of a-host" in made
@@ -115,7 +115,7 @@ def test_what_is_sold_out_says_so_and_has_no_rank(prices: pl.DataFrame) -> None:
 def test_only_a_median_is_no_cheapest_price(page: str) -> None:
     found = row(page, "Eta")
     assert (found[PRICE][0], found["Against AWS"][0], found[MEDIAN]) == (wording.UNKNOWN, wording.UNKNOWN, "3.50")
-    assert provider_tables.ONLY_MEDIAN in text_of(table(page, "on-demand"))
+    assert price_tables.ONLY_MEDIAN in text_of(table(page, "on-demand"))
 
 
 def test_another_currency_is_told_with_the_date_of_its_rate(page: str) -> None:
@@ -128,17 +128,17 @@ def test_another_form_and_an_unknown_number_have_groups_of_their_own_and_no_dist
     assert row(page, "Theta")["group"] == "H100 SXM, number not stated (1)"
     assert {row(page, name)["Against AWS"][0] for name in ("Delta", "Theta")} == {wording.UNKNOWN}
     foot = text_of(table(page, "on-demand"))
-    assert provider_tables.NO_AWS in foot
-    assert provider_tables.NO_CAPACITY in foot
+    assert price_tables.NO_AWS in foot
+    assert price_tables.NO_CAPACITY in foot
 
 
 def test_an_old_price_is_greyed_with_its_age(prices: pl.DataFrame) -> None:
     old = prices.filter(pl.col("service_provider_name") == "Lambda").with_columns(row_rank=1)
     old = old.with_columns(distance_to_aws=pl.lit(None, pl.Float64))
-    made = to_html(provider_tables.by_provider(old, "on_demand"))
+    made = to_html(price_tables.by_provider(old, "on_demand"))
     assert '<span class="past">6.00</span>' in made
     assert '<span class="past">2026-01-21 <small>stale, 40 days</small></span>' in made
-    assert provider_tables.OTHER_DATE in text_of(made)
+    assert price_tables.OTHER_DATE in text_of(made)
 
 
 def test_options_have_tables_of_their_own_and_commitments_their_length(page: str) -> None:
@@ -192,7 +192,7 @@ def test_what_is_not_known_is_counted_and_listed(page: str) -> None:
     assert "1 offer is a part of a chip of unknown size." in text
     assert "Kappa H200 20GB 1" in text
     assert "1 offer states no length of the commitment." in text
-    assert "2 offers do not say how many chips have to be taken." in text
+    assert "2 offers do not say how many chips have to be bought." in text
     assert "5 offers that cannot be compared" in text
     assert "No price in this file is under Savings Plan and Capacity Block." in text
 
@@ -203,16 +203,17 @@ def test_what_is_beyond_the_limit_of_age_stands_apart_with_its_date(market: Path
     shutil.copy(market, file)
     file.chmod(0o644)
     with duckdb.connect(str(file)) as con:
-        assert facts.ask(con, "provider_price_old").height == 0
+        assert frame(con, "provider_price_old").height == 0
         con.execute("create or replace table int.provider_price as from int.provider_price")
         con.execute("update int.provider_price set is_ranked = false, price_rank = null, age_days = age_days + 180")
         con.execute("update meta.build set built_at = built_at + interval 180 days")
     found = facts.read(file)
     old = found.old_prices
     assert old.height > 5
-    text = text_of(old_price_tables.folded(old))
+    summary, table = price_tables.old(old)
+    text = text_of(to_html(table))
     words = f"{old.height} prices older than 90 days (of marketplaces 30), not ranked: last confirmed 2026"
-    assert text.startswith(words)
+    assert summary.startswith(words)
     for each in old.iter_rows(named=True):
         assert f"{each['cheapest_price_usd']:.2f} {each['last_observed_at']:%Y-%m-%d}" in text, each
     (made,) = daily_page.render(found, ["latest.html"])

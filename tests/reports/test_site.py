@@ -13,9 +13,8 @@ import pytest
 from flows.collect import pages
 from flows.config.settings import Settings
 from reports import wording
-from reports.pages import archive_page, methods_page, site, sources_page
+from reports.pages import archive, cost_page, methods_page, site, sources_page
 from reports.queries import all_of
-from reports.tables import cost_tables
 from warehouse.errors import SettingsError
 
 MOST_BYTES = 300_000
@@ -135,14 +134,14 @@ def test_a_macro_is_taken_apart_into_its_formula_and_what_it_refuses(file: Path)
     (definition,) = ask(file, "select macro_definition from duckdb_functions() where function_name = 'price_to_beat'")[
         0
     ]
-    formula, refused = methods_page.taken_apart(definition)
+    formula, refused = methods_page.split_formula(definition)
 
     assert formula in definition
     assert "error" not in formula
     assert len(refused) == definition.count("error") == 4
     assert "utilisation must be from 0 to 1" in refused
-    assert methods_page.taken_apart("CASE WHEN a THEN b ELSE c END") == ("CASE WHEN a THEN b ELSE c END", [])
-    assert methods_page.taken_apart("a + b") == ("a + b", [])
+    assert methods_page.split_formula("CASE WHEN a THEN b ELSE c END") == ("CASE WHEN a THEN b ELSE c END", [])
+    assert methods_page.split_formula("a + b") == ("a + b", [])
 
 
 def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> None:
@@ -150,7 +149,7 @@ def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> N
 
     The least of what may be ranked: a price within the limit of age, at a speed that was measured, or between two.
     """
-    same = (*cost_tables.POINT, "accelerator_name", "form_factor", "evidence_grade", "purchase_option",
+    same = (*cost_page.POINT, "accelerator_name", "form_factor", "evidence_grade", "purchase_option",
             "commitment_class")  # fmt: skip
     marts = ask(
         file,
@@ -175,7 +174,7 @@ def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> N
 
 
 def test_each_point_compares_at_least_two_chips(file: Path) -> None:
-    for point, rows in cost_tables.by_point(all_of(file, "cost_row")).items():
+    for point, rows in cost_page.by_point(all_of(file, "cost_row")).items():
         assert len({(row["accelerator_name"], row["form_factor"]) for row in rows}) > 1, point
 
 
@@ -203,7 +202,7 @@ def test_sources_are_counted_as_the_marts_have_them(file: Path, hostile_reports:
     registered = ask(file, "select count(*) from core.source")[0][0]
     read = ask(file, "select count(distinct source) from int.source_health where scope <> 'all'")[0][0]
     assert f"{read} of {registered} registered sources read" in page
-    assert "1 look without a price" in page
+    assert "1 fetch without a price" in page
     assert "1 refused row waits for a decision" in page
     assert page.count("<script>alert(1)</script>") >= 5
 
@@ -217,13 +216,13 @@ def test_the_archive_lists_days_weeks_and_editions(hostile_reports: Path, tmp_pa
     (tmp_path / "daily").mkdir()
     for day in range(1, 41):
         (tmp_path / f"daily/{2025 if day > 31 else 2026}-01-{day % 31 + 1:02}.html").write_bytes(week)
-    told = [each.name for each in archive_page.weeks(tmp_path)]
-    page = archive_page.render(tmp_path)
+    told = [each.name for each in archive.weeks(tmp_path)]
+    page = archive.render(tmp_path)
 
     assert told == ["2026-W03", "2026-W03, edition 1", "2026-W02", "2026-W02, as known then"]
-    assert "40 days and 2 weeks are told here" in page
+    assert "40 days and 2 weeks are here" in page
     assert "<summary>2025: 9 more</summary>" in page
-    assert archive_page.headline(tmp_path / "weekly/2026-W03.html").startswith("AWS")
+    assert archive.headline(tmp_path / "weekly/2026-W03.html").startswith("AWS")
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
+from markupsafe import Markup
 
 from reports.tables import change_tables, price_tables, source_tables
-from reports.tables.sheet import Footnote, Form, document_link, sheet, small, to_html
+from reports.tables.table import Column, Table, document_link, small, to_html
 from reports.wording import UNKNOWN
 
 HOSTILE = '<script>alert("1")</script>'
@@ -16,13 +17,14 @@ SHA = "0123456789abcdef" * 4
 
 
 def table(text: str) -> str:
-    frame = pl.DataFrame({"group": [text], "name": [text], "plain": [text], "ours": [small(text)], "price": [UNKNOWN]})
-    form = Form(
-        heads={"name": "Name", "plain": "Plain", "ours": "Ours", "price": "USD per<br>hour"},
-        stub="name", group="group", right=("price",), marked=("ours",),
-    )  # fmt: skip
-    why = Footnote(text=text, column="price", rows=[0])
-    return to_html(sheet(frame, form, id="t", title=text, subtitle=text, footnotes=[why], note="a <code>note</code>"))
+    rows = [{"group": text, "name": text, "plain": text, "ours": text, "price": None}]
+    columns = [
+        Column("Name", "name"), Column("Plain", "plain"), Column("Ours", lambda row: small(row["ours"])),
+        Column("USD per\nhour", "price", right=True, why=text),
+    ]  # fmt: skip
+    return str(
+        to_html(Table(id="t", title=text, subtitle=text, rows=rows, columns=columns, group="group", note="a `note`"))
+    )
 
 
 def price(cell: str, amount: float | None, **other: object) -> dict[str, object]:
@@ -118,7 +120,7 @@ def test_new_and_gone_offers_are_said_in_words() -> None:
 def test_what_is_left_out_of_the_changes_is_counted() -> None:
     many = [change(region_id=f"r-{n}") for n in range(40)]
     made = changes(*many)
-    assert made.count("p5.48xlarge") == change_tables.MOST_CHANGES
+    assert made.count("p5.48xlarge") == change_tables.MAX_CHANGES
     assert "15 more changes left out" in made
 
 
@@ -145,7 +147,7 @@ def test_options_stand_in_columns_of_their_own() -> None:
     made = to_html(price_tables.by_region(frame))
     assert '<td class="gt_right">6.88</td>' in made
     assert "3.01<small>All Upfront</small>" in made
-    assert price_tables.NO_TERM in made
+    assert price_tables.NO_PRICE_TERM in made
 
 
 def test_why_a_price_is_unknown_depends_on_who_was_asked() -> None:
@@ -154,7 +156,7 @@ def test_why_a_price_is_unknown_depends_on_who_was_asked() -> None:
         "on_demand", None, price_per_accelerator_hour=36.078, pricing_currency="CNY", region_id="cn-north-1"
     )
     made = to_html(price_tables.by_region(pl.DataFrame([archived, foreign], infer_schema_length=None)))
-    assert price_tables.NOT_ASKED in made
+    assert price_tables.ON_DEMAND_ONLY in made
     assert "without a reference rate of the ten days before: 36.08 CNY per chip-hour" in made
 
 
@@ -168,7 +170,9 @@ def test_why_a_price_is_unknown_depends_on_who_was_asked() -> None:
     ],
 )
 def test_only_a_current_price_has_a_bare_date(kind: str, is_current: bool, expected: str) -> None:
-    assert expected == price_tables.confirmed([price("on_demand", 1.0, kind=kind, is_current=is_current, age_days=5.0)])
+    assert expected == price_tables.aws_confirmed(
+        {"on_demand": price("on_demand", 1.0, kind=kind, is_current=is_current, age_days=5.0)}
+    )
 
 
 def test_neuron_chips_have_a_price_per_core_and_gpus_have_none() -> None:
@@ -211,13 +215,13 @@ def test_only_web_addresses_become_links() -> None:
         infer_schema_length=None,
     )
     made = to_html(source_tables.documents(frame))
-    assert '<a href="https://a.example/?q=&quot;x&quot;" rel="noreferrer">' in made
+    assert '<a href="https://a.example/?q=&#34;x&#34;" rel="noreferrer">' in made
     assert 'href="javascript' not in made
 
 
 def test_a_sparkline_stands_in_the_row_of_its_offer_alone() -> None:
     """Without any there is no column; a row without one says that it is unknown."""
-    made = changes(change(), change(offer_id=2), sparks={2: "<svg>two</svg>"})
+    made = changes(change(), change(offer_id=2), sparks={2: Markup("<svg>two</svg>")})
     first, second = made.split("<tbody")[1].split("</tr>")[:2]
     assert "<svg>two</svg>" in second
     assert "<svg" not in first

@@ -13,7 +13,7 @@ from weekly_file import HOSTILE, Tags
 
 from reports.charts import site_charts
 from reports.pages import frame
-from reports.pages.facts import SQL
+from reports.queries import SQL
 from reports.weekly import facts, news, pages
 from reports.weekly.calendar import Week
 from reports.weekly.facts import WeekFacts
@@ -357,5 +357,5 @@ def test_pages_without_a_week_have_charts_of_what_stands(file: Path) -> None:
         sparks = site_charts.sparklines(con, offers, built_at=at)
 
     assert "H100 SXM on-demand: no move of a list price is known" in standing
-    assert standing.count("<figure") <= site_charts.MOST_CHIPS
+    assert standing.count("<figure") <= site_charts.MAX_CHIPS
     assert set(sparks) == set(offers)

@@ -33,6 +33,7 @@ from warehouse.landing import folder as landing
 from warehouse.landing import packs
 from warehouse.landing.folder import Landing
 from warehouse.reference import claims
+from warehouse.reference.table import DATA
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 TRAVERSAL = (
@@ -180,7 +181,7 @@ def test_a_file_that_is_named_has_an_end(tmp_path: Path, name: str) -> None:
 def test_a_table_that_is_named_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is measured is what is read: a file that is exchanged meanwhile has no say. Line ends are any."""
     claims_csv, hosted_csv = tmp_path / "claims.csv", tmp_path / "hosted.csv"
-    claims_csv.write_text(claims.TABLE.read_text(encoding="utf-8"))
+    claims_csv.write_text((DATA / claims.MODEL.file).read_text(encoding="utf-8"))
     columns = ",".join(self_hosting.Hosted.__dataclass_fields__)
     hosted_csv.write_bytes(f"{columns}\r\na,b,1,2,,2026-11-21,https://x.test\r\n".encode())
     read = user_file.read

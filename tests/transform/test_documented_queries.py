@@ -34,7 +34,7 @@ def test_every_column_is_described(put: Put) -> None:
     assert all(line["told"] for line in described)
     widths = {
         name: len(records(file, f"describe from {name}"))
-        for name in ("int.aws_purchase_options", "mart.best_option(1, 1, 1, false, null)", "core.purchase_term")
+        for name in ("int.aws_purchase_options", "mart.best_option(1, 1, 1, false, null)", "ref.purchase_term")
     }
     assert [line["n"] for line in described] == list(widths.values())
     assert records(file, "select comment from duckdb_functions() where function_name = 'best_option'") != [

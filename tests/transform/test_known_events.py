@@ -43,7 +43,7 @@ def test_the_history_of_the_neoclouds_imports(made) -> None:
     assert query(made.file, "select count(distinct source) from core.price_event") == [(8,)]
     assert query(made.file, "select sum(n_rows) from core.scope_run") == [(57663,)]
     assert query(made.file, "select reason, count(*) from core.quarantine where decision is null group by all") == [
-        ("the same offer stands in the answer with different prices", 410),
+        ("the same offer is in the answer with different prices", 410),
     ]
     assert query(
         made.file, "select gate, decision, count(*) from core.quarantine where decision is not null group by all"
@@ -83,7 +83,7 @@ def test_the_chips_of_the_history(made) -> None:
     """Of 2,321 offers one has an unknown chip: the label names no memory, and V100 is sold with 16 and with 32 GB."""
     assert query(made.file, "select count(*), count(accelerator_name) from core.offer_unit") == [(2321, 2320)]
     assert query(
-        made.file, "select service_provider_name, accelerator_label from core.accelerator_label "
+        made.file, "select service_provider_name, accelerator_label from ref.accelerator_label "
         "where accelerator_name is null",
     ) == [("Lambda", "V100 gpu_8x_v100_n")]  # fmt: skip
 

@@ -17,7 +17,7 @@ from transform.formula import SQL, Domain, Formula, Parameter
 from transform.physics import FORMULAS
 
 CON = physics_file()
-"""A DuckDB with core.accelerator, core.model and the macros; nothing writes to it."""
+"""A DuckDB with ref.accelerator, ref.model and the macros; nothing writes to it."""
 
 EXAMPLES = {"precision_name": "'fp8'", "is_causal_half": "false", "is_base_frozen": "false"}
 POSITIVE = st.floats(1e-3, 1e6)
@@ -291,7 +291,7 @@ def test_fit_leaves_the_unknown_unknown(con: duckdb.DuckDBPyConnection) -> None:
     """Every chip has its row: no memory, no count; no peak in the named precision, no compute bound and so no bound."""
     rows = fit(con, "'llama-3.1-8b', 'fp8', 1024, 1")
 
-    assert len(rows) == CON.execute("select count(*) from core.accelerator").fetchone()[0]  # type: ignore[index]
+    assert len(rows) == CON.execute("select count(*) from ref.accelerator").fetchone()[0]  # type: ignore[index]
     assert rows["V100", "SXM"]["accelerators_needed"] is None
     a100 = rows["A100-80GB", "SXM"]
     assert a100["bandwidth_bound"] > 0
@@ -301,9 +301,7 @@ def test_fit_leaves_the_unknown_unknown(con: duckdb.DuckDBPyConnection) -> None:
 def test_fit_says_which_bound_binds() -> None:
     """Many short sequences are bound by compute; where one of the bounds is unknown, so is the least of them."""
     file = physics_file()
-    file.execute(
-        "insert into core.accelerator (accelerator_name, memory_gb, dense_bf16_tflops) values ('Toy', 80, 100)"
-    )
+    file.execute("insert into ref.accelerator (accelerator_name, memory_gb, dense_bf16_tflops) values ('Toy', 80, 100)")
 
     rows = fit(file, "'llama-3.1-8b', 'bf16', 1, 4096")
 

@@ -64,8 +64,8 @@ def con(shared: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         "a.dense_bf16_tflops as bf16, a.dense_fp8_tflops as fp8, c.accelerator_name, r.accelerator, "
         "physics.best_dense_tflops(a.dense_bf16_tflops, a.dense_fp16_tflops, a.dense_fp8_tflops, "
         "a.dense_fp4_tflops, a.dense_int8_tops) as best "
-        "from mlperf as r join named using (model) join core.model as m using (model_name) "
-        "join chip as c using (accelerator) join core.accelerator as a "
+        "from mlperf as r join named using (model) join ref.model as m using (model_name) "
+        "join chip as c using (accelerator) join ref.accelerator as a "
         "on a.accelerator_name = c.accelerator_name and a.form_factor is not distinct from c.form_factor"
     )
     yield con
@@ -160,7 +160,7 @@ def shares(con: duckdb.DuckDBPyConnection, weights: str, cache: str, scenarios: 
         "select count(*), min(share), median(share), max(share) from (select r.tokens_per_second::DOUBLE / "
         f"physics.decode_bandwidth_bound(r.accelerators_used::BIGINT, a.memory_bandwidth_tb_s, {weights}, "
         f"r.batch_size::BIGINT, {cache}) as share from neuron as r join named using (model) "
-        "join core.model as m using (model_name) join core.accelerator as a on a.accelerator_name = r.accelerator "
+        "join ref.model as m using (model_name) join ref.accelerator as a on a.accelerator_name = r.accelerator "
         f"where r.task = 'inference' and r.token_basis = 'output tokens' and {scenarios})",
     )
 

@@ -36,18 +36,20 @@ def kinds(con: duckdb.DuckDBPyConnection, *days: tuple[float, list[Row]], comple
     con.execute("insert into core.source by name select 'lambda' as source, 10 as precedence")
     con.execute("create table core.sku_price as select * from core.price_known_at(timestamp '9999-01-01')")
     con.execute(
-        "create table core.accelerator_label (service_provider_name varchar, accelerator_label varchar, "
+        "create schema ref; create table ref.accelerator_label ("
+        "service_provider_name varchar, accelerator_label varchar, "
         "accelerator_name varchar, accelerator_vendor varchar, form_factor varchar, "
         "accelerator_memory_gib decimal(10, 4), accelerator_share decimal(10, 4))"
     )
     con.execute(
-        "insert into core.accelerator_label select distinct service_provider_name, accelerator_label, "
+        "insert into ref.accelerator_label select distinct service_provider_name, accelerator_label, "
         "split_part(accelerator_label, ' ', 1), 'NVIDIA', null, null, 1 from core.offer "
         "where accelerator_label is not null"
     )
     con.execute("create schema if not exists meta")
     con.execute("create table meta.build as select timestamp '2027-01-01' as built_at")
-    con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
+    con.execute("create view ref.instance_type as from core.instance_type")
+    con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
     con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
     for name in ("first_look", "silent_import"):
         con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")

@@ -140,7 +140,7 @@ def test_the_cheapest_zone_stands_for_a_region(put: Put) -> None:
 
 
 def test_each_option_carries_its_promises(put: Put) -> None:
-    """What core.purchase_term says of an option, kind of plan and class stands in its row."""
+    """What ref.purchase_term says of an option, kind of plan and class stands in its row."""
     file = put(
         seen(0, "aws_price_list", row(P5, "20"), term(P5, "9", "No", "0"),
              term(P5, "10", "No", "0", offering_class="convertible")),

@@ -161,7 +161,7 @@ class Oracle:
         self.runs = runs(file, point)
         self.prices = prices(file, option)
         self.forms: dict[str, set[str | None]] = {}
-        for chip, form in values(file, "select accelerator_name, form_factor from core.accelerator"):
+        for chip, form in values(file, "select accelerator_name, form_factor from ref.accelerator"):
             self.forms.setdefault(chip, set()).add(form)
         self.chips = sorted({each["accelerator_name"] for each in self.runs})
         self.cached: dict[Any, float | None] = {}

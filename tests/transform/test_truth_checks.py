@@ -31,6 +31,12 @@ from warehouse.log.events import naive
 
 Case = tuple[str, list[ParsedFetch], list[ParsedFetch]]
 
+
+def capability(count: str) -> dict[str, object]:
+    """Return EC2's answer of a type that no other case has, with so many chips."""
+    return {"region_id": "north", "instance_type": "p4d.24xlarge", "api_accelerator_count": Decimal(count)}
+
+
 CASES: dict[str, Case] = {
     "two sources tell one offer": (
         "two_sources",
@@ -83,6 +89,11 @@ CASES: dict[str, Case] = {
         "training_sizes_agree",
         [at(40, row("p5.48xlarge", "55.04"), row("p5.4xlarge", "6.88"), source="aws_price_list")],
         [at(40, row("p5.48xlarge", "55.04"), row("p5.4xlarge", "7.88"), source="aws_price_list")],
+    ),
+    "EC2 answers half the chips of a type": (
+        "chip_count",
+        [said(40, "aws_instance_types", "instance_capability", capability("8"))],
+        [said(40, "aws_instance_types", "instance_capability", capability("4"))],
     ),
     "one region costs three times as much": (
         "regions_agree",

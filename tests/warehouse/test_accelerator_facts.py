@@ -10,13 +10,15 @@ import pytest
 from warehouse.errors import ChipledgerError
 from warehouse.reference import accelerator_facts, accelerators, models
 from warehouse.reference.accelerator_facts import FACTS, WIDE_COLUMNS
+from warehouse.schema.tables import table_named
 
 Chips = dict[tuple[object, object], dict[str, Any]]
-"""Figures of core.accelerator by name and form."""
+"""Figures of ref.accelerator by name and form."""
 
 FACT_HEADER = ",".join(accelerator_facts.AcceleratorFact._fields)
 FACT = "H100,SXM,memory_gb,80,GB,1,,https://x.test/a,2026-11-21"
 
+MODEL_COLUMNS = table_named("ref.model").columns
 MODEL_HEADER = ",".join(models.Model._fields)
 DENSE = "toy-1b,toy1b,1000,1000,900,2,16,16,4,4,,,,,,,,4096,text,,https://x.test/a,2026-11-21"
 MOE = "moe-1b,,1000,400,200,2,16,16,,,24,,,2,8,2,50,4096,text,,https://x.test/a,2026-11-21"
@@ -24,7 +26,7 @@ MOE = "moe-1b,,1000,400,200,2,16,16,,,24,,,2,8,2,50,4096,text,,https://x.test/a,
 
 @pytest.fixture(scope="module")
 def chips() -> Chips:
-    """Return the figures of core.accelerator by name and form."""
+    """Return the figures of ref.accelerator by name and form."""
     table = accelerator_facts.wide(accelerator_facts.read_table())
     return {(row[0], row[1]): dict(zip(FACTS, row[2:], strict=True)) for row in table}
 
@@ -93,7 +95,7 @@ def test_sparse_is_not_below_dense(chips: Chips) -> None:
 
 def test_disagreements_are_kept_and_explained() -> None:
     """What other sources say stands beside the figure we use, and says why it is another."""
-    others = [fact for fact in accelerator_facts.read_table() if fact.rank > 1]
+    others = [fact for fact in accelerator_facts.read_table() if fact.fact_rank > 1]
 
     assert len(others) > 30
     assert [fact for fact in others if not fact.note] == []
@@ -164,18 +166,18 @@ def test_a_form_inherits_what_holds_for_all(tmp_path: Path) -> None:
     [
         ([FACT.replace("memory_gb", "memory")], "fact", "not one of"),
         ([FACT.replace(",GB,", ",GiB,")], "unit", "memory_gb is in GB"),
-        ([FACT.replace(",80,", ",0,")], "value", "not above 0"),
-        ([FACT.replace(",80,", ",-80,")], "value", "not above 0"),
-        ([FACT.replace(",80,", ",NaN,")], "value", "not above 0"),
-        ([FACT.replace(",80,", ",eighty,")], "value", "not a number"),
-        ([FACT.replace(",80,", ",80.0000001,")], "value", "does not fit"),
-        ([FACT.replace(",80,", ",1000000,")], "value", "does not fit"),
+        ([FACT.replace(",80,", ",0,")], "fact_value", "not above 0"),
+        ([FACT.replace(",80,", ",-80,")], "fact_value", "not above 0"),
+        ([FACT.replace(",80,", ",NaN,")], "fact_value", "not a number"),
+        ([FACT.replace(",80,", ",eighty,")], "fact_value", "not a number"),
+        ([FACT.replace(",80,", ",80.0000001,")], "fact_value", "does not fit"),
+        ([FACT.replace(",80,", ",1000000,")], "fact_value", "does not fit"),
         ([FACT.replace("https", "http")], "source_url", "no public address"),
         ([FACT.replace("2026-11-21", "today")], "accessed_on", "not a date"),
-        ([FACT.replace(",1,,", ",0,,")], "rank", "not a whole number above 0"),
-        ([FACT.replace(",1,,", ",2,,")], "rank", "are not 1, 2, 3"),
-        ([FACT, FACT], "rank", "a second row of this rank"),
-        ([FACT, FACT.replace(",1,,", ",3,,")], "rank", "are not 1, 2, 3"),
+        ([FACT.replace(",1,,", ",0,,")], "fact_rank", "not above 0"),
+        ([FACT.replace(",1,,", ",2,,")], "fact_rank", "are not 1, 2, 3"),
+        ([FACT, FACT], "fact_rank", "are not 1, 2, 3"),
+        ([FACT, FACT.replace(",1,,", ",3,,")], "fact_rank", "are not 1, 2, 3"),
         ([FACT.replace("H100", "")], "accelerator_name", "empty"),
         ([FACT + ",more"], "accelerator_name", "more or fewer cells"),
     ],
@@ -228,16 +230,16 @@ def test_shapes_of_known_models(shared: Path) -> None:
     [
         ([DENSE.replace(",1000,1000,", ",1000,900,")], "parameters_active", "not all of a model without experts"),
         ([DENSE.replace(",900,", ",1001,")], "shared_parameters", "above parameters_total"),
-        ([DENSE.replace(",900,2,", ",900,0,")], "layers", "not a whole number above 0"),
+        ([DENSE.replace(",900,2,", ",900,0,")], "layers", "not above 0"),
         ([DENSE.replace(",900,2,", ",900,,")], "layers", "empty"),
-        ([DENSE.replace(",900,2,", ",900,2.5,")], "layers", "not a whole number above 0"),
+        ([DENSE.replace(",900,2,", ",900,2.5,")], "layers", "not a whole number"),
         ([DENSE.replace("toy-1b", "Toy 1b")], "model_name", "not in lower case with hyphens"),
         ([DENSE.replace("toy1b", "toy-1b")], "aliases", "is toy-1b already"),
         ([DENSE, DENSE], "model_name", "is toy-1b already"),
         ([DENSE, DENSE.replace("toy-1b", "toy-2b")], "aliases", "is toy-1b already"),
         ([DENSE.replace(",,,,,,,,4096", ",,1,,,,,,4096")], "windowed_layers", "without window_tokens"),
         ([DENSE.replace(",text,", ",image,")], "modality", "not one of"),
-        ([DENSE.replace(",4,4,,", ",4,4,24,")], "kv_latent_size", "beside kv_heads"),
+        ([DENSE.replace(",4,4,,", ",4,4,24,")], "kv_latent_size", "together with kv_heads"),
         ([MOE.replace(",2,8,2,50,", ",2,8,,50,")], "experts", "is missing"),
         ([MOE.replace(",2,8,2,50,", ",2,8,9,50,")], "experts", "more experts used"),
         ([MOE.replace(",1000,400,", ",1000,300,")], "parameters_active", "the shape gives 400"),
@@ -261,13 +263,13 @@ def test_both_tables_are_sorted_and_lead_to_pages() -> None:
     order = list(FACTS)
 
     assert names == sorted(names)
-    keys = [(f.accelerator_name, f.form_factor or "", order.index(f.fact), f.rank) for f in facts]
+    keys = [(f.accelerator_name, f.form_factor or "", order.index(f.fact), f.fact_rank) for f in facts]
     assert keys == sorted(keys)
 
 
 def test_rows_of_the_published_model_table() -> None:
-    """core.model has the table's columns and two that follow from them; what generates nothing keeps no cache."""
-    rows = {row[0]: dict(zip(models.CORE_COLUMNS, row, strict=True)) for row in models.core_rows(models.read_table())}
+    """ref.model has the table's columns and two that follow from them; what generates nothing keeps no cache."""
+    rows = {row[0]: dict(zip(MODEL_COLUMNS, row, strict=True)) for row in models.core_rows(models.read_table())}
 
     assert rows["llama-2-70b"]["kv_values_per_layer"] == 2 * 8 * 128
     assert rows["llama-2-70b"]["kv_bytes_per_token"] == 327680

@@ -335,5 +335,5 @@ def test_a_label_that_is_not_usable_is_named(
 
 def test_every_label_in_use_comes_from_the_table() -> None:
     labels = accelerators.read_labels()
-    assert {label.provider for label in labels} >= {"", "hyperstack", "scaleway", "vultr"}
+    assert {label.provider for label in labels} >= {None, "hyperstack", "scaleway", "vultr"}
     assert all(label.accelerator_name in accelerators.names() for label in labels)

@@ -125,9 +125,7 @@ def test_contradictory_rows_leave_their_offer_unknown() -> None:
         (result,) = load(con, [look(1, *without, *twice)], recorded_at=day(1))
 
         assert (result.status, result.n_rows, result.n_refused) == ("ok", 8, 2)
-        assert {("batch", "unit_price", "the same offer stands in the answer with different prices")} == set(
-            refused(con)
-        )
+        assert {("batch", "unit_price", "the same offer is in the answer with different prices")} == set(refused(con))
         assert {"98.32", "55.04"} == {each.value for each in listed(con)}
         assert {("p5.48xlarge", 0, None, 0, "98.32"), ("g6.xlarge", 0, 1, 0, "0.8048")} < set(history(con))
 
@@ -156,7 +154,7 @@ def test_of_exact_duplicates_one_is_kept() -> None:
         (result,) = load(con, [look(1, *rows(LISTED), row("p5.48xlarge", "98.320"))], recorded_at=day(1))
 
         assert (result.status, result.n_rows, result.n_refused) == ("ok", 10, 1)
-        assert refused(con) == [("batch", "unit_price", "the same offer stands in the answer twice; one is kept")]
+        assert refused(con) == [("batch", "unit_price", "the same offer is in the answer twice; one is stored")]
         assert ("p5.48xlarge", 0, None, 1, "98.32") in history(con)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.log import db
-from warehouse.schema.columns import COLUMNS
+from warehouse.schema.columns import columns as declared
 from warehouse.schema.tables import TABLES
 
 HOLDER = """
@@ -39,7 +39,7 @@ def test_the_declaration_equals_the_migrations(tmp_path: Path) -> None:
 
     assert made.pop("journal_position")
     assert {table.qualified: table.columns for table in TABLES} == db.declared_tables()
-    assert {table.name: [(name, COLUMNS[name].type) for name in table.columns] for table in TABLES} == made
+    assert {table.name: [(name, declared()[name].type) for name in table.columns] for table in TABLES} == made
 
 
 def test_opening_again_changes_nothing(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_a_decision_on_a_settled_row_is_refused() -> None:
         number = listed(con)[0].quarantine_id
         decide(con, number, "refuse", decided_by="a person", recorded_at=day(2))
 
-        with pytest.raises(ChipledgerError, match="already settled: refuse, by a person"):
+        with pytest.raises(ChipledgerError, match="already resolved: refuse, by a person"):
             decide(con, number, "accept", decided_by="a person", recorded_at=day(3))
         with pytest.raises(ChipledgerError, match="no such row"):
             decide(con, 1, "accept", decided_by="a person", recorded_at=day(3))

@@ -83,7 +83,7 @@ def told_by_aws(shared: Path) -> dict[str, tuple[Told, bool]]:
 
 
 def test_columns_are_those_of_the_table() -> None:
-    """A fact is inserted as it is read, so its fields are the columns of core.instance_type, in order."""
+    """A fact is inserted as it is read, so its fields are the columns of ref.instance_type, in order."""
     (table,) = (table for table in tables.TABLES if table.name == "instance_type")
     assert InstanceType._fields == table.columns
 

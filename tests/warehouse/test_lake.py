@@ -84,7 +84,7 @@ def test_a_load_that_fails_leaves_nothing_of_its_own(lake_place: Place, monkeypa
     """No event, no look; the offers that were appended apart stay, and are not appended again."""
     with db.open_log(lake_place) as con:
         with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="in the middle"):
-            patch.setattr("warehouse.log.load.settle", broken)
+            patch.setattr("warehouse.log.load.record", broken)
             load(con, [look(0, row("a", "1"), row("b", "2"))], recorded_at=day(0))
         counts = "select (select count(*) from core.offer), (select count(*) from core.price_event), " + (
             "(select count(*) from core.scope_run)"

@@ -318,7 +318,7 @@ def test_focus_records(put) -> None:
         file,
         'select "x_InstanceType", "SkuPriceId" like \'chipledger:%\' or "SkuPriceId", "ChargeCategory", '
         '"PricingCategory", "PurchaseDurationType", "UnitPrice"::double, "PricingUnit" '
-        "from int.focus_sku_price order by 1, 3".replace(
+        "from focus.sku_price order by 1, 3".replace(
             '"SkuPriceId" like \'chipledger:%\' or "SkuPriceId"',
             "case when \"SkuPriceId\" like 'chipledger:%' then 'own' else \"SkuPriceId\" end",
         ),
@@ -348,17 +348,16 @@ def test_focus_records_of_one_key_do_not_overlap(put) -> None:
         live(6, row(P5, "55.04", **code), other),
     )  # fmt: skip
 
-    assert query(file, "select count(*) from int.focus_sku_price where \"x_InstanceType\" = 'p5.48xlarge'") == [(3,)]
+    assert query(file, "select count(*) from focus.sku_price where \"x_InstanceType\" = 'p5.48xlarge'") == [(3,)]
     assert (
         query(
             file,
-            "select 1 from int.focus_sku_price window w as "
+            "select 1 from focus.sku_price window w as "
             f'(partition by {KEY} order by "SkuPriceEffectiveStart") qualify "SkuPriceEffectiveStart" < '
             "lag(coalesce(\"SkuPriceEffectiveEnd\", timestamp '9999-01-01')) over w",
         )
         == []
     )
     assert (
-        query(file, f'select 1 from int.focus_sku_price group by {KEY}, "SkuPriceEffectiveStart" having count(*) > 1')
-        == []
+        query(file, f'select 1 from focus.sku_price group by {KEY}, "SkuPriceEffectiveStart" having count(*) > 1') == []
     )

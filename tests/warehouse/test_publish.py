@@ -18,7 +18,8 @@ from warehouse.errors import ChipledgerError
 from warehouse.log import db
 from warehouse.log.load import load
 from warehouse.publish import published_file
-from warehouse.schema.columns import COLUMNS, FOCUS_COLUMNS
+from warehouse.schema.columns import columns as declared_columns
+from warehouse.schema.columns import focus_columns
 from warehouse.schema.tables import DERIVED_TABLES, TABLES
 
 SOURCES = [
@@ -174,7 +175,8 @@ def test_every_table_view_and_column_is_described(tmp_path: Path) -> None:
     columns = query(
         file,
         "select schema_name, table_name, column_name, comment from duckdb_columns() "
-        "where schema_name in ('core', 'int', 'mart') and not internal and (schema_name, table_name) not in "
+        "where schema_name in ('core', 'ref', 'int', 'mart', 'focus') and not internal "
+        "and (schema_name, table_name) not in "
         "(select (schema_name, view_name) from duckdb_views() where starts_with(comment, 'Deprecated'))",
     )
     dictionary = query(
@@ -184,11 +186,13 @@ def test_every_table_view_and_column_is_described(tmp_path: Path) -> None:
     )
 
     assert [
-        name for name, comment in tables if not comment and str(name).split(".")[0] in ("core", "int", "mart")
+        name
+        for name, comment in tables
+        if not comment and str(name).split(".")[0] in ("core", "ref", "int", "mart", "focus")
     ] == []
     assert [line for line in columns if not line[3]] == []
     assert {line for line in columns if line[1] != "data_dictionary"} <= set(dictionary)
-    declared = COLUMNS | FOCUS_COLUMNS
+    declared = declared_columns() | focus_columns()
     assert {line[3] for line in dictionary if line[1] != "data_dictionary"} == {
         declared[str(line[2])].comment for line in dictionary if line[1] != "data_dictionary"
     }
@@ -212,7 +216,7 @@ MART_COLUMNS = {
         "service_provider_name", "source", "scope", "status", "last_tried_at", "last_good_at", "age_days",
         "is_current", "n_rows", "n_refused", "n_disagreements", "n_without_accelerator", "error",
     ),
-    "focus_sku_price": tuple(FOCUS_COLUMNS),
+    "sku_price": tuple(focus_columns()),
     "price_history": (
         "offer_id", "valid_from", "valid_to", "last_observed_at", "unit_price", "upfront_price", "source",
         "last_source", "document_sha256",
@@ -234,11 +238,11 @@ def test_marts_and_tables_have_the_documented_columns(tmp_path: Path) -> None:
         found.setdefault(f"{schema}.{table}", {})[str(name)] = str(kind)
 
     for table in (*TABLES, *DERIVED_TABLES):
-        assert found[table.qualified] == {name: COLUMNS[name].type for name in table.columns}, table.name
+        assert found[table.qualified] == {name: declared_columns()[name].type for name in table.columns}, table.name
     for mart, names in MART_COLUMNS.items():
-        columns = found[f"int.{mart}"]
+        columns = found[f"{'focus' if mart == 'sku_price' else 'int'}.{mart}"]
         assert [name for name in names if name not in columns] == [], mart
-        declared = COLUMNS | FOCUS_COLUMNS
+        declared = declared_columns() | focus_columns()
         assert {name: declared[name].type for name in columns} == columns, mart
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from warehouse.errors import ChipledgerError
 from warehouse.reference import purchase_terms
-from warehouse.schema.columns import PURCHASE_OPTIONS
+from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 HEADER = ",".join(purchase_terms.PurchaseTerm._fields)
 GOOD = "AWS,spot,,,false,true,,,,true,,A note.,,https://x.test/a https://x.test/b,2026-11-21"
@@ -63,7 +63,7 @@ def test_blank_is_unknown(tmp_path: Path) -> None:
     [
         (GOOD.replace("spot", "spott"), "purchase_option", "not one of"),
         (GOOD.replace("AWS", " "), "service_provider_name", "empty"),
-        (GOOD.replace("false", "no"), "capacity_guaranteed", "neither true, false nor empty"),
+        (GOOD.replace("false", "no"), "capacity_guaranteed", "not one of true, false"),
         (GOOD.replace("spot,,", "spot,,golden"), "offering_class", "not one of"),
         (GOOD.replace("true,,,,true", "true,-1,,,true"), "lead_time_hours", "not a whole number"),
         (GOOD.replace("true,,,,true", "true,,48,24,true"), "shortest_term_hours", "longer than"),

@@ -60,7 +60,7 @@ SPOILT: list[tuple[str, Row, Row]] = [
         row("p4d.24xlarge", "6.8", **PARTIAL, upfront_price="59000"), {"upfront_price": "0"},
     ),
     (
-        "an upfront fee beside No Upfront",
+        "an upfront fee with No Upfront",
         row("p4d.24xlarge", "13.92", **PARTIAL | {"purchase_payment_model": "No Upfront"}, upfront_price="0"),
         {"upfront_price": "1"},
     ),

@@ -34,7 +34,7 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
     name = f"{option.replace('_', ' ')} price of {claim.subject_text}"
     verdicts, words = [], []
     for since, until in (
-        (claim.said_from, min_date(claim.said_until, evidence.today)),
+        (claim.claimed_from, min_date(claim.claimed_until, evidence.today)),
         (evidence.today, evidence.today),
     ):
         there = [price for price in priced if price.holds(since, until)]

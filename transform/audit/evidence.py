@@ -158,7 +158,7 @@ class Evidence:
         table: dict[Chip, dict[str, list[tuple[float, str, str | None]]]] = {}
         rows = self._con.execute(
             "select accelerator_name, form_factor, fact, fact_value::DOUBLE, source_url, note "
-            "from core.accelerator_fact order by fact_rank"
+            "from ref.accelerator_fact order by fact_rank"
         ).fetchall()
         for name, form, fact, value, url, note in rows:
             table.setdefault((name, form), {}).setdefault(fact, []).append((value, url, note))

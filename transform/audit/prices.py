@@ -50,7 +50,7 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     claimed_range = claimed(claim)
     claimed_range = Range(claimed_range.low / hours * (1 - ROUNDING), claimed_range.high / hours * (1 + ROUNDING))
     verdict, words, used = _then(
-        candidates_found, claimed_range, unit, claim.said_from, min_date(claim.said_until, evidence.today)
+        candidates_found, claimed_range, unit, claim.claimed_from, min_date(claim.claimed_until, evidence.today)
     )
     today, words_today, used_today = _then(candidates_found, claimed_range, unit, evidence.today, evidence.today)
     if verdict == CONSISTENT and today == STALE:

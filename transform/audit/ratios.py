@@ -94,7 +94,7 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
 def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) -> Finding:
     """Check a ratio of two prices of one seller, place and option against the history, then and today."""
     claimed_range = claimed(claim)
-    windows = ((claim.said_from, min_date(claim.said_until, evidence.today)), (evidence.today, evidence.today))
+    windows = ((claim.claimed_from, min_date(claim.claimed_until, evidence.today)), (evidence.today, evidence.today))
     results = []
     for since, until in windows:
         held = [
@@ -253,7 +253,7 @@ def _amount(thing: Thing, chip: Chip, fact: str, evidence: Evidence) -> tuple[fl
 
 def _per_dollar(claim: Claim, evidence: Evidence) -> list[Tried]:
     """Return FLOP/s a dollar of one side over the other's, at prices of one option known of both on the claim's day."""
-    since, until = claim.said_from, min(claim.said_until or evidence.today, evidence.today)
+    since, until = claim.claimed_from, min(claim.claimed_until or evidence.today, evidence.today)
     tried: list[Tried] = []
     one, other = claim.subject.things
     wanted = claim.conditions.purchase_option

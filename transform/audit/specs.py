@@ -90,7 +90,7 @@ def machine_fact(claim: Claim, evidence: Evidence) -> Finding:
     chips = float(facts.accelerator_count)
     if claim.metric == "spec_accelerators":
         return _compared(
-            claim, [(f"{thing.instance_type} in core.instance_type", chips, facts.source_url)], "chips", exact=True
+            claim, [(f"{thing.instance_type} in ref.instance_type", chips, facts.source_url)], "chips", exact=True
         )
     chip = facts.accelerator_name, facts.form_factor
     readings = [

@@ -3,7 +3,7 @@
 -- cheapest that is ranked (is_ranked of int.accelerator_hour_price), or else the last one confirmed. Amounts are of one
 -- capacity unit. Commitments are compared with the on-demand list price and with the lowest 30-day mean of a single
 -- spot zone of the same type, region and currency, where both are ranked or confirmed within 30 days of each other:
--- SageMaker's ml.* types only with their own. What a purchase option promises comes from core.purchase_term.
+-- SageMaker's ml.* types only with their own. What a purchase option promises comes from ref.purchase_term.
 with open_refusal as (
     select
         quarantine_id,
@@ -200,7 +200,7 @@ wanted as (
         and (s.instance_type like 'ml.%') = (coalesce(k.commitment_discount_type, '') = 'SageMaker')
         and (
             s.instance_type in (select p.instance_type from priced as p)
-            or s.instance_type in (select t.instance_type from core.current_instance_type as t)
+            or s.instance_type in (select t.instance_type from ref.current_instance_type as t)
         )
 ),
 
@@ -340,7 +340,7 @@ every_row as (
 
 term as (
     select p.*
-    from core.purchase_term as p
+    from ref.purchase_term as p
     cross join meta.build as b
     where p.service_provider_name = 'AWS' and (p.known_from is null or p.known_from <= b.built_at)
     qualify
@@ -391,7 +391,7 @@ select
     e.is_contradicted,
     e.offer_id
 from every_row as e
-left join core.current_instance_type as t on regexp_replace(e.instance_type, '^ml[.]', '') = t.instance_type
+left join ref.current_instance_type as t on regexp_replace(e.instance_type, '^ml[.]', '') = t.instance_type
 left join term as p
     on
         e.purchase_option = p.purchase_option

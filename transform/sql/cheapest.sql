@@ -5,9 +5,9 @@
 with known as (
     select accelerator_name from core.offer_unit
     union
-    select accelerator_name from core.accelerator
+    select accelerator_name from ref.accelerator
     union
-    select accelerator_name from core.instance_type
+    select accelerator_name from ref.instance_type
 ),
 
 asked as (

@@ -15,7 +15,7 @@ with listed as (
         c.form_factor as chip_form_factor,
         (a.accelerator_count * coalesce(a.minimum_quantity, 1))::DOUBLE as unit_accelerators
     from int.accelerator_hour_price as a
-    inner join core.accelerator as c
+    inner join ref.accelerator as c
         on
             a.accelerator_name = c.accelerator_name
             and (a.form_factor = c.form_factor or c.form_factor is null)

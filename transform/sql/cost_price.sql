@@ -1,5 +1,5 @@
 -- What each provider asks for chips, as costs are computed with it: int.provider_price with the size of a purchase.
--- One row per row of it that has a median price, so no "from" prices. The chip is that of core.accelerator of the same
+-- One row per row of it that has a median price, so no "from" prices. The chip is that of ref.accelerator of the same
 -- name, and the same form or one for all forms; a form that is not stated is not guessed, and has no row here.
 --   unit_accelerators  chips that the cheapest offer sells at once. A price per chip that says nothing of how many must
 --                      be taken counts as one chip, and so prices only what was measured on one.
@@ -14,7 +14,7 @@ with sized as (
         c.form_factor as chip_form_factor,
         (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators
     from int.provider_price as p
-    inner join core.accelerator as c
+    inner join ref.accelerator as c
         on
             p.accelerator_name = c.accelerator_name
             and (p.form_factor = c.form_factor or c.form_factor is null)

@@ -7,7 +7,7 @@
 -- hold it, and the number is no advice on how to shard.
 with shape as (
     select *
-    from core.model
+    from ref.model
     where model_name = lower(model) or list_contains(string_split(aliases, '; '), lower(model))
 ),
 
@@ -15,7 +15,7 @@ asked as (
     select
         case
             when (select count(*) from shape) = 1 then (select s.model_name from shape as s)
-            else error('fit: no model is named ' || coalesce(model, 'NULL') || ', see core.model')
+            else error('fit: no model is named ' || coalesce(model, 'NULL') || ', see ref.model')
         end as model_name,
         case
             when context_tokens <= (select s.max_context_tokens from shape as s) then context_tokens::BIGINT
@@ -38,7 +38,7 @@ fastest as (
         physics.best_dense_tflops(
             dense_bf16_tflops, dense_fp16_tflops, dense_fp8_tflops, dense_fp4_tflops, dense_int8_tops
         ) as best_tflops
-    from core.accelerator
+    from ref.accelerator
 ),
 
 speed as (

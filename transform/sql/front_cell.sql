@@ -11,9 +11,9 @@
 with chip as (
     select accelerator_name from core.offer_unit
     union
-    select accelerator_name from core.instance_type
+    select accelerator_name from ref.instance_type
     union
-    select accelerator_name from core.accelerator
+    select accelerator_name from ref.accelerator
 ),
 
 vendor as (
@@ -26,7 +26,7 @@ vendor as (
             accelerator_name,
             accelerator_vendor,
             true as is_at_aws
-        from core.instance_type
+        from ref.instance_type
         union all
         select
             u.accelerator_name,

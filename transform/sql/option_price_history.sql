@@ -42,7 +42,7 @@ held as (
     from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
-    inner join core.accelerator as c
+    inner join ref.accelerator as c
         on
             u.accelerator_name = c.accelerator_name
             and (u.form_factor = c.form_factor or c.form_factor is null)

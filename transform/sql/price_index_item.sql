@@ -27,7 +27,7 @@ with item as (
         u.accelerator_count::DOUBLE as chips
     from core.offer as o
     inner join core.offer_unit as u on o.offer_id = u.offer_id
-    anti join core.current_instance_type as t
+    anti join ref.current_instance_type as t
         on u.accelerator_name = t.accelerator_name and t.accelerator_kind in ('fpga', 'media')
     where
         u.accelerator_name is not null

@@ -7,7 +7,7 @@
 -- none, are left out; columns are those of int.token_cost, its comment holds here too.
 with shape as (
     select model_name
-    from core.model
+    from ref.model
     where model_name = lower(model) or list_contains(string_split(aliases, '; '), lower(model))
     union
     select model_name
@@ -19,7 +19,7 @@ question as (
     select
         case
             when (select count(*) from shape) = 1 then (select s.model_name from shape as s)
-            else error('serving_cost: no model is named ' || coalesce(model, 'NULL') || ', see core.model')
+            else error('serving_cost: no model is named ' || coalesce(model, 'NULL') || ', see ref.model')
         end as wanted,
         least_interactivity::DOUBLE as least_speed,
         utilisation::DOUBLE as used_share,

@@ -206,4 +206,4 @@ from either as e
 left join meant as m on e.market = m.market
 left join often as w on e.market = w.market
 left join advice as a on e.market.region = a.region_id and e.market.type = a.instance_type
-left join core.current_instance_type as t on e.market.provider = 'AWS' and e.market.type = t.instance_type
+left join ref.current_instance_type as t on e.market.provider = 'AWS' and e.market.type = t.instance_type

@@ -1,5 +1,5 @@
 -- What was measured on which chip, per chip, and what physics allows the whole system.
--- One row per run of core.throughput. Figures of the chip are those of core.accelerator of the same name, and the same
+-- One row per run of core.throughput. Figures of the chip are those of ref.accelerator of the same name, and the same
 -- form or one for all forms; a chip that is sold in several forms has no bound where its form is not stated.
 -- Both bounds are taken as loosely as can be, so that what is above them is impossible (grade X):
 --   compute    the fastest dense peak of any precision / 2 x active parameters (training 6 x, LoRA 4 x), attention left
@@ -14,7 +14,7 @@ with chip as (
         physics.best_dense_tflops(
             dense_bf16_tflops, dense_fp16_tflops, dense_fp8_tflops, dense_fp4_tflops, dense_int8_tops
         )::DOUBLE as best_dense_tflops
-    from core.accelerator
+    from ref.accelerator
 ),
 
 run as (
@@ -55,7 +55,7 @@ run as (
         on
             t.accelerator_name = c.accelerator_name
             and (t.form_factor = c.form_factor or c.form_factor is null)
-    left join core.model as m on t.model_name = m.model_name
+    left join ref.model as m on t.model_name = m.model_name
 ),
 
 limited as (

@@ -7,7 +7,7 @@
 -- Columns are those of int.training_cost, its comment holds here too.
 with shape as (
     select *
-    from core.model
+    from ref.model
     where model_name = lower(model) or list_contains(string_split(aliases, '; '), lower(model))
 ),
 
@@ -24,7 +24,7 @@ wanted as (
     select
         case
             when (select count(*) from named) = 1 then (select n.model_name from named as n)
-            else error('training_run_cost: no model is named ' || coalesce(model, 'NULL') || ', see core.model')
+            else error('training_run_cost: no model is named ' || coalesce(model, 'NULL') || ', see ref.model')
         end as model_wanted,
         assumed_mfu::DOUBLE as mfu,
         lower(precision_name) as peak_precision
@@ -45,7 +45,7 @@ peak as (
         physics.best_dense_tflops(
             dense_bf16_tflops, dense_fp16_tflops, dense_fp8_tflops, dense_fp4_tflops, dense_int8_tops
         )::DOUBLE as best_dense_tflops
-    from core.accelerator
+    from ref.accelerator
 ),
 
 sized as (

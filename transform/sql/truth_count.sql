@@ -21,7 +21,7 @@ compared as (
         i.accelerator_count,
         a.api_accelerator_count <> i.accelerator_count as is_off
     from api as a
-    inner join core.current_instance_type as i on a.instance_type = i.instance_type
+    inner join ref.current_instance_type as i on a.instance_type = i.instance_type
     where a.api_accelerator_count is not null and i.override_reason is null
 )
 

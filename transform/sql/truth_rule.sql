@@ -73,13 +73,13 @@ from (
     (
         'training_sizes_agree', 'units', 'The same for AWS''s P and Trn families, whose price goes by the chip',
         0.95, 1.05, 'ratio',
-        'Look at core.instance_type of the example: its count of chips may be wrong',
+        'Look at ref.instance_type of the example: its count of chips may be wrong',
         'no P or Trn family is sold in two sizes in one place'
     ),
     (
         'chip_count', 'units', 'Instance types of AWS with another number of chips in EC2''s answer than in the table',
         0, 0, 'types',
-        'Correct core.instance_type, or add an override with its reason; prices of the type are held until then',
+        'Correct ref.instance_type, or add an override with its reason; prices of the type are held until then',
         'EC2 answered no instance types: the source aws_instance_types needs credentials'
     ),
     (

@@ -1,5 +1,5 @@
--- Machines and chips with a price whose accelerator is not known: an instance type with no entry in core.instance_type,
--- or words for a chip that core.accelerator_label cannot read. They have a price and no price per chip.
+-- Machines and chips with a price whose accelerator is not known: an instance type with no entry in ref.instance_type,
+-- or words for a chip that ref.accelerator_label cannot read. They have a price and no price per chip.
 select
     o.service_provider_name,
     o.instance_type,

@@ -1,6 +1,6 @@
-"""A batch of looks on its way to the log, and the gates that compare its rows with each other and with the log.
+"""A batch of fetches on its way to the log, and the gates that compare its rows with each other and with the log.
 
-The batch gate refuses contradictory rows, answers cut short, and prices that moved by a unit's factor together.
+The batch gate refuses contradictory rows, truncated answers, and prices that moved by a unit's factor together.
 The history gate lets a live list price outside [0.5, 2] times its last value wait until it is confirmed.
 """
 
@@ -16,23 +16,23 @@ import duckdb
 import polars as pl
 
 from warehouse.log.db import insert_rows, sql
-from warehouse.log.events import naive, plain_amount, stage_rows, start_looks
+from warehouse.log.events import naive, plain_amount, stage_rows, start_fetches
 from warehouse.log.gates import Refusal, row_gate, row_json
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
 from warehouse.reference.instance_type_check import chip_counts
 from warehouse.schema import tables
 
-LEAST_SHARE = 0.7
-"""A complete live look with fewer rows than this share of the last one is refused: a cut answer looks like removal."""
+MIN_SHARE = 0.7
+"""A complete live fetch with fewer rows than this share of the last one is refused: it may be truncated."""
 
 DYNAMIC_OPTIONS = ("spot", "capacity_block")
-"""What comes and goes with free capacity: fewer offers than yesterday are no sign of a cut answer."""
+"""What comes and goes with free capacity: fewer offers than yesterday are no sign of a truncated answer."""
 
 UNIT_FACTORS = (2, 4, 8, 16, 24, 60, 72, 100, 720, 730, 744, 1000)
 """Factors that a wrong unit gives: chips of a node, cents, minutes, hours of a day or month."""
 
-LEAST_MOVED, LEAST_MOVED_TOGETHER = 3, 5
+MIN_MOVED, MIN_MOVED_TOGETHER = 3, 5
 """Prices that must have moved by their own chip counts, or by one unit's factor, before it is no coincidence."""
 
 LAST_RATES = (
@@ -56,59 +56,59 @@ BOUNDS = (0.5, 2.0)
 
 @dataclass
 class Batch:
-    """Looks that can be loaded at once, and what the gates found, by the look's place in `looks`.
+    """Fetches that can be loaded at once, and what the gates found, by the fetch's place in `fetches`.
 
-    `refused_looks` are refused whole, with the reason; `empty` have no prices and never had; `incomplete` have rows of
-    which nobody can say what they were about, so that they say of no offer that it is gone.
+    `refused_fetches` are refused whole, with the reason; `empty` have no prices and never had; `incomplete` have rows
+    of unknown offers, so that no offer counts as gone.
     """
 
-    looks: list[ParsedFetch]
+    fetches: list[ParsedFetch]
     refusals: list[Quarantined] = field(default_factory=list)
-    refused_looks: dict[int, str] = field(default_factory=dict)
+    refused_fetches: dict[int, str] = field(default_factory=dict)
     empty: set[int] = field(default_factory=set)
     incomplete: set[int] = field(default_factory=set)
 
 
 def stage(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-    """Pass the rows of every look through all gates; what is accepted stands in `observed_row` afterwards."""
+    """Pass the rows of every fetch through all gates; what is accepted is in `observed_row` afterwards."""
     _gate_rows(con, batch)
-    _gate_looks(con, batch)
+    _gate_fetches(con, batch)
     _gate_chip_counts(con, batch)
     _gate_jumps(con, batch)
-    _stage_looks(con, batch)
+    _stage_fetches(con, batch)
 
 
 def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     frames = []
-    for number, (look, (accepted, refused)) in enumerate(zip(batch.looks, _row_gates(batch.looks), strict=True)):
+    for number, (fetch, (accepted, refused)) in enumerate(zip(batch.fetches, _row_gates(batch.fetches), strict=True)):
         if "observed_at" in accepted.columns:
-            # A dated history shows one moment as often as it is asked for: the same words again say nothing more.
+            # A dated history shows one moment in every answer: the same text again adds nothing.
             accepted = accepted.unique(
                 [*tables.IDENTITY, "observed_at", "unit_price", "upfront_price"], keep="first", maintain_order=True
             )
-        frames.append(_placed(accepted, look, number))
-        batch.refusals += _flagged(look, number)
-        if not look.error and accepted.is_empty():
-            _judge_empty(con, batch, number, look, n_refused=len(refused))
+        frames.append(_placed(accepted, fetch, number))
+        batch.refusals += _flagged(fetch, number)
+        if not fetch.error and accepted.is_empty():
+            _judge_empty(con, batch, number, fetch, n_refused=len(refused))
         for refusal in refused:
             quarantined = Quarantined.of(
-                look,
+                fetch,
                 number,
                 gate="row",
                 reason=refusal.reason,
                 field=refusal.field,
                 value=refusal.value,
                 row_json=refusal.row_json,
-                observed_at=_own_time(look.rows, refusal.row),
+                observed_at=_own_time(fetch.rows, refusal.row),
             )
             batch.refusals.append(quarantined)
-            offer = _offer_of(look.rows[refusal.row])
+            offer = _offer_of(fetch.rows[refusal.row])
             if offer.is_empty():
-                # Nobody can say which offer the row spoke of, so this look does not say of any that it is gone.
+                # The row's offer is unknown, so this fetch reports no offer as gone.
                 batch.incomplete.add(number)
             else:
-                # The offer is known, only its price is not: the look says nothing of this offer, and all of the others.
-                frames.append(_placed(offer, look, number, refusal_number=len(batch.refusals) - 1))
+                # The offer is known, its price is not: the fetch states nothing about this offer, and all about others.
+                frames.append(_placed(offer, fetch, number, refusal_number=len(batch.refusals) - 1))
     stage_rows(con, pl.concat(frames, how="diagonal"))
     for refusal_number, offer_id in con.execute(
         "select refusal_number, offer_id from observed_row where refusal_number is not null"
@@ -117,36 +117,36 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     con.execute("delete from observed_row where refusal_number is not null")
 
 
-def _row_gates(looks: list[ParsedFetch]) -> list[tuple[pl.DataFrame, list[Refusal]]]:
-    """Pass the rows of each look through the row gate: those of one shape together, as each pass has its price."""
+def _row_gates(fetches: list[ParsedFetch]) -> list[tuple[pl.DataFrame, list[Refusal]]]:
+    """Pass the rows of each fetch through the row gate: those of one shape together, as each pass has its price."""
     found: dict[int, tuple[pl.DataFrame, list[Refusal]]] = {}
     alike: dict[tuple[Any, ...], list[int]] = {}
-    for number, look in enumerate(looks):
-        if "observed_at" in look.rows.columns:
-            found[number] = row_gate(look.rows, latest=naive(look.observed_at))
+    for number, fetch in enumerate(fetches):
+        if "observed_at" in fetch.rows.columns:
+            found[number] = row_gate(fetch.rows, latest=naive(fetch.observed_at))
         else:
-            alike.setdefault(tuple(look.rows.schema.items()), []).append(number)
+            alike.setdefault(tuple(fetch.rows.schema.items()), []).append(number)
     for numbers in alike.values():
-        accepted, refusals = row_gate(pl.concat(looks[number].rows for number in numbers))
-        begins = list(accumulate((len(looks[number].rows) for number in numbers[:-1]), initial=0))
+        accepted, refusals = row_gate(pl.concat(fetches[number].rows for number in numbers))
+        begins = list(accumulate((len(fetches[number].rows) for number in numbers[:-1]), initial=0))
         own: list[list[Refusal]] = [[] for _ in numbers]
         for one in refusals:
             place = bisect_right(begins, one.row) - 1
             own[place].append(replace(one, row=one.row - begins[place]))
-        kept = 0
+        begin = 0
         for number, refused in zip(numbers, own, strict=True):
-            n_accepted = len(looks[number].rows) - len(refused)
-            found[number] = (accepted.slice(kept, n_accepted), refused)
-            kept += n_accepted
-    return [found[number] for number in range(len(looks))]
+            n_accepted = len(fetches[number].rows) - len(refused)
+            found[number] = (accepted.slice(begin, n_accepted), refused)
+            begin += n_accepted
+    return [found[number] for number in range(len(fetches))]
 
 
-def _flagged(look: ParsedFetch, number: int) -> list[Quarantined]:
-    """Return the rows that their collector flagged, settled: nobody has to look at them."""
-    rows = [] if look.flagged is None else look.flagged.to_dicts()
+def _flagged(fetch: ParsedFetch, number: int) -> list[Quarantined]:
+    """Return the rows that their collector flagged, resolved: nobody has to inspect them."""
+    rows = [] if fetch.flagged is None else fetch.flagged.to_dicts()
     return [
         Quarantined.of(
-            look,
+            fetch,
             number,
             gate="row",
             reason=f"flagged by its collector: {row['flag']}",
@@ -177,76 +177,76 @@ def _own_time(rows: pl.DataFrame, row: int) -> datetime | None:
 
 
 def _judge_empty(
-    con: duckdb.DuckDBPyConnection, batch: Batch, number: int, look: ParsedFetch, *, n_refused: int
+    con: duckdb.DuckDBPyConnection, batch: Batch, number: int, fetch: ParsedFetch, *, n_refused: int
 ) -> None:
-    """Tell a scope that never had a price (a Local Zone without accelerators) from an answer that lost all of them."""
+    """Separate a scope that never had a price (a Local Zone without accelerators) from an answer that lost all."""
     had = con.execute(
         "select count(*) from core.scope_run where source = ? and scope = ? and status = 'ok' and n_rows > 0",
-        [look.source, look.scope],
+        [fetch.source, fetch.scope],
     ).fetchone()
-    if look.complete and (n_refused or (had and had[0] and not look.facts)):
-        batch.refused_looks[number] = "no price in the whole answer"
-    elif not look.facts:
+    if fetch.complete and (n_refused or (had and had[0] and not fetch.facts)):
+        batch.refused_fetches[number] = "no price in the whole answer"
+    elif not fetch.facts:
         batch.empty.add(number)
 
 
-def _placed(rows: pl.DataFrame, look: ParsedFetch, number: int, refusal_number: int | None = None) -> pl.DataFrame:
+def _placed(rows: pl.DataFrame, fetch: ParsedFetch, number: int, refusal_number: int | None = None) -> pl.DataFrame:
     return rows.with_columns(
-        pl.lit(look.source).alias("source"),
-        pl.lit(look.scope).alias("scope"),
-        (pl.col("observed_at") if "observed_at" in rows.columns else pl.lit(naive(look.observed_at))).alias(
+        pl.lit(fetch.source).alias("source"),
+        pl.lit(fetch.scope).alias("scope"),
+        (pl.col("observed_at") if "observed_at" in rows.columns else pl.lit(naive(fetch.observed_at))).alias(
             "observed_at"
         ),
-        pl.lit(look.archived or look.trusted).alias("is_past_gates"),
-        pl.lit(number, pl.Int64).alias("look_number"),
+        pl.lit(fetch.archived or fetch.trusted).alias("is_past_gates"),
+        pl.lit(number, pl.Int64).alias("fetch_number"),
         pl.lit(refusal_number, pl.Int64).alias("refusal_number"),
     )
 
 
-def _gate_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-    """Refuse contradictory and repeated rows one by one, and whole looks that are cut short or out by one factor."""
+def _gate_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    """Refuse contradictory and repeated rows one by one, and whole fetches that are cut short or out by one factor."""
     for row_number, n_prices, copy in con.execute(sql("load/contradiction.sql")).fetchall():
         if n_prices > 1:
-            _refuse_row(con, batch, row_number, "batch", "the same offer stands in the answer with different prices")
+            _refuse_row(con, batch, row_number, "batch", "the same offer is in the answer with different prices")
         elif copy > 1:
-            _refuse_row(con, batch, row_number, "batch", "the same offer stands in the answer twice; one is kept")
+            _refuse_row(con, batch, row_number, "batch", "the same offer is in the answer twice; one is stored")
             batch.refusals[-1] = batch.refusals[-1].about(None)
     judged = {
-        number: look
-        for number, look in enumerate(batch.looks)
-        if not (look.error or look.archived or look.trusted or number in batch.refused_looks)
+        number: fetch
+        for number, fetch in enumerate(batch.fetches)
+        if not (fetch.error or fetch.archived or fetch.trusted or number in batch.refused_fetches)
     }
     if judged:
         together = _constant_factors(con)
         cut = _cut_short(con, judged)
-        batch.refused_looks |= {number: together[number] for number in judged if number in together} | cut
-    for number, reason in batch.refused_looks.items():
-        con.execute("delete from observed_row where look_number = ?", [number])
-        batch.refusals.append(Quarantined.of(batch.looks[number], number, gate="batch", reason=reason))
+        batch.refused_fetches |= {number: together[number] for number in judged if number in together} | cut
+    for number, reason in batch.refused_fetches.items():
+        con.execute("delete from observed_row where fetch_number = ?", [number])
+        batch.refusals.append(Quarantined.of(batch.fetches[number], number, gate="batch", reason=reason))
 
 
-def _cut_short(con: duckdb.DuckDBPyConnection, looks: Mapping[int, ParsedFetch]) -> dict[int, str]:
-    """Say which complete answers have far fewer prices than the last one, by number of the look."""
+def _cut_short(con: duckdb.DuckDBPyConnection, fetches: Mapping[int, ParsedFetch]) -> dict[int, str]:
+    """Return which complete answers have far fewer prices than the last one, by number of the fetch."""
     lasting = ~pl.col("purchase_option").is_in(DYNAMIC_OPTIONS) & ~pl.col("statistic").is_in(MARKET_STATISTICS)
     con.execute(
-        "create or replace temp table asked_look "
-        "(look_number BIGINT, source VARCHAR, scope VARCHAR, observed_at TIMESTAMP)"
+        "create or replace temp table checked_fetch "
+        "(fetch_number BIGINT, source VARCHAR, scope VARCHAR, observed_at TIMESTAMP)"
     )
-    asked = [
-        (number, look.source, look.scope, naive(look.observed_at))
-        for number, look in looks.items()
-        if look.complete and not look.rows.filter(lasting).is_empty()
+    checked = [
+        (number, fetch.source, fetch.scope, naive(fetch.observed_at))
+        for number, fetch in fetches.items()
+        if fetch.complete and not fetch.rows.filter(lasting).is_empty()
     ]
-    insert_rows(con, "asked_look", asked)
+    insert_rows(con, "checked_fetch", checked)
     return {
         number: f"{n_rows} prices where the last complete answer had {n_before}"
         for number, n_rows, n_before in con.execute(sql("load/last_row_count.sql")).fetchall()
-        if n_before is not None and n_rows < LEAST_SHARE * n_before
+        if n_before is not None and n_rows < MIN_SHARE * n_before
     }
 
 
 def _constant_factors(con: duckdb.DuckDBPyConnection) -> dict[int, str]:
-    """Say how the prices of looks moved together where it is as a wrong unit, count or currency would move them."""
+    """Return how prices of fetches moved together, where a wrong unit, count or currency would move them so."""
     found: dict[int, str] = {}
     for number, pattern, factor, n_moved, n_all in con.execute(sql("load/common_factor.sql")).fetchall():
         reason = _constant_factor(con, pattern, factor, n_moved, n_all)
@@ -258,12 +258,12 @@ def _constant_factors(con: duckdb.DuckDBPyConnection) -> dict[int, str]:
 def _constant_factor(
     con: duckdb.DuckDBPyConnection, pattern: str, factor: float | None, n_moved: int, n_all: int
 ) -> str | None:
-    if n_moved < LEAST_MOVED or n_moved * 2 < n_all:
+    if n_moved < MIN_MOVED or n_moved * 2 < n_all:
         return None
     if pattern == "own count" or factor is None:
         return f"{n_moved} of {n_all} prices of several chips moved by their number of chips"
     larger = factor if factor >= 1 else 1 / factor if factor else 0.0
-    if n_moved >= LEAST_MOVED_TOGETHER and any(abs(larger / unit - 1) < 0.02 for unit in UNIT_FACTORS):
+    if n_moved >= MIN_MOVED_TOGETHER and any(abs(larger / unit - 1) < 0.02 for unit in UNIT_FACTORS):
         return f"{n_moved} of {n_all} prices moved by one factor, {factor:g}"
     for currency, rate in con.execute(LAST_RATES).fetchall() if n_moved == n_all else ():
         if any(abs(factor / by - 1) < RATE_TOLERANCE for by in (rate, 1 / rate)):
@@ -287,9 +287,9 @@ def _gate_jumps(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Hold live list prices that jumped until they are confirmed; release or refuse those held before."""
     holds = open_holds(con)
     if holds:
-        _settle_holds(con, batch, holds)
+        _resolve_holds(con, batch, holds)
     jumps = con.execute(sql("load/jump.sql"), [*BOUNDS, *BOUNDS]).fetchall()
-    settled = refused_prices(con) if jumps else {}
+    resolved = refused_prices(con) if jumps else {}
     for row_number, unit_ratio, upfront_ratio, unit_before, upfront_before in jumps:
         is_unit = unit_ratio is not None and not BOUNDS[0] <= unit_ratio <= BOUNDS[1]
         name, ratio, before = (
@@ -297,21 +297,21 @@ def _gate_jumps(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         )
         reason = f"{ratio:.3g} times the last price, {plain_amount(before)}; waits for confirmation"
         _refuse_row(con, batch, row_number, "history", reason, name)
-        decided_by = settled.get(shown_price(batch.refusals[-1]))
+        decided_by = resolved.get(shown_price(batch.refusals[-1]))
         if decided_by:
             batch.refusals[-1] = batch.refusals[-1].decided("refuse", by=decided_by)
 
 
-def _settle_holds(
+def _resolve_holds(
     con: duckdb.DuckDBPyConnection, batch: Batch, holds: Mapping[tuple[str, int], list[Quarantined]]
 ) -> None:
     con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
     insert_rows(con, "held_key", list(holds))
     rows = con.execute(
-        "select row_number, look_number, source, offer_id, observed_at, unit_price, upfront_price, document_sha256 "
+        "select row_number, fetch_number, source, offer_id, observed_at, unit_price, upfront_price, document_sha256 "
         "from observed_row semi join held_key using (source, offer_id) where not is_past_gates"
     ).fetchall()
-    for row_number, look_number, source, offer_id, observed_at, unit_price, upfront_price, sha256 in rows:
+    for row_number, fetch_number, source, offer_id, observed_at, unit_price, upfront_price, sha256 in rows:
         waiting = holds[source, offer_id]
         hold = waiting[0]
         if observed_at <= hold.observed_at:
@@ -324,14 +324,14 @@ def _settle_holds(
             batch.refusals += [row.decided("refuse", by=NOT_REPEATED) for row in waiting]
         elif sha256 == hold.document_sha256 and observed_at - hold.observed_at < CONFIRMED_AFTER:
             con.execute("delete from observed_row where row_number = ?", [row_number])
-            batch.refusals.append(hold.waits_at(look_number, observed_at))
+            batch.refusals.append(hold.waits_at(fetch_number, observed_at))
         else:
             batch.refusals += [row.decided("accept", by="confirmed by a later observation") for row in waiting]
             con.execute("update observed_row set is_past_gates = true where row_number = ?", [row_number])
             # The jump counts from when it was first seen.
             con.execute(
                 "insert into observed_row by name select * replace (?::TIMESTAMP as observed_at, "
-                "? as document_sha256, -1 as look_number, -row_number - 1 as row_number) "
+                "? as document_sha256, -1 as fetch_number, -row_number - 1 as row_number) "
                 "from observed_row where row_number = ?",
                 [hold.observed_at, hold.document_sha256, row_number],
             )
@@ -344,10 +344,10 @@ def _refuse_row(
     columns = [column[0] for column in cursor.description or ()]
     row: dict[str, Any] = dict(zip(columns, cursor.fetchone() or (), strict=True))
     con.execute("delete from observed_row where row_number = ?", [row_number])
-    number = row["look_number"]
+    number = row["fetch_number"]
     batch.refusals.append(
         Quarantined.of(
-            batch.looks[number],
+            batch.fetches[number],
             number,
             gate=gate,
             reason=reason,
@@ -361,21 +361,21 @@ def _refuse_row(
     )
 
 
-def _stage_looks(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-    start_looks(con)
-    looks = [
+def _stage_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    start_fetches(con)
+    fetches = [
         [
             number,
-            look.source,
-            look.scope,
-            naive(look.observed_at),
-            look.complete and number not in batch.incomplete,
-            look.document_sha256,
+            fetch.source,
+            fetch.scope,
+            naive(fetch.observed_at),
+            fetch.complete and number not in batch.incomplete,
+            fetch.document_sha256,
         ]
-        for number, look in enumerate(batch.looks)
-        if not look.error and number not in batch.refused_looks and number not in batch.empty
+        for number, fetch in enumerate(batch.fetches)
+        if not fetch.error and number not in batch.refused_fetches and number not in batch.empty
     ]
-    insert_rows(con, "new_look", looks)
+    insert_rows(con, "new_fetch", fetches)
     refused = [
         [refusal.offer_id, refusal.source, refusal.observed_at]
         for refusal in batch.refusals

@@ -15,7 +15,10 @@ class TableHash:
     sha256: str
 
 
-def tables(con: duckdb.DuckDBPyConnection, schemas: Iterable[str] = ("core", "int", "mart")) -> dict[str, TableHash]:
+SCHEMAS = ("core", "ref", "int", "mart", "focus")
+
+
+def tables(con: duckdb.DuckDBPyConnection, schemas: Iterable[str] = SCHEMAS) -> dict[str, TableHash]:
     """Return the hash of every table and view in schemas of the database in use, by qualified name."""
     names = con.execute(
         "select distinct schema_name, table_name from duckdb_columns() "

@@ -160,7 +160,7 @@ def _is_current(con: duckdb.DuckDBPyConnection) -> bool:
 
 
 def _made(con: duckdb.DuckDBPyConnection) -> str | None:
-    """Return the hash of the macros and facts that stand in a lake."""
+    """Return the hash of the macros and facts that a lake holds."""
     row = con.execute("select arg_max(sha256, made_at) from meta.made").fetchone()
     return row[0] if row else None
 
@@ -206,7 +206,7 @@ def load_instance_types(con: duckdb.DuckDBPyConnection) -> None:
 def insert_rows(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[object]]) -> None:
     """Insert rows of text, numbers, times and None into a table, or into columns of one: `table (a, b)`.
 
-    They pass as one JSON text: duckdb's executemany looks for optional packages with every value, 0.2 ms each.
+    They pass as one JSON text: duckdb's executemany tries to import optional packages with every value, 0.2 ms each.
     """
     if rows:
         values = ", ".join(f"r->>{place}" for place in range(len(rows[0])))

@@ -1,7 +1,7 @@
 """From accepted rows to the log: offers, price events, sightings. The caller holds the transaction.
 
 Rows are staged in the temporary table `observed_row`; the SELECTs under `sql/load/` do the rest, each into a temporary
-table of its file's name, so that every step can be looked at.
+table of its file's name, so that every step can be inspected.
 """
 
 from datetime import UTC, datetime
@@ -11,31 +11,32 @@ import polars as pl
 
 from warehouse.log.db import sql
 from warehouse.log.shared_rows import append_offers
-from warehouse.schema import columns, tables
+from warehouse.schema import tables
+from warehouse.schema.columns import columns
 
 STEPS = ("old_point", "confirmation", "fresh_point", "held_point", "new_event")
 
-IDENTITY_TYPES = {name: columns.COLUMNS[name].type for name in tables.IDENTITY}
+IDENTITY_TYPES = {name: columns()[name].type for name in tables.IDENTITY}
 
 
 def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:
     """Put typed rows into `observed_row`, numbered and with the ids of their offers.
 
     Beside `schemas.OBSERVATION` they have `source`, `scope`, `observed_at`, `document_sha256`, `archived`,
-    `look_number`, and `refusal_number`: set where a gate refused the amounts, so that only the id is wanted.
+    `fetch_number`, and `refusal_number`: set where a gate refused the amounts, so that only the id is wanted.
     """
     con.register("accepted_row", rows.with_row_index("row_number").to_arrow())
     con.execute(f"create or replace temp table observed_row as {sql('load/observed_row.sql')}")
     con.unregister("accepted_row")
-    _look_up(con)
+    _read_state(con)
 
 
-def _look_up(con: duckdb.DuckDBPyConnection) -> None:
-    """Make `standing` and `last_price`: the log's last word on each offer, and its last price of those observed."""
-    con.execute(f"create or replace temp table standing as {sql('load/standing.sql')}")
+def _read_state(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `offer_state` and `last_price`: the log's last state of each offer, and its last price of those observed."""
+    con.execute(f"create or replace temp table offer_state as {sql('load/offer_state.sql')}")
     _touch(
         con,
-        "select distinct r.offer_id, r.source from observed_row as r inner join standing as s "
+        "select distinct r.offer_id, r.source from observed_row as r inner join offer_state as s "
         "on r.offer_id = s.offer_id and r.source = s.source where not s.is_plain",
     )
     con.execute(f"create or replace temp table last_price as {sql('load/last_price.sql')}")
@@ -55,20 +56,20 @@ def _touch(con: duckdb.DuckDBPyConnection, offers: str) -> None:
     con.execute(f"create or replace temp macro touched_point(moment) as table {point}")
 
 
-def start_looks(con: duckdb.DuckDBPyConnection) -> None:
-    """Make `new_look` and `new_refusal`, empty: the looks that count, and what a gate refused of them."""
+def start_fetches(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `new_fetch` and `new_refusal`, empty: the fetches that count, and what a gate refused of them."""
     con.execute(
-        "create or replace temp table new_look "
-        "(look_number BIGINT, source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, complete BOOLEAN, "
+        "create or replace temp table new_fetch "
+        "(fetch_number BIGINT, source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, complete BOOLEAN, "
         "document_sha256 VARCHAR)"
     )
     con.execute("create or replace temp table new_refusal (offer_id BIGINT, source VARCHAR, observed_at TIMESTAMP)")
 
 
 def append_events(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> dict[tuple[str, str], int]:
-    """Append what `observed_row` and `new_look` say to the log; return the number of events by source and scope.
+    """Append what `observed_row` and `new_fetch` add to the log; return the number of events by source and scope.
 
-    `new_look` holds the looks that count (look_number, source, scope, observed_at, complete, document_sha256),
+    `new_fetch` holds the fetches that count (fetch_number, source, scope, observed_at, complete, document_sha256),
     `new_refusal` what a gate refused of them. `recorded_at` is naive UTC. Raises ChipledgerError where two offers share
     an id.
     """
@@ -91,7 +92,7 @@ def append_events(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> d
     con.execute(
         "insert into core.sighting by name select distinct r.offer_id, r.source, r.observed_at, r.document_sha256, "
         "?::TIMESTAMP as recorded_at from observed_row as r "
-        "anti join new_look as l on r.source = l.source and r.scope = l.scope and r.observed_at = l.observed_at "
+        "anti join new_fetch as l on r.source = l.source and r.scope = l.scope and r.observed_at = l.observed_at "
         "and l.complete "
         "anti join core.sighting as s on r.offer_id = s.offer_id and r.source = s.source "
         "and r.observed_at = s.observed_at and r.document_sha256 = s.document_sha256",

@@ -1,4 +1,4 @@
-"""Facts beside prices: appended as they come, and only where they differ from the last ones. The caller holds the
+"""Facts next to prices: appended as they come, and only where they differ from the last ones. The caller holds the
 transaction.
 """
 
@@ -8,7 +8,7 @@ from datetime import datetime
 import duckdb
 import polars as pl
 
-from warehouse.schema.tables import FACT_KEYS, FACT_TABLES
+from warehouse.schema.tables import FACT_TABLES
 
 STAMPS = ("source", "observed_at", "document_sha256", "recorded_at")
 
@@ -21,17 +21,17 @@ def append_facts(
     observed_at: datetime,
     recorded_at: datetime,
 ) -> None:
-    """Append the facts of one look, by table. Frames lack only `source`, `observed_at` and `recorded_at`.
+    """Append the facts of one fetch, by table. Frames lack only `source`, `observed_at` and `recorded_at`.
 
     Times are naive UTC. Raises KeyError for a table that is not one of `schemas.FACT_TABLES`.
     """
     tables = {table.name: table for table in FACT_TABLES}
     for name, frame in facts.items():
-        table, keys = tables[name], FACT_KEYS[name]
-        said = [column for column in table.columns if column not in (*STAMPS, *keys)]
+        table, keys = tables[name], tables[name].key
+        stated = [column for column in table.columns if column not in (*STAMPS, *keys)]
         con.register("new_fact", frame.to_arrow())
         same_key = " and ".join(f"n.{key} is not distinct from l.{key}" for key in keys)
-        same = " and ".join(f"n.{column} is not distinct from l.{column}" for column in said) or "true"
+        same = " and ".join(f"n.{column} is not distinct from l.{column}" for column in stated) or "true"
         con.execute(
             f"insert into {table.qualified} by name "
             f"with new as (select * from (from {table.qualified} limit 0) union all by name select * from new_fact), "

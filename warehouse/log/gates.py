@@ -12,7 +12,7 @@ from typing import Any
 import pandera.polars as pa
 import polars as pl
 
-from warehouse.schema import columns, tables
+from warehouse.schema import tables, vocabulary
 
 AMOUNT = r"^[0-9]{1,8}(\.[0-9]{1,10})?$"
 """ASCII text that fits DECIMAL(18,10) without rounding; more digits are refused, not cut."""
@@ -57,14 +57,14 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
         _has("instance_type") | (_has("accelerator_label") & _has("accelerator_count")),
     ),
     ("accelerator_count", "not a count of at most four decimals", pl.col("accelerator_count").str.contains(_COUNT)),
-    ("capacity_unit", "unknown capacity unit", _one_of("capacity_unit", columns.CAPACITY_UNITS)),
+    ("capacity_unit", "unknown capacity unit", _one_of("capacity_unit", vocabulary.CAPACITY_UNITS)),
     ("region_id", "the region is missing", _has("region_id") | (pl.col("service_provider_name") != "AWS")),
-    ("purchase_option", "unknown purchase option", _one_of("purchase_option", columns.PURCHASE_OPTIONS)),
-    ("statistic", "unknown statistic", _one_of("statistic", columns.STATISTICS)),
-    ("pricing_unit", "unknown pricing unit", _one_of("pricing_unit", columns.PRICING_UNITS)),
-    ("restriction", "unknown restriction", _one_of("restriction", columns.RESTRICTIONS)),
-    ("unit_price_type", "unknown kind of price", _one_of("unit_price_type", columns.UNIT_PRICE_TYPES)),
-    ("pricing_currency", "unknown currency", _one_of("pricing_currency", columns.CURRENCIES).fill_null(value=False)),
+    ("purchase_option", "unknown purchase option", _one_of("purchase_option", vocabulary.PURCHASE_OPTIONS)),
+    ("statistic", "unknown statistic", _one_of("statistic", vocabulary.STATISTICS)),
+    ("pricing_unit", "unknown pricing unit", _one_of("pricing_unit", vocabulary.PRICING_UNITS)),
+    ("restriction", "unknown restriction", _one_of("restriction", vocabulary.RESTRICTIONS)),
+    ("unit_price_type", "unknown kind of price", _one_of("unit_price_type", vocabulary.UNIT_PRICE_TYPES)),
+    ("pricing_currency", "unknown currency", _one_of("pricing_currency", vocabulary.CURRENCIES).fill_null(value=False)),
     ("unit_price", "not an amount of at most ten decimals", pl.col("unit_price").str.contains(AMOUNT)),
     ("upfront_price", "not an amount of at most ten decimals", pl.col("upfront_price").str.contains(AMOUNT)),
     (
@@ -86,9 +86,9 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
     (
         "purchase_payment_model",
         "unknown payment model",
-        _one_of("purchase_payment_model", columns.PAYMENT_MODELS).fill_null(~_AWS_COMMITMENT),
+        _one_of("purchase_payment_model", vocabulary.PAYMENT_MODELS).fill_null(~_AWS_COMMITMENT),
     ),
-    ("offering_class", "unknown offering class", _one_of("offering_class", columns.OFFERING_CLASSES)),
+    ("offering_class", "unknown offering class", _one_of("offering_class", vocabulary.OFFERING_CLASSES)),
     (
         "upfront_price",
         "the upfront fee of a Partial or All Upfront term is missing or zero",
@@ -98,7 +98,7 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
     ),
     (
         "upfront_price",
-        "an upfront fee beside No Upfront",
+        "an upfront fee with No Upfront",
         (pl.col("purchase_payment_model") != "No Upfront") | _zero("upfront_price"),
     ),
 )
@@ -151,8 +151,8 @@ def row_gate(rows: pl.DataFrame, *, latest: datetime | None = None) -> tuple[pl.
         field, reason, _ = RULES[number]
         row = rows.row(index, named=True)
         refusals.append(Refusal(row=index, reason=reason, field=field, value=str(row[field]), row_json=row_json(row)))
-    kept = rows.with_row_index("_index").filter(~pl.col("_index").is_in(list(broken))).drop("_index")
-    return kept.with_columns(
+    accepted_rows = rows.with_row_index("_index").filter(~pl.col("_index").is_in(list(broken))).drop("_index")
+    return accepted_rows.with_columns(
         pl.col("unit_price", "upfront_price").cast(pl.Decimal(18, 10)),
         pl.col("accelerator_count", "minimum_quantity").cast(pl.Decimal(10, 4)),
         pl.col("commitment_term_hours").cast(pl.Int32),
@@ -182,9 +182,9 @@ def _timed_row_gate(rows: pl.DataFrame, latest: datetime | None) -> tuple[pl.Dat
         ~pl.Series([reason is not None for reason in reasons], dtype=pl.Boolean)
     )
     times = timely.select("_place", "observed_at", "observed_at_utc")
-    kept, others = row_gate(timely.drop("observed_at"))
+    accepted_rows, others = row_gate(timely.drop("observed_at"))
     refusals += [replace(refusal, row=int(times["_place"][refusal.row])) for refusal in others]
-    accepted = kept.join(times.select("_place", "observed_at"), on="_place", how="left", maintain_order="left")
+    accepted = accepted_rows.join(times.select("_place", "observed_at"), on="_place", how="left", maintain_order="left")
     return accepted.drop("_place", "observed_at_utc"), refusals
 
 

@@ -1,4 +1,4 @@
-"""What was refused: kept with its reason, listed, and settled by a person or by a later confirmation."""
+"""What was refused: stored with its reason, listed, and resolved by a person or by a later confirmation."""
 
 import hashlib
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Quarantined:
-    """One refused row or look, or a decision on one. `look` is its place in the batch; times are naive UTC."""
+    """One refused row or fetch, or a decision on one. `fetch` is its place in the batch; times are naive UTC."""
 
     quarantine_id: int
-    look: int
+    fetch: int
     run_id: str
     source: str
     scope: str
@@ -38,7 +38,7 @@ class Quarantined:
     @classmethod
     def of(
         cls,
-        look: "ParsedFetch",
+        fetch: "ParsedFetch",
         number: int,
         *,
         gate: str,
@@ -50,18 +50,18 @@ class Quarantined:
         document_sha256: str | None = None,
         observed_at: datetime | None = None,
     ) -> "Quarantined":
-        """Return the refusal of a row of a look (or of the look itself, without a row).
+        """Return the refusal of a row of a fetch (or of the fetch itself, without a row).
 
-        `observed_at` (naive UTC) is the row's own time, where it has one other than the look's.
+        `observed_at` (naive UTC) is the row's own time, where it has one other than the fetch's.
         """
-        observed_at = observed_at or look.observed_at.astimezone(UTC).replace(tzinfo=None)
-        key = "\x1f".join([look.source, look.scope, observed_at.isoformat(), gate, field, value, row_json])
+        observed_at = observed_at or fetch.observed_at.astimezone(UTC).replace(tzinfo=None)
+        key = "\x1f".join([fetch.source, fetch.scope, observed_at.isoformat(), gate, field, value, row_json])
         return cls(
             quarantine_id=int(hashlib.sha256(key.encode()).hexdigest()[:13], 16),
-            look=number,
-            run_id=look.run_id,
-            source=look.source,
-            scope=look.scope,
+            fetch=number,
+            run_id=fetch.run_id,
+            source=fetch.source,
+            scope=fetch.scope,
             observed_at=observed_at,
             gate=gate,
             reason=reason,
@@ -69,24 +69,24 @@ class Quarantined:
             value=value,
             offer_id=offer_id,
             row_json=row_json,
-            document_sha256=document_sha256 or look.document_sha256,
+            document_sha256=document_sha256 or fetch.document_sha256,
         )
 
     def decided(self, decision: str, *, by: str) -> "Quarantined":
-        """Return the decision that settles this row."""
+        """Return the decision that resolves this row."""
         return replace(self, decision=decision, decided_by=by)
 
     def about(self, offer_id: int | None) -> "Quarantined":
         """Return the same refusal with the offer that it leaves without a price at this moment; None for none."""
         return replace(self, offer_id=offer_id)
 
-    def waits_at(self, look: int, observed_at: datetime) -> "Quarantined":
+    def waits_at(self, fetch: int, observed_at: datetime) -> "Quarantined":
         """Return the same held price, seen once more but not yet confirmed."""
         key = f"{self.quarantine_id}\x1f{observed_at.isoformat()}"
         return replace(
             self,
             quarantine_id=int(hashlib.sha256(key.encode()).hexdigest()[:13], 16),
-            look=look,
+            fetch=fetch,
             observed_at=observed_at,
         )
 
@@ -112,7 +112,7 @@ _COLUMNS = (
 )
 
 
-def settle(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recorded_at: datetime) -> None:
+def record(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recorded_at: datetime) -> None:
     """Append refusals and decisions; `recorded_at` is naive UTC. What is known already is left as it is."""
     rows = list(rows)
     known = dict(
@@ -132,13 +132,13 @@ def settle(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recor
 
 
 def listed(con: duckdb.DuckDBPyConnection, *, everything: bool = False) -> list[Quarantined]:
-    """Return the refused rows that nobody settled, oldest first; with `everything` the settled ones too."""
+    """Return the refused rows that nobody resolved, oldest first; with `everything` the resolved ones too."""
     rows = con.execute(
         f"select {', '.join(_COLUMNS)} from core.quarantine "
         "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1 "
         "order by observed_at, source, scope, quarantine_id"
     ).fetchall()
-    found = [Quarantined(look=-1, **dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+    found = [Quarantined(fetch=-1, **dict(zip(_COLUMNS, row, strict=True))) for row in rows]
     return found if everything else [row for row in found if row.decision is None]
 
 
@@ -174,12 +174,12 @@ def shown_price(row: Quarantined) -> tuple[object, ...]:
 
 
 def find(con: duckdb.DuckDBPyConnection, quarantine_id: int) -> Quarantined:
-    """Return one open row of the quarantine; raise where there is none of that id or it was settled."""
+    """Return one open row of the quarantine; raise where there is none of that id or it was resolved."""
     for row in listed(con, everything=True):
         if row.quarantine_id == quarantine_id:
             if row.decision is not None:
                 raise ChipledgerError(
-                    f"already settled: {row.decision}, by {row.decided_by}",
+                    f"already resolved: {row.decision}, by {row.decided_by}",
                     source="quarantine",
                     field="quarantine_id",
                     value=str(quarantine_id),

@@ -1,7 +1,7 @@
-"""Rows that looks at several scopes bring alike: offers, and documents. Each stands in the log once.
+"""Rows that fetches at several scopes bring alike: offers, and documents. Each is in the log once.
 
 Where one process writes, they are appended as everything is. Where several do, in a short transaction of their own
-under one lock, so that no two add the same one; where none is new, as on most days, no lock is taken.
+under one lock, so that no two add the same one; where none is new, as on most days, no lock is acquired.
 """
 
 import json
@@ -58,17 +58,17 @@ def append_offers(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> N
 
 
 def append_documents(
-    con: duckdb.DuckDBPyConnection, looks: Iterable[Mapping[str, Any]], *, recorded_at: datetime
+    con: duckdb.DuckDBPyConnection, fetches: Iterable[Mapping[str, Any]], *, recorded_at: datetime
 ) -> None:
-    """Append the documents of journalled looks that the log does not hold; `recorded_at` is naive UTC.
+    """Append the documents of journalled fetches that the log does not hold; `recorded_at` is naive UTC.
 
     A document is one where its bytes and its address are: the first of several counts. The caller holds no
     transaction.
     """
     rows: dict[tuple[object, object], list[object]] = {}
-    for look in looks:
-        for document in look["documents"]:
-            rows.setdefault((document["sha256"], document["url"]), [*_document(look, document), recorded_at])
+    for fetch in fetches:
+        for document in fetch["documents"]:
+            rows.setdefault((document["sha256"], document["url"]), [*_document(fetch, document), recorded_at])
     new = _absent(con, rows)
     if not new:
         return
@@ -82,13 +82,13 @@ def append_documents(
         )
 
 
-def _document(look: Mapping[str, Any], document: Mapping[str, Any]) -> list[object]:
-    """Return a document of a journalled look as a row of the columns DOCUMENT."""
+def _document(fetch: Mapping[str, Any], document: Mapping[str, Any]) -> list[object]:
+    """Return a document of a journalled fetch as a row of the columns DOCUMENT."""
     size, sha256 = document["whole"] or [None, None]
     return [
         document["sha256"],
-        look["source"],
-        look["scope"],
+        fetch["source"],
+        fetch["scope"],
         document["url"],
         json.dumps(document["parameters"], sort_keys=True) if document["parameters"] else None,
         document["version_key"] or None,
@@ -116,13 +116,13 @@ def _absent(con: duckdb.DuckDBPyConnection, rows: Mapping[tuple[object, object],
 
 
 def _of_several(con: duckdb.DuckDBPyConnection) -> ducklake.Lake | None:
-    """Return the lake where other transactions go on beside the caller's; a catalogue in SQLite has one at a time."""
+    """Return the lake where other transactions run at the same time; a catalogue in SQLite has one at a time."""
     shared = ducklake.of(con)
     return shared if shared is not None and shared.place.is_postgres else None
 
 
 def _refuse_shared_ids(con: duckdb.DuckDBPyConnection, rows: str) -> None:
-    """Raise where one id stands for two offers: with 52 bits that is a matter of luck, so it is looked at."""
+    """Raise where one id has two offers: with 52 bits that is a matter of luck, so it is checked."""
     same = " and ".join(f"o.{name} is not distinct from r.{name}" for name in tables.IDENTITY)
     clash = con.execute(
         f"select r.offer_id from {rows} as r inner join core.offer as o using (offer_id) where not ({same}) limit 1"

@@ -1,7 +1,7 @@
 """What a published file holds, made in its order from the log: its copy, what follows from it, marts, macros, words."""
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,18 +14,17 @@ from warehouse.lake import ducklake
 from warehouse.log import db
 from warehouse.log.db import create_macros, insert_rows, quote, sql
 from warehouse.log.events import naive
-from warehouse.publish import incremental_days as settled
-from warehouse.publish import incremental_offers
+from warehouse.publish import incremental_days, incremental_offers
 from warehouse.reference import accelerator_facts, accelerators, claims, models, purchase_terms, throughput
-from warehouse.schema.columns import COLUMNS
+from warehouse.schema.columns import columns
 from warehouse.schema.dictionary import DEPRECATED, describe
-from warehouse.schema.tables import DERIVED_TABLES, REFERENCE_TABLES, TABLES, columns_of
+from warehouse.schema.tables import MOVED, REFERENCE_TABLES, SCHEMAS, TABLES, ddl, table_named
 
 
 class Model(Protocol):
     """What publishing needs of a mart: its name, what a row is, its SELECT, and whether to keep its rows.
 
-    `settled` is as in warehouse.publish.incremental_days, `by_offer` and `beside` as in
+    `incremental_day` is as in warehouse.publish.incremental_days, `by_offer` and `dependents` as in
     warehouse.publish.incremental_offers: None where the mart is made
     anew each time.
     """
@@ -43,11 +42,11 @@ class Model(Protocol):
     @property
     def example(self) -> str | None: ...
     @property
-    def settled(self) -> str | None: ...
+    def incremental_day(self) -> str | None: ...
     @property
     def by_offer(self) -> incremental_offers.ByOffer | None: ...
     @property
-    def beside(self) -> str | None: ...
+    def dependents(self) -> str | None: ...
 
 
 class ComputedTable(Protocol):
@@ -82,15 +81,15 @@ SourceRow = tuple[str, str, str, str, int, int | None, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """What a published file shall hold beside the log.
+    """What a published file has next to the log.
 
     `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
-    all that stands there then. Prices older than `ranked_days`, of marketplaces `marketplace_days`, are never ranked.
+    all that the file has then. Prices older than `ranked_days`, of marketplaces `marketplace_days`, are never ranked.
     """
 
     marts: Sequence[Model]
     public: Sequence[Model]
-    aliases: Collection[str]
+    aliases: Mapping[str, str]
     macros: Sequence[Macro]
     computed: Sequence[ComputedTable]
     formulas: Callable[[duckdb.DuckDBPyConnection], None]
@@ -102,12 +101,12 @@ class Contents:
     def sql_sha256(self) -> str:
         """Return the hash of the SELECTs that marts and what they rest on are made by."""
         marts = (*self.marts, *self.public)
-        told = [
-            (mart.schema, mart.name, mart.sql, mart.is_table, mart.settled, mart.by_offer, mart.beside)
+        selects = [
+            (mart.schema, mart.name, mart.sql, mart.is_table, mart.incremental_day, mart.by_offer, mart.dependents)
             for mart in marts
         ]
         core = [sql(f"{name}.sql") for name in (*OF_OFFERS, *OF_PRICES)]
-        return hashlib.sha256(repr((told, db.macros(), core)).encode()).hexdigest()
+        return hashlib.sha256(repr((selects, db.macros(), core)).encode()).hexdigest()
 
 
 OF_OFFERS = ("current_instance_type", "offer_unit")
@@ -127,7 +126,7 @@ def build(
 ) -> None:
     """Make a published file from the log that the connection has open, of a lake from one snapshot.
 
-    What nothing has touched since the file `before` is taken over from there, where there is one.
+    What did not change since the file `before` is copied from there, where there is one.
     """
     build = con.execute("select current_database()").fetchone()
     if build is None:
@@ -135,27 +134,31 @@ def build(
     # A part file that a crash leaves is thrown away, so nothing has to bring it back.
     con.execute(f"attach {quote(str(part))} as published (recovery_mode no_wal_writes)")
     try:
-        with settled.attached(con, before) as has_before, incremental_offers.twin(con), ducklake.transaction(con):
+        with (
+            incremental_days.attached(con, before) as has_before,
+            incremental_offers.shadow(con),
+            ducklake.transaction(con),
+        ):
             con.execute("use published")
-            for schema in ("core", "meta", "int", "mart"):
+            for schema in SCHEMAS:
                 con.execute(f"create schema {schema}")
             con.execute(
                 "create table meta.build as select ?::TIMESTAMP as built_at, ? as version, ? as sql_sha256, "
-                "0 as n_taken_over, ?::INTEGER as ranked_days, ?::INTEGER as marketplace_days",
+                "0 as n_incremental_builds, ?::INTEGER as ranked_days, ?::INTEGER as marketplace_days",
                 [naive(built_at), version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
             )
             _copy_log(con, build[0], snapshot_id)
             _make_references(con, contents)
             db.keep(con)
-            is_alike = has_before and settled.is_alike(con)
+            is_alike = has_before and incremental_days.is_alike(con)
             offers = incremental_offers.begin(con) if is_alike else None
             _make_intervals(con, offers)
             _make_marts(con, contents.marts, offers, is_before_alike=is_alike)
             for macro in contents.macros:
                 con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
             for table in contents.computed:
-                columns = ", ".join(f"{name} {COLUMNS[name].type}" for name in table.columns)
-                con.execute(f"create table int.{table.name} ({columns})")
+                shape = ", ".join(f"{name} {columns()[name].type}" for name in table.columns)
+                con.execute(f"create table int.{table.name} ({shape})")
                 insert_rows(con, f"int.{table.name}", table.rows(con))
             _make_public(con, contents)
             describe(con, contents.marts, contents.computed, contents.public, contents.macros)
@@ -173,7 +176,7 @@ def _make_references(con: duckdb.DuckDBPyConnection, contents: Contents) -> None
     create_macros(con)
     _read_labels(con)
     db.keep(con)
-    con.execute(f"create view core.current_instance_type as {sql('current_instance_type.sql')}")
+    con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
     con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
 
 
@@ -196,16 +199,18 @@ def _make_marts(
     con.execute(
         "create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR, example VARCHAR)"
     )
-    con.execute("create table meta.settled (name VARCHAR, first_day DATE)")
+    con.execute("create table meta.incremental_day (name VARCHAR, first_day DATE)")
     for model in marts:
         db.keep(con)
         if not model.is_table:
-            con.execute(f"create view int.{model.name} as {model.sql}")
+            con.execute(f"create view {model.schema}.{model.name} as {model.sql}")
         elif model.by_offer:
-            incremental_offers.create(con, f"int.{model.name}", model.sql, model.by_offer, offers, beside=model.beside)
+            incremental_offers.create(
+                con, f"int.{model.name}", model.sql, model.by_offer, offers, dependents=model.dependents
+            )
         else:
-            settled.create(con, model, is_before_alike=is_before_alike)
-        _note(con, model.name, model)
+            incremental_days.create(con, model, is_before_alike=is_before_alike)
+        _note(con, model.name if model.schema == "int" else f"{model.schema}.{model.name}", model)
 
 
 def _note(con: duckdb.DuckDBPyConnection, name: str, model: Model) -> None:
@@ -220,10 +225,12 @@ def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
         db.keep(con)
         con.execute(f"create {'table' if model.is_table else 'view'} mart.{model.name} as {model.sql}")
         _note(con, f"mart.{model.name}", model)
-    names = [model.name for model in contents.marts] + [table.name for table in contents.computed]
-    for name in filter(contents.aliases.__contains__, names):
-        con.execute(f"create view mart.{name} as from int.{name}")
-        con.execute(f"comment on view mart.{name} is {quote(f'{DEPRECATED}: query int.{name}')}")
+    made = {f"{model.schema}.{model.name}" for model in contents.marts}
+    made |= {f"int.{table.name}" for table in contents.computed}
+    for old, new in (*MOVED.items(), *contents.aliases.items()):
+        if new in made or old in MOVED:
+            con.execute(f"create view {old} as from {new}")
+            con.execute(f"comment on view {old} is {quote(f'{DEPRECATED}: query {new}')}")
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | None) -> None:
@@ -235,7 +242,8 @@ def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | Non
     order = {"price_event": "offer_id, valid_from, recorded_at", "sighting": "observed_at, offer_id"}
     for table in TABLES:
         keys = order.get(table.name, "all")
-        con.execute(f"create table {table.qualified} as from {build}.{table.qualified}{at} order by {keys}")
+        name = MOVED.get(table.qualified, table.qualified)
+        con.execute(f"create table {name} as from {build}.{table.qualified}{at} order by {keys}")
 
 
 def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
@@ -249,17 +257,15 @@ def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
         [claims.core_row(claim) for claim in claims.shipped()],
     )
     for table, rows in zip(REFERENCE_TABLES, read, strict=True):
-        columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
-        con.execute(f"create table {table.qualified} ({columns})")
+        con.execute(ddl(table))
         insert_rows(con, table.qualified, rows)
     throughput.complete(con)
 
 
 def _read_labels(con: duckdb.DuckDBPyConnection) -> None:
-    """Make core.accelerator_label: what we read today in the words that providers have for their chips."""
-    (table,) = (table for table in DERIVED_TABLES if table.name == "accelerator_label")
-    columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
-    con.execute(f"create table {table.qualified} ({columns})")
+    """Make ref.accelerator_label: what we read today in the words that providers have for their chips."""
+    table = table_named("ref.accelerator_label")
+    con.execute(ddl(table))
     found = con.execute(
         "select distinct service_provider_name, accelerator_label from core.offer "
         "where accelerator_label is not null order by all"

@@ -1,7 +1,7 @@
-"""Days of a mart that nothing has touched since the published file before: taken over from there, not made again.
+"""Incremental build by day: days of a mart without a change are copied from the published file before.
 
-What was touched is found by comparing what a mart's rows follow from, there and here, and nothing is inferred from what
-a run did: so a price learnt late, a retraction, or a chip read anew is met as any other change is.
+Changes are found by comparing what a mart's rows follow from, there and here; nothing is inferred from what a run did.
+So a price learnt late, a retraction, or a chip resolved anew is a change like any other.
 """
 
 import logging
@@ -18,10 +18,11 @@ LOG = logging.getLogger(__name__)
 
 
 class DailyModel(Protocol):
-    """What taking over needs of a mart: its name, its SELECT, and the SELECT of the first day that may differ.
+    """What an incremental build by day needs of a mart: name, SELECT, and the SELECT of the first day that may differ.
 
-    `settled` compares with the database `before` and gives one date, or NULL where no day differs. The mart has a
-    column `index_date`, and its SELECT gives the days from `meta.settled.first_day` on, all where that has no row.
+    `incremental_day` compares with the database `before` and gives one date, or NULL where no day differs. The mart has
+    a column `index_date`, and its SELECT gives the days from `meta.incremental_day.first_day` on, all where that has no
+    row.
     """
 
     @property
@@ -29,12 +30,12 @@ class DailyModel(Protocol):
     @property
     def sql(self) -> str: ...
     @property
-    def settled(self) -> str | None: ...
+    def incremental_day(self) -> str | None: ...
 
 
 @contextmanager
 def attached(con: duckdb.DuckDBPyConnection, file: Path) -> Iterator[bool]:
-    """Attach the published file that stands as `before`; yield whether there is one. No transaction may be open."""
+    """Attach the published file as `before`; yield whether there is one. No transaction may be open."""
     is_there = file.exists()
     if is_there:
         try:
@@ -63,18 +64,18 @@ def is_alike(con: duckdb.DuckDBPyConnection) -> bool:
 
 
 def create(con: duckdb.DuckDBPyConnection, model: DailyModel, *, is_before_alike: bool) -> None:
-    """Make a mart's table, with what is settled taken over from the file before; the database in use is the new one."""
-    if not (is_before_alike and model.settled):
+    """Make a mart's table, unchanged days copied from the file before; the database in use is the new one."""
+    if not (is_before_alike and model.incremental_day):
         con.execute(f"create table int.{model.name} as {model.sql}")
         return
     con.execute(
-        "insert into meta.settled select ? as name, coalesce(first_day, DATE '9999-01-01') as first_day "
-        f"from ({model.settled})",
+        "insert into meta.incremental_day select ? as name, coalesce(first_day, DATE '9999-01-01') as first_day "
+        f"from ({model.incremental_day})",
         [model.name],
     )
     con.execute(
         f"create table int.{model.name} as from before.int.{model.name} where index_date < "
-        f"(select first_day from meta.settled where name = {quote(model.name)}) union all by name ({model.sql})"
+        f"(select first_day from meta.incremental_day where name = {quote(model.name)}) union all by name ({model.sql})"
     )
-    # From here on the SELECT of the mart, asked of this file, gives every day.
-    con.execute("delete from meta.settled")
+    # From here on the SELECT of the mart gives every day of this file.
+    con.execute("delete from meta.incremental_day")

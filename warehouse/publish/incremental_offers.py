@@ -1,11 +1,10 @@
-"""Offers that nothing has touched since the published file before: their rows are taken over, not made again.
+"""Incremental build by offer: rows of offers without a change are copied from the published file before.
 
-As in warehouse.publish.incremental_days, what was touched is found by comparing what rows follow from, there and
-here. Of the others a
-look that confirms what stood changes the end of the last row alone: that is made from the offer's *tail*, its last
-interval, by the same SELECT as all else. The SELECT runs in a database of views, the *twin*, which shows it the whole
-history of touched offers and the tails of the others. Where a tail gives other rows than stood, its offer is made
-anew.
+As in `incremental_days`, changes are found by comparing what rows follow from, there and here; an offer with one is
+*touched*. Of the others, a fetch that confirms the last price changes the end of the last row alone: that row is made
+from the offer's *tail*, its last interval, by the same SELECT as all else. The SELECT runs in a *shadow* database of
+views, which shows it the whole history of touched offers and the tails of the others. Where a tail gives other rows
+than before, its offer is made anew.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,20 +15,21 @@ from importlib.resources import files
 import duckdb
 
 from warehouse.log import db
+from warehouse.schema.tables import SCHEMAS
 
-LEAST_EVENTS = 100_000
+MIN_EVENTS = 100_000
 """Of a smaller log, making all rows takes as long as finding out which to make."""
-LEAST_EVENTS_EACH = 3
-"""Events of an offer, on average, below which its tail is most of its history: at 1.3 taking over takes a tenth longer
-than making all anew, at 4.6 a fifth less.
+MIN_EVENTS_PER_OFFER = 3
+"""Events of an offer, on average, below which its tail is most of its history: at 1.3 an incremental build
+takes a tenth longer than making all anew, at 4.6 a fifth less.
 """
-MOST_TOUCHED = 0.3
+MAX_TOUCHED_SHARE = 0.3
 """The share of offers above which all are made."""
-IN_A_ROW = 6
-"""Files that take offers over before one is made from nothing again: sorted, and owing nothing to any before it."""
-SQL = files("warehouse") / "sql" / "taken"
+MAX_INCREMENTAL_BUILDS = 6
+"""Incremental builds before one from nothing again: sorted, and owing nothing to any before it."""
+SQL = files("warehouse") / "sql" / "incremental"
 
-WHOLE = (
+FULL_TABLES = (
     "meta.build",
     "core.source",
     "core.offer",
@@ -37,20 +37,20 @@ WHOLE = (
     "core.scope_run",
     "core.quarantine",
     "core.sighting",
-    "core.current_instance_type",
+    "ref.current_instance_type",
     "core.first_look",
     "core.silent_import",
 )
-"""What the twin shows as it is."""
-CUT = {
+"""Tables that the shadow database shows whole."""
+RESTRICTED_TABLES = {
     "core.price_event": "valid_from",
     "core.sku_price": "valid_from",
     "int.price_history": "valid_from",
     "int.price_change": "observed_at",
 }
-"""What it shows of the offers asked for alone, from a moment on, by the column of that moment."""
+"""Tables of which it shows the queried offers alone, from a moment on, by the column of that moment."""
 
-WORK = ("touched_offer", "offer_tail", "beside_offer", "shown_offer", "made_row", "different_offer")
+WORK = ("touched_offer", "offer_tail", "dependent_offer", "shown_offer", "made_row", "different_offer")
 """Temporary tables, gone when the file is made."""
 
 
@@ -60,7 +60,7 @@ class ByOffer:
 
     `at` orders an offer's rows; with `offer_id` and `key` it tells them apart. `renewed` columns of the last rows
     change as time goes by; `same` are those by which a row is known to have changed otherwise. Without `renewed` an
-    untouched offer's rows stand as they are.
+    untouched offer's rows are copied as they are.
     """
 
     at: str = "valid_from"
@@ -87,13 +87,13 @@ class Offers:
     def are_few(self) -> bool:
         """Return whether so few offers were touched that it is worth to leave the others."""
         found = self.con.execute(
-            "select (select count(*) from touched_offer) <= ? * (select count(*) from core.offer)", [MOST_TOUCHED]
+            "select (select count(*) from touched_offer) <= ? * (select count(*) from core.offer)", [MAX_TOUCHED_SHARE]
         ).fetchone()
         return found == (True,)
 
-    def create(self, table: str, select: str, how: ByOffer, beside: str | None) -> None:
-        """Make a table of the database in use: rows of touched offers anew, those of the others taken over."""
-        self._look_beside(beside)
+    def create(self, table: str, select: str, how: ByOffer, dependents: str | None) -> None:
+        """Make a table of the database in use: rows of touched offers anew, those of the others copied."""
+        self._add_dependents(dependents)
         if not self.are_few():
             self.con.execute(f"create table {table} as {select}")
             return
@@ -103,28 +103,28 @@ class Offers:
             if not how.renewed or not self._touch_what_differs(table, how):
                 break
         renewed = ", ".join(f"if(m.offer_id is null, b.{name}, m.{name}) as {name}" for name in how.renewed)
-        taken = f"select b.* {f'replace ({renewed})' if renewed else ''} from before.{table} as b"
+        reused = f"select b.* {f'replace ({renewed})' if renewed else ''} from before.{table} as b"
         if renewed:
             keys = " and ".join(f"b.{name} = m.{name}" for name in ("offer_id", how.at, *how.key))
-            taken += f" left join made_row as m on {keys}"
+            reused += f" left join made_row as m on {keys}"
         self.con.execute(
-            f"create table {table} as {taken} anti join touched_offer as t on b.offer_id = t.offer_id "
+            f"create table {table} as {reused} anti join touched_offer as t on b.offer_id = t.offer_id "
             "union all by name (from made_row semi join touched_offer using (offer_id))"
         )
 
-    def _look_beside(self, beside: str | None) -> None:
-        """Add to the touched offers what is judged beside them; `beside_offer` has what must be seen meanwhile."""
+    def _add_dependents(self, dependents: str | None) -> None:
+        """Add dependent offers to the touched ones; `dependent_offer` has also those that must be visible meanwhile."""
         self.con.execute(
-            "create or replace temp table beside_offer as "
-            f"{beside or 'select offer_id, true as is_anew from touched_offer limit 0'}"
+            "create or replace temp table dependent_offer as "
+            f"{dependents or 'select offer_id, true as is_anew from touched_offer limit 0'}"
         )
         self.con.execute(
-            "insert into touched_offer select distinct offer_id from beside_offer "
+            "insert into touched_offer select distinct offer_id from dependent_offer "
             "anti join touched_offer using (offer_id) where is_anew"
         )
 
     def _show(self) -> None:
-        """Let the twin show what stands in the file by now."""
+        """Let the shadow database show what the file has by now."""
         there = {
             f"{schema}.{name}"
             for schema, name in self.con.execute(
@@ -132,18 +132,19 @@ class Offers:
                 "select schema_name, view_name from duckdb_views() where database_name = 'published' and not internal"
             ).fetchall()
         }
-        new = [name for name in (*WHOLE, *CUT) if name in there - self._shown]
+        new = [name for name in (*FULL_TABLES, *RESTRICTED_TABLES) if name in there - self._shown]
         db.keep(self.con)
         for name in new:
-            if name in CUT:
+            if name in RESTRICTED_TABLES:
                 self.con.execute(
-                    f"create view twin.{name} as select x.* from published.{name} as x "
-                    f"inner join temp.shown_offer as s on x.offer_id = s.offer_id and x.{CUT[name]} >= s.since"
+                    f"create view shadow.{name} as select x.* from published.{name} as x "
+                    "inner join temp.shown_offer as s "
+                    f"on x.offer_id = s.offer_id and x.{RESTRICTED_TABLES[name]} >= s.since"
                 )
             else:
-                self.con.execute(f"create view twin.{name} as from published.{name}")
+                self.con.execute(f"create view shadow.{name} as from published.{name}")
         if not self._shown:
-            self.con.execute("use twin")
+            self.con.execute("use shadow")
             db.create_macros(self.con)
             self.con.execute("use published")
         db.keep(self.con)
@@ -158,9 +159,9 @@ class Offers:
         )
         self.con.execute(
             "create or replace temp table shown_offer as select offer_id, TIMESTAMP '-infinity' as since from ("
-            f"from touched_offer union select offer_id from beside_offer) as whole{tails}"
+            f"from touched_offer union select offer_id from dependent_offer) as whole{tails}"
         )
-        self.con.execute("use twin")
+        self.con.execute("use shadow")
         self.con.execute(f"create or replace temp table made_row as {select}")
         self.con.execute("use published")
         if how.renewed:
@@ -171,7 +172,7 @@ class Offers:
             )
 
     def _touch_what_differs(self, table: str, how: ByOffer) -> bool:
-        """Add offers to the touched whose tails give other rows than stood; return whether there are any."""
+        """Add offers to the touched whose tails give other rows than before; return whether there are any."""
         columns = ", ".join(("offer_id", how.at, *how.key, *how.same))
         here = f"select {columns} from made_row anti join touched_offer using (offer_id)"
         there = (
@@ -191,20 +192,20 @@ def _since(how: ByOffer) -> str:
 
 
 @contextmanager
-def twin(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Attach an empty database as `twin`; in the end the database in use is that of now. No transaction may be open."""
+def shadow(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Attach an empty database as `shadow`; restore the database in use at the end. No transaction may be open."""
     used = con.execute("select current_database()").fetchone()
-    con.execute("attach ':memory:' as twin")
+    con.execute("attach ':memory:' as shadow")
     try:
         # Views of it are made before what they show is known.
         con.execute("create or replace temp table shown_offer (offer_id VARCHAR, since TIMESTAMP)")
-        for schema in ("core", "meta", "int", "mart"):
-            con.execute(f"create schema twin.{schema}")
+        for schema in SCHEMAS:
+            con.execute(f"create schema shadow.{schema}")
         yield
     finally:
         if used:
             con.execute(f"use {used[0]}")
-        con.execute("detach twin")
+        con.execute("detach shadow")
         for table in WORK:
             con.execute(f"drop table if exists temp.{table}")
 
@@ -215,10 +216,10 @@ def begin(con: duckdb.DuckDBPyConnection) -> Offers | None:
     The database in use has the log, its references and core.offer_unit.
     """
     row = con.execute(
-        "select n_taken_over + 1, (select count(*) from before.core.price_event), "
+        "select n_incremental_builds + 1, (select count(*) from before.core.price_event), "
         "(select count(*) from before.core.offer) from before.meta.build"
     ).fetchone()
-    if row is None or row[0] > IN_A_ROW or row[1] < max(LEAST_EVENTS, LEAST_EVENTS_EACH * row[2]):
+    if row is None or row[0] > MAX_INCREMENTAL_BUILDS or row[1] < max(MIN_EVENTS, MIN_EVENTS_PER_OFFER * row[2]):
         return None
     if con.execute(_sql("unlike")).fetchone():
         return None
@@ -227,7 +228,7 @@ def begin(con: duckdb.DuckDBPyConnection) -> Offers | None:
     offers = Offers(con)
     if not offers.are_few():
         return None
-    con.execute("update meta.build set n_taken_over = ?", [row[0]])
+    con.execute("update meta.build set n_incremental_builds = ?", [row[0]])
     return offers
 
 
@@ -238,17 +239,17 @@ def create(
     how: ByOffer,
     offers: Offers | None,
     *,
-    beside: str | None = None,
+    dependents: str | None = None,
 ) -> None:
-    """Make a table of the database in use, taking over what is not touched where offers are told apart.
+    """Make a table of the database in use, copying what is not touched where single offers are known.
 
-    `beside` is the SELECT of offers (offer_id, is_anew) that are made anew with the touched ones, or that have to be
-    seen while those are.
+    `dependents` is the SELECT of offers (offer_id, is_anew) that depend on the touched ones: made anew with them, or
+    visible while those are made.
     """
     if offers is None:
         con.execute(f"create table {table} as {select}")
     else:
-        offers.create(table, select, how, beside)
+        offers.create(table, select, how, dependents)
 
 
 def _sql(name: str) -> str:

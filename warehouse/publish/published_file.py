@@ -5,7 +5,7 @@ is never copied, and never opened a second time by the process that has it open:
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def publish(
     *,
     marts: Sequence[Model],
     public: Sequence[Model] = (),
-    aliases: Collection[str] = (),
+    aliases: Mapping[str, str] | None = None,
     macros: Sequence[Macro] = (),
     computed: Sequence[ComputedTable] = (),
     formulas: Callable[[duckdb.DuckDBPyConnection], None] = lambda con: None,
@@ -39,16 +39,16 @@ def publish(
     """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
 
     Of a lake it is put where all its readers find it, too, unless it is built in another folder than the lake's own
-    data directory, to be looked at; one process publishes at a time.
+    data directory, for inspection; one process publishes at a time.
     `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
-    all that stands there then. Prices older than `ranked_days` (marketplaces: `marketplace_days`) are never ranked.
+    all that the file has then. Prices older than `ranked_days` (marketplaces: `marketplace_days`) are never ranked.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
     """
 
     contents = building.Contents(
         marts=marts,
         public=public,
-        aliases=aliases,
+        aliases=aliases or {},
         macros=macros,
         computed=computed,
         formulas=formulas,
@@ -84,7 +84,7 @@ def publish(
 def make_whole(
     target: Path, *, build: Callable[[Path], None], verify: Callable[[Path], None], mode: int = 0o444
 ) -> Path:
-    """Build a file beside its place, verify it, flush it and rename it, so that it appears whole or not at all.
+    """Build a file next to its target, verify it, flush it and rename it, so that it appears whole or not at all.
 
     The caller holds the writer's lock. Whatever is raised leaves the old file as it was.
     """
@@ -133,7 +133,7 @@ CHECKS = (
     ),
     (
         "FOCUS SkuPrice: a record is not unique",
-        'select "SkuPriceId" from int.focus_sku_price group by "ServiceProviderName", "SkuPriceId", "ContractId", '
+        'select "SkuPriceId" from focus.sku_price group by "ServiceProviderName", "SkuPriceId", "ContractId", '
         '"SkuPriceEffectiveStart", "PricingCurrency", "UnitPriceType", "PricingRegionId" having count(*) > 1',
     ),
 )
@@ -151,7 +151,7 @@ def _verify(part: Path) -> None:
                     source=part.name,
                     field="check",
                     value=str(row[0]),
-                    hint="The last published file stands; `chipledger rebuild` makes the log anew",
+                    hint="The last published file stays in place; `chipledger rebuild` makes the log anew",
                 )
         for (name,) in con.execute("select name from meta.model").fetchall():
             con.execute(f"select * from {name if '.' in name else f'int.{name}'} limit 1").fetchall()
@@ -160,7 +160,7 @@ def _verify(part: Path) -> None:
 def _put_in_place(part: Path, target: Path, mode: int) -> None:
     part.chmod(mode)
     _flush(part)
-    # A .wal left beside the target would be replayed into the new file.
+    # A .wal left next to the target would be replayed into the new file.
     target.with_name(target.name + ".wal").unlink(missing_ok=True)
     part.replace(target)
     _flush(target.parent)

@@ -1,50 +1,23 @@
 """The vocabulary of chips, and the one resolver from a provider's text to a chip of it.
 
-`data/accelerator.csv` has one row for each chip. How it is filled:
-
-1. `accelerator_name` follows `warehouse.reference.instance_types`: the chip alone, without form factor; memory is in
-the name
-   only where it makes another product, and then a further row without memory stands for texts that are silent on it:
-   A100 beside A100-40GB and A100-80GB. Quadro, RTX A, RTX Ada and RTX PRO are four generations: RTX-6000 (Turing),
-   RTX-A6000, RTX-6000-Ada and RTX-PRO-6000.
-2. Lists are separated by semicolons. `spellings` are how texts write the chip, brands apart; a space in one may be
-   any separator or none. Only what names one chip is a spelling: Trainium alone may be any of its generations.
-3. `memory_gib` are the memories of a whole chip, the source's first, then what providers or drivers state of the same
-   chip: of a B200 180, 179 or 192; of an L40S 48, or 45 where error correction keeps a sixteenth of its GDDR. NVIDIA's
-   GB are GiB. They tell whole chips from slices and are no key. A stated memory that a whole chip has is one chip's; a
-   greater one is of all chips of the text if that comes out even.
-4. `form_factors` and `architectures` are those a text may name; one that names another is about some other chip.
-
-`data/accelerator_label.csv` says what a provider means by words that do not settle it, with the source. A row holds
-for texts of that provider (of anybody, where `provider` is empty) that say the same of chip, form factor, NVLink and
-memory type; counts, brands and plain words do not matter. `provider` is service_provider_name in lower case. A label
-may be the first words of its chip's name, where a provider leaves the generation out: DigitalOcean's RTX 4000 is the
-Ada. `is_sliced` marks chips that are sold by the part under the whole chip's name.
+`data/accelerator.csv` has one row for each chip, `data/accelerator_label.csv` says what a provider means by a label
+that does not name one chip by itself. `data/README.md` says how both are filled.
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from decimal import Decimal, InvalidOperation
-from functools import cache, lru_cache
-from importlib import resources
-from importlib.resources.abc import Traversable
+from decimal import Decimal
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from warehouse.reference.fact_csv import Row, rows
-from warehouse.reference.instance_types import ACCELERATOR_KINDS
 from warehouse.reference.label_parser import FORM_FACTORS, VENDORS, Reader, Words, normalised, squeezed
-
-DATA = resources.files("warehouse") / "data"
-TABLE = DATA / "accelerator.csv"
-LABELS = DATA / "accelerator_label.csv"
-KINDS = (*ACCELERATOR_KINDS, "tpu")
-RULES = "warehouse/reference/accelerators.py"
+from warehouse.reference.table import Broken, Model, Rule, Table, Values, fields_of
 
 MAX_COUNT = 16
-"""Bare numbers up to this are counts of chips: no machine has more. No two chips are told apart by 16 GB or less."""
+"""Bare numbers up to this are counts of chips: no machine has more. No two chips differ by 16 GB or less."""
 
 SHARE_DECIMALS = Decimal("0.0001")
-"""Of DECIMAL(10,4) in `warehouse.schema.columns`: a share that these cannot hold exactly is unknown."""
+"""Of DECIMAL(10,4) in `warehouse.columns`: a share that these cannot hold exactly is unknown."""
 
 
 class Accelerator(NamedTuple):
@@ -64,11 +37,11 @@ class Accelerator(NamedTuple):
 class Label(NamedTuple):
     """What one provider means by a label, in the order of the columns of the table."""
 
-    provider: str
+    provider: str | None
     label: str
     accelerator_name: str
     form_factor: str | None
-    is_sliced: bool
+    is_sliced: bool | None
     note: str
     source_url: str
     accessed_on: date
@@ -92,7 +65,7 @@ class Chip(NamedTuple):
 def resolve(label: str, provider: str | None = None) -> Chip | None:
     """Return the chip that a text names, or None where that is not certain: it is never guessed.
 
-    `provider` is whose words they are, such as hyperstack. A memory that stands in a field of its own may be appended
+    `provider` is who wrote it, such as hyperstack. A memory from a field of its own may be appended
     to the text: "NVIDIA A100 SXM 80 GB". The rules of reading stand in `warehouse.reference.label_parser`.
     """
     return _resolve(label, (provider or "").lower())
@@ -103,30 +76,51 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(_tables()[0].by_name))
 
 
-def read_table(path: Traversable = TABLE) -> list[Accelerator]:
-    """Return the chips of a table. Raises ChipledgerError, naming line, field and value, where one is not usable."""
-    seen: set[str] = set()
-    kin: dict[str, list[Accelerator]] = {}
-    chips = []
-    for row in rows(path, Accelerator._fields, key="accelerator_name", rules=RULES):
-        chip = _accelerator(row)
-        if chip.accelerator_name in seen:
-            raise row.error("accelerator_name", "a second row for the same chip")
-        seen.add(chip.accelerator_name)
-        for spelling in map(squeezed, chip.spellings):
-            others = kin.setdefault(spelling, [])
-            if any(
-                {*chip.memory_gib} & {*other.memory_gib} or not chip.memory_gib + other.memory_gib for other in others
-            ):
-                raise row.error("spellings", f"{spelling} is another row's, and the memory does not tell them apart")
-            others.append(chip)
-        chips.append(chip)
-    return chips
+def _wrong_chips(rows: list[Values]) -> Broken:
+    kin: dict[str, list[Values]] = {}
+    for place, row in enumerate(rows):
+        if not row["spellings"] or any(normalised(spelling) != spelling for spelling in row["spellings"]):
+            yield place, "spellings", "none, or not in lower case with single spaces"
+        if any(memory <= 0 for memory in row["memory_gib"]):
+            yield place, "memory_gib", "not above 0"
+        if not {*row["form_factors"]} <= FORM_FACTORS.keys():
+            yield place, "form_factors", f"not of {', '.join(FORM_FACTORS)}"
+        for spelling in map(squeezed, row["spellings"]):
+            memories = [{*other["memory_gib"]} for other in kin.setdefault(spelling, [])]
+            if any({*row["memory_gib"]} & other or not {*row["memory_gib"]} | other for other in memories):
+                yield place, "spellings", f"{spelling} is another row's, and the memory does not separate them"
+            kin[spelling].append(row)
 
 
-def read_labels(path: Traversable = LABELS, table: Traversable = TABLE) -> list[Label]:
+MODEL = Model(
+    file="accelerator.csv",
+    key="accelerator_name",
+    fields=fields_of(Accelerator),
+    unique=("accelerator_name",),
+    repeated="a second row for the same chip",
+    rows=_wrong_chips,
+)
+
+
+def read_table(table: Table | None = None) -> list[Accelerator]:
+    """Return the chips of a table, by default the package's. Raises ChipledgerError where one is not usable."""
+    return [Accelerator(**row) for row in MODEL.read(table)]
+
+
+def labels_of(vocabulary: "Vocabulary") -> Model:
+    """Return the model of tables of labels of the chips of a vocabulary."""
+    return Model(
+        file="accelerator_label.csv",
+        key="label",
+        fields=fields_of(Label),
+        rules=(Rule("provider", "not in lower case", "provider = lower(provider)"),),
+        rows=partial(_wrong_labels, vocabulary),
+    )
+
+
+def read_labels(labels: Table | None = None, table: Table | None = None) -> list[Label]:
     """Return what providers mean by labels. Raises ChipledgerError where a row is not usable."""
-    return [reading.label for reading in _readings(path, Vocabulary(read_table(table)))]
+    return [Label(**row) for row in labels_of(Vocabulary(read_table(table))).read(labels)]
 
 
 class Vocabulary:
@@ -144,7 +138,7 @@ class Vocabulary:
         )
 
     def kin(self, words: Words) -> tuple[Accelerator, ...]:
-        """Return the chips that share the one name in a text, told apart by memory.
+        """Return the chips that share the one name in a text, separated by memory.
 
         None where it names no chip or two, or a vendor or an architecture that the chip is not of.
         """
@@ -177,21 +171,34 @@ def _gist(kin: tuple[Accelerator, ...], words: Words) -> tuple[object, ...]:
     return kin, words.form_factors, words.is_linked, words.memory_types, words.is_slice
 
 
-def _readings(path: Traversable, vocabulary: Vocabulary) -> list[_Reading]:
-    readings: list[_Reading] = []
-    for row in rows(path, Label._fields, key="label", rules=RULES):
-        label = _label(row, vocabulary)
-        words = vocabulary.reader.read(label.label)
-        kin = vocabulary.kin(words) if words else ()
-        if words is None or not kin:
-            raise row.error("label", "does not name one chip")
-        chip = vocabulary.by_name[label.accelerator_name]
-        if chip not in kin and not _shortens(words, chip):
-            raise row.error("accelerator_name", "not a chip that the label names, whole or in short")
-        if any(known.label.provider == label.provider and known.covers(kin, words) for known in readings):
-            raise row.error("label", "says the same as a row before it")
-        readings.append(_Reading(label, kin, words))
-    return readings
+def _reading(vocabulary: Vocabulary, label: Label) -> _Reading | None:
+    """Return what a label says; None where it does not name one chip."""
+    words = vocabulary.reader.read(label.label)
+    kin = vocabulary.kin(words) if words else ()
+    return _Reading(label, kin, words) if words and kin else None
+
+
+def _wrong_labels(vocabulary: Vocabulary, rows: list[Values]) -> Broken:
+    before: list[_Reading] = []
+    for place, row in enumerate(rows):
+        label, chip = Label(**row), vocabulary.by_name.get(row["accelerator_name"])
+        reading = _reading(vocabulary, label)
+        if chip is None:
+            yield place, "accelerator_name", "not in the vocabulary of chips"
+            continue
+        if label.form_factor and label.form_factor not in chip.form_factors:
+            yield place, "form_factor", f"not one of {', '.join(chip.form_factors)}"
+        if label.is_sliced and len(chip.memory_gib) != 1:
+            yield place, "is_sliced", "shares need a chip of one memory"
+        if reading is None:
+            yield place, "label", "does not name one chip"
+            continue
+        if chip not in reading.kin and not _shortens(reading.words, chip):
+            yield place, "accelerator_name", "not a chip that the label names, whole or in short"
+        same = [known for known in before if known.label.provider == label.provider]
+        if any(known.covers(reading.kin, reading.words) for known in same):
+            yield place, "label", "says the same as a row before it"
+        before.append(reading)
 
 
 def _shortens(words: Words, chip: Accelerator) -> bool:
@@ -205,8 +212,9 @@ def _tables() -> tuple[Vocabulary, Mapping[str, tuple[_Reading, ...]]]:
     """Return the vocabulary, and the readings of labels by provider."""
     vocabulary = Vocabulary(read_table())
     by_provider: dict[str, tuple[_Reading, ...]] = {}
-    for reading in _readings(LABELS, vocabulary):
-        provider = reading.label.provider
+    readings = (_reading(vocabulary, Label(**row)) for row in labels_of(vocabulary).read())
+    for reading in filter(None, readings):
+        provider = reading.label.provider or ""
         by_provider[provider] = (*by_provider.get(provider, ()), reading)
     return vocabulary, by_provider
 
@@ -249,7 +257,7 @@ def _as_written(kin: tuple[Accelerator, ...], words: Words, memories: frozenset[
     if memory in by_memory:
         return _whole(by_memory[memory], form, memory)
     if not by_memory or memory < max(by_memory):
-        # No whole chip has it: a slice whose size the text does not tell, or an error of the text.
+        # No whole chip has it: a slice whose size the text omits, or an error of the text.
         return Chip(silent.accelerator_name, silent.accelerator_vendor, form, memory, None)
     # The memory of all chips together, perhaps; but which of two products they are, it may not decide.
     counts = {*words.counts, *(int(number) for number in words.numbers)} if len(kin) == 1 else set()
@@ -287,7 +295,7 @@ def _slice(
 def _part_of(chip: Accelerator, words: Words, memories: frozenset[Decimal]) -> Chip | None:
     """Return what part of a chip is sold by a provider that names the whole chip whatever the part.
 
-    Its memory tells: a multiple of the whole is whole chips, and silence may be anything but for bare metal.
+    Its memory decides: a multiple of the whole is whole chips, and silence may be anything but for bare metal.
     """
     form = next(iter(words.form_factors), None)
     if len(memories) > 1 or len(words.form_factors) > 1 or (form and form not in chip.form_factors):
@@ -318,68 +326,3 @@ def _memories(words: Words, kin: tuple[Accelerator, ...]) -> frozenset[Decimal] 
     if 0 in words.numbers | words.memories or not bare <= known:
         return None
     return frozenset(words.memories | bare)
-
-
-def _accelerator(row: Row) -> Accelerator:
-    chip = Accelerator(
-        accelerator_name=row.text("accelerator_name"),
-        accelerator_vendor=row.text("accelerator_vendor"),
-        accelerator_kind=row.one_of("accelerator_kind", KINDS),
-        spellings=_list(row, "spellings"),
-        memory_gib=tuple(_memory(row, text) for text in _list(row, "memory_gib")),
-        form_factors=_list(row, "form_factors"),
-        architectures=_list(row, "architectures"),
-        source_url=_source(row),
-        accessed_on=row.day("accessed_on"),
-    )
-    if not chip.spellings or any(normalised(spelling) != spelling for spelling in chip.spellings):
-        raise row.error("spellings", "none, or not in lower case with single spaces")
-    if not {*chip.form_factors} <= FORM_FACTORS.keys():
-        raise row.error("form_factors", f"not of {', '.join(FORM_FACTORS)}")
-    return chip
-
-
-def _label(row: Row, vocabulary: Vocabulary) -> Label:
-    chip = vocabulary.by_name.get(row.text("accelerator_name"))
-    if chip is None:
-        raise row.error("accelerator_name", "not in the vocabulary of chips")
-    form = row.one_of("form_factor", ("", *chip.form_factors)) or None
-    is_sliced = row.one_of("is_sliced", ("", "yes")) == "yes"
-    if is_sliced and len(chip.memory_gib) != 1:
-        raise row.error("is_sliced", "shares need a chip of one memory")
-    if row.cells["provider"] != row.cells["provider"].lower():
-        raise row.error("provider", "not in lower case")
-    return Label(
-        provider=row.cells["provider"],
-        label=row.text("label"),
-        accelerator_name=chip.accelerator_name,
-        form_factor=form,
-        is_sliced=is_sliced,
-        note=row.text("note"),
-        source_url=_source(row),
-        accessed_on=row.day("accessed_on"),
-    )
-
-
-def _list(row: Row, field: str) -> tuple[str, ...]:
-    """Return the items of a cell. Raises ChipledgerError where one is empty, padded or stands twice."""
-    items = tuple(row.cells[field].split(";")) if row.cells[field] else ()
-    if len({*items}) < len(items) or any(not item or item != item.strip() for item in items):
-        raise row.error(field, "an item is empty, padded or stands twice")
-    return items
-
-
-def _memory(row: Row, text: str) -> Decimal:
-    try:
-        memory = Decimal(text)
-    except InvalidOperation:
-        raise row.error("memory_gib", "not a number") from None
-    if not memory.is_finite() or memory <= 0:
-        raise row.error("memory_gib", "not above 0")
-    return memory
-
-
-def _source(row: Row) -> str:
-    if not row.cells["source_url"].startswith("https://"):
-        raise row.error("source_url", "no public address to check the fact at")
-    return row.cells["source_url"]

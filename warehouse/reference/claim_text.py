@@ -150,7 +150,7 @@ def subject(text: str) -> Subject:
 
 @cache
 def model(text: str) -> str | None:
-    """Return the name in core.model of a model that a text names; a size that follows its name does not matter."""
+    """Return the name in ref.model of a model that a text names; a size that follows its name does not matter."""
     found = models.find(text)
     if found is None:
         words = text.split()

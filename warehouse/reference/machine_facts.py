@@ -4,42 +4,39 @@ A machine is an instance type as AWS spells it, or a system that AWS describes w
 UltraServer Gen1". `vcpus` count as AWS counts them, `host_memory_gib` is MiB / 1024 of DescribeInstanceTypes.
 """
 
+from datetime import date
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
-from warehouse.reference.fact_csv import rows
+from warehouse.reference.table import Model, Rule, Table, fields_of
 
-TABLE = resources.files("warehouse") / "data" / "machine_fact.csv"
 FACTS = ("vcpus", "host_memory_gib")
 
 
 class MachineFact(NamedTuple):
-    """One figure of one machine and where it stands."""
+    """One figure of one machine and where it is published."""
 
     machine: str
     fact: str
-    value: float
+    value: int
     source_url: str
-    accessed_on: str
+    accessed_on: date
 
 
-def read_table(path: Traversable = TABLE) -> list[MachineFact]:
-    """Return the facts of a table. Raises ChipledgerError, naming line, field and value, where one is not usable."""
-    found: dict[tuple[str, str], MachineFact] = {}
-    for row in rows(path, MachineFact._fields, key="machine", rules="warehouse/reference/machine_facts.py"):
-        machine, fact = row.text("machine"), row.one_of("fact", FACTS)
-        if (machine, fact) in found:
-            raise row.error("fact", f"a second one of {machine}")
-        if not row.cells["value"].isdecimal() or int(row.cells["value"]) == 0:
-            raise row.error("value", "not a whole number above 0")
-        if not row.cells["source_url"].startswith("https://"):
-            raise row.error("source_url", "not an address")
-        found[machine, fact] = MachineFact(
-            machine, fact, float(row.cells["value"]), row.cells["source_url"], row.day("accessed_on").isoformat()
-        )
-    return list(found.values())
+MODEL = Model(
+    file="machine_fact.csv",
+    key="fact",
+    fields=fields_of(MachineFact),
+    free=("fact",),
+    rules=(Rule("fact", f"not one of {', '.join(FACTS)}", f"fact in {FACTS}"),),
+    unique=("machine", "fact"),
+    repeated="a second one of the same machine",
+)
+
+
+def read_table(table: Table | None = None) -> list[MachineFact]:
+    """Return the facts of a table, by default the package's. Raises ChipledgerError where one is not usable."""
+    return [MachineFact(**row) for row in MODEL.read(table)]
 
 
 @cache

@@ -7,8 +7,8 @@ import duckdb
 
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows, quote
-from warehouse.schema.columns import COLUMNS, FOCUS_COLUMNS, Column
-from warehouse.schema.tables import DERIVED_TABLES, REFERENCE_TABLES, TABLES
+from warehouse.schema.columns import Column, columns, focus_columns
+from warehouse.schema.tables import DERIVED_TABLES, MOVED, REFERENCE_TABLES, TABLES
 
 
 class Described(Protocol):
@@ -20,6 +20,13 @@ class Described(Protocol):
     def row(self) -> str: ...
 
 
+class DescribedModel(Described, Protocol):
+    """What describing needs of a mart that SQL makes: its schema, too."""
+
+    @property
+    def schema(self) -> str: ...
+
+
 class DescribedMacro(Described, Protocol):
     """What describing needs of a table macro: parameters with examples, too."""
 
@@ -28,7 +35,7 @@ class DescribedMacro(Described, Protocol):
 
 
 DEPRECATED = "Deprecated"
-"""How the comment begins of a name that is kept for one release only."""
+"""How the comment begins of a name that stays for one release only."""
 
 DICTIONARY = {
     "table_schema": "Schema of the table or view",
@@ -43,26 +50,29 @@ DICTIONARY = {
 
 def describe(
     con: duckdb.DuckDBPyConnection,
-    marts: Sequence[Described],
+    marts: Sequence[DescribedModel],
     computed: Sequence[Described],
-    public: Sequence[Described],
+    public: Sequence[DescribedModel],
     macros: Sequence[DescribedMacro],
 ) -> None:
     """Put a COMMENT on every table, view, macro and column, and the same words into mart.data_dictionary.
 
-    The deprecated names of the schema mart have a comment already, and no place in the dictionary.
+    Deprecated names have a comment already, and no place in the dictionary.
     """
-    rows = {table.qualified: table.row for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)}
-    rows |= {f"int.{model.name}": model.row for model in (*marts, *computed)}
-    rows |= {f"mart.{model.name}": model.row for model in public}
-    rows["core.first_look"] = "When one source first looked at one scope"
-    rows["core.silent_import"] = "One import that tells changes alone, and the day of its last word"
-    rows["core.current_instance_type"] = "The fact of core.instance_type in force when the file was built"
+    rows = {
+        MOVED.get(table.qualified, table.qualified): table.row
+        for table in (*TABLES, *REFERENCE_TABLES, *DERIVED_TABLES)
+    }
+    rows |= {f"int.{model.name}": model.row for model in computed}
+    rows |= {f"{model.schema}.{model.name}": model.row for model in (*marts, *public)}
+    rows["core.first_look"] = "When one source first fetched one scope"
+    rows["core.silent_import"] = "One import that has changes alone, and the day of its last row"
+    rows["ref.current_instance_type"] = "The fact of ref.instance_type in force when the file was built"
     described = con.execute(
         "select c.schema_name, c.table_name, c.column_name, c.data_type, v.view_name is not null as is_view "
         "from duckdb_columns() as c left join duckdb_views() as v on v.database_name = c.database_name "
         "and v.schema_name = c.schema_name and v.view_name = c.table_name "
-        "where c.database_name = 'published' and c.schema_name in ('core', 'int', 'mart') "
+        "where c.database_name = 'published' and c.schema_name in ('core', 'focus', 'int', 'mart', 'ref') "
         f"and coalesce(not starts_with(v.comment, '{DEPRECATED}'), true) "
         "order by c.schema_name, c.table_name, c.column_index"
     ).fetchall()
@@ -73,7 +83,7 @@ def describe(
             f"describe select * from mart.{macro.name}({', '.join(macro.parameters.values())})"
         ).fetchall()
     ]
-    comments, dictionary = dictionary_of(described, rows, COLUMNS | FOCUS_COLUMNS)
+    comments, dictionary = dictionary_of(described, rows, columns() | focus_columns())
     comments += [f"comment on macro table mart.{macro.name} is {quote(macro.row)}" for macro in macros]
     write_dictionary(con, "mart", comments, dictionary)
 
@@ -96,7 +106,7 @@ def dictionary_of(
         column = columns.get(name)
         if column is None:
             raise ChipledgerError(
-                "a column without an entry in warehouse/schema/tables.py",
+                "a column without an entry in warehouse/schema/columns.csv",
                 source=f"{schema}.{table}",
                 field="column",
                 value=name,

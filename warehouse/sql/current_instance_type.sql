@@ -13,7 +13,7 @@ select
     i.override_reason,
     i.source_url,
     i.accessed_on
-from core.instance_type as i
+from ref.instance_type as i
 cross join meta.build as b
 where i.known_from is null or i.known_from <= b.built_at
 qualify row_number() over (partition by i.instance_type order by i.known_from desc nulls last) = 1

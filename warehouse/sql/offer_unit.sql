@@ -1,6 +1,6 @@
 -- What one capacity unit of each offer is, and the hours that its unit_price buys: the one rule by which prices of
 -- machines, of chips, of slices, of minutes and of months become prices per chip-hour.
--- Chips of an AWS type are those of core.instance_type (SageMaker's ml.p5.48xlarge has those of p5.48xlarge); anywhere
+-- Chips of an AWS type are those of ref.instance_type (SageMaker's ml.p5.48xlarge has those of p5.48xlarge); anywhere
 -- else they are the offer's own count of what its label means. A label that is unknown, or a slice of unknown size, has
 -- no price per chip. capacity_class is what has to be bought at once:
 --   rack      an UltraServer, or chips sold as an NVL72 domain
@@ -20,9 +20,9 @@ with known as (
             when o.accelerator_label is not null then (o.accelerator_count * l.accelerator_share)::DECIMAL(10, 4)
         end as chips
     from core.offer as o
-    left join core.current_instance_type as t
+    left join ref.current_instance_type as t
         on o.service_provider_name = 'AWS' and regexp_replace(o.instance_type, '^ml[.]', '') = t.instance_type
-    left join core.accelerator_label as l
+    left join ref.accelerator_label as l
         on o.service_provider_name = l.service_provider_name and o.accelerator_label = l.accelerator_label
 )
 

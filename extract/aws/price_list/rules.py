@@ -14,8 +14,8 @@ import polars as pl
 
 from extract.base import Parsed
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
-from warehouse.schema.columns import HOURS_PER_YEAR
 from warehouse.schema.tables import OBSERVATION
+from warehouse.schema.vocabulary import HOURS_PER_YEAR
 
 SOURCE_NAME = "aws_price_list"
 

@@ -10,8 +10,8 @@ from extract.aws.price_list.rules import plain_number
 from extract.aws.savings_plans.rates import Rate
 from extract.base import Parsed
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
-from warehouse.schema.columns import HOURS_PER_YEAR, PAYMENT_MODELS
 from warehouse.schema.tables import OBSERVATION
+from warehouse.schema.vocabulary import HOURS_PER_YEAR, PAYMENT_MODELS
 
 PLANS = {
     "Compute": "Compute",

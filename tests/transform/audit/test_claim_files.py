@@ -58,7 +58,7 @@ def test_a_header_without_a_needed_column_is_refused(read):
 def test_dates_are_windows(read, text, window):
     """A date is the days on which the claim may have been made."""
     (claim,) = read(GOOD.replace("2026-03-01", text))
-    assert (claim.said_from, claim.said_until) == window
+    assert (claim.claimed_from, claim.claimed_until) == window
 
 
 def test_words_are_read_as_conditions(read):
@@ -84,8 +84,8 @@ def test_columns_count_before_words(read):
 def test_the_file_of_the_seeds_reads_as_what_is_shipped(shared):
     """The same 249 numbers in another form of the table say the same."""
     seeds = claims.read_table(shared / "data/seed_claims.csv")
-    assert [(one.claim_id, one.subject, one.metric, one.figure, one.said_from) for one in seeds] == [
-        (one.claim_id, one.subject, one.metric, one.figure, one.said_from) for one in claims.shipped()
+    assert [(one.claim_id, one.subject, one.metric, one.figure, one.claimed_from) for one in seeds] == [
+        (one.claim_id, one.subject, one.metric, one.figure, one.claimed_from) for one in claims.shipped()
     ]
     assert [one.conditions for one in seeds] == [one.conditions for one in claims.shipped()]
 

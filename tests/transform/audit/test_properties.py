@@ -166,7 +166,7 @@ def test_a_price_left_open_is_in_no_history(evidence):
             price
             for price in evidence.prices
             if machine and price.instance_type == machine and price.purchase_option == option and not price.is_floor
-            and price.holds(claim.said_from, claim.said_until)
+            and price.holds(claim.claimed_from, claim.claimed_until)
         ]  # fmt: skip
         assert not known, claim.claim_id
 

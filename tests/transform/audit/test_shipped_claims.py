@@ -119,14 +119,13 @@ def test_the_whole_audit_is_fast(con):
 
 
 def test_the_published_tables_have_the_same_verdicts(con, shipped):
-    """int.claim_audit has a row a claim, and core.claim what its text says."""
+    """int.claim_audit has a row a claim, and ref.claim what its text says."""
     rows = con.execute("select claim_id, verdict, verdict_today, standing from int.claim_audit").fetchall()
     assert sorted(rows) == sorted(
         (name, one.finding.verdict, one.finding.verdict_today, one.standing) for name, one in shipped.items()
     )
     assert con.execute(
-        "select purchase_option, batch_size, model_name, claimed_from::VARCHAR from core.claim "
-        "where claim_id = 'S2-031'"
+        "select purchase_option, batch_size, model_name, claimed_from::VARCHAR from ref.claim where claim_id = 'S2-031'"
     ).fetchall() == [(None, 8.0, "llama-3-70b", "2026-07-02")]
 
 

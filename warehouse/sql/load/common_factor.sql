@@ -1,10 +1,10 @@
--- How the prices of each look moved together, as (look_number, pattern, factor, n_moved, n_compared):
+-- How the prices of each fetch moved together, as (fetch_number, pattern, factor, n_moved, n_compared):
 --   one factor   the factor, rounded to three decimals, by which most of them moved
 --   own count    how many of those with several chips moved by their own number of chips, up or down: a price of a
 --                machine became one of a chip, or the reverse
 with ratio as (
     select
-        r.look_number,
+        r.fetch_number,
         r.unit_price::DOUBLE / l.unit_price::DOUBLE as factor,
         coalesce(r.accelerator_count, t.accelerator_count)::DOUBLE as chips
     from observed_row as r
@@ -16,30 +16,30 @@ with ratio as (
 
 most as (
     select
-        look_number,
+        fetch_number,
         round(factor, 3) as factor,
         count(*) as n_moved,
-        sum(count(*)) over (partition by look_number)::BIGINT as n_compared
+        sum(count(*)) over (partition by fetch_number)::BIGINT as n_compared
     from ratio
-    group by look_number, round(factor, 3)
+    group by fetch_number, round(factor, 3)
 )
 
 select
-    look_number,
+    fetch_number,
     'one factor' as pattern,
     factor,
     n_moved,
     n_compared
 from most
 where factor <> 1
-qualify row_number() over (partition by look_number order by n_moved desc, factor asc) = 1
+qualify row_number() over (partition by fetch_number order by n_moved desc, factor asc) = 1
 union all
 select
-    look_number,
+    fetch_number,
     'own count' as pattern,
     null as factor,
     count(*) filter (where abs(factor * chips - 1) < 0.02 or abs(factor / chips - 1) < 0.02) as n_moved,
     count(*) as n_compared
 from ratio
 where chips > 1
-group by look_number
+group by fetch_number

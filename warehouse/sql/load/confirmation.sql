@@ -1,5 +1,5 @@
--- When those offers were looked at and found as the log says: by complete looks at their scope, or by sightings.
--- A look that showed the offer but had it refused confirms nothing, nor does a moment with two prices.
+-- When those offers were inspected and found as the log says: by complete fetches at their scope, or by sightings.
+-- A fetch that showed the offer but had it refused confirms nothing, nor does a moment with two prices.
 with unsaid as (
     select
         offer_id,

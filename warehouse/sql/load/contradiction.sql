@@ -1,10 +1,10 @@
--- Rows of one look that name the same offer twice: with different amounts none can be believed; with equal amounts
+-- Rows of one fetch that name the same offer twice: with different amounts none can be believed; with equal amounts
 -- one is kept and its copies are refused as duplicates.
 with priced as (
     select
         row_number,
         offer_id,
-        look_number,
+        fetch_number,
         observed_at,
         concat_ws(' and ', coalesce(unit_price::VARCHAR, '-'), coalesce(upfront_price::VARCHAR, '-')) as amounts
     from observed_row
@@ -15,5 +15,5 @@ select
     count(distinct amounts) over w as n_prices,
     row_number() over (w order by row_number) as copy_number
 from priced
-window w as (partition by offer_id, look_number, observed_at)
+window w as (partition by offer_id, fetch_number, observed_at)
 qualify count(*) over w > 1

@@ -4,7 +4,7 @@ select
     s.source,
     s.unit_price,
     s.upfront_price
-from standing as s
+from offer_state as s
 semi join observed_row as r on s.offer_id = r.offer_id and s.source = r.source
 where s.is_plain
 union all

@@ -1,15 +1,15 @@
--- Of each look in asked_look: its prices, and those of the last complete live look at its scope before it (NULL: none).
--- A past look is no measure of a live one: an archive may tell of all its days at once, and of other offers.
+-- Of each fetch in checked_fetch: its prices, and those of the last complete live fetch of its scope before it (NULL:
+-- none). A past fetch is no measure of a live one: an archive may have all its days at once, and other offers.
 with counted as (
     select
-        a.look_number,
+        a.fetch_number,
         a.source,
         a.scope,
         a.observed_at,
         count(r.row_number) as n_rows
-    from asked_look as a
-    left join observed_row as r on a.look_number = r.look_number and a.observed_at = r.observed_at
-    group by a.look_number, a.source, a.scope, a.observed_at
+    from checked_fetch as a
+    left join observed_row as r on a.fetch_number = r.fetch_number and a.observed_at = r.observed_at
+    group by a.fetch_number, a.source, a.scope, a.observed_at
 ),
 
 good as (
@@ -23,7 +23,7 @@ good as (
 )
 
 select
-    c.look_number,
+    c.fetch_number,
     c.n_rows,
     g.n_rows as n_rows_before
 from counted as c

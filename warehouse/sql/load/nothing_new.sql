@@ -3,7 +3,7 @@ select
     n.offer_id,
     n.source
 from new_observation as n
-inner join standing as s on n.offer_id = s.offer_id and n.source = s.source
+inner join offer_state as s on n.offer_id = s.offer_id and n.source = s.source
 group by n.offer_id, n.source
 having
     bool_and(

@@ -35,7 +35,7 @@ select
     scope,
     observed_at,
     is_past_gates,
-    look_number,
+    fetch_number,
     refusal_number,
     ('0x' || substr(md5(concat_ws(
         chr(31),

@@ -1,0 +1,54 @@
+"""Templates of pages and mail: Jinja2 with autoescape, in which a name without a value is an error.
+
+All text is escaped where a template writes it. What is HTML already (a table, a chart, a part of a page) is Markup.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from reports import wording
+
+
+def render(template: str, **values: object) -> Markup:
+    """Return a template with its values, as HTML."""
+    return Markup(_environment().get_template(template).render(values))  # noqa: S704 (escaped by the template)
+
+
+def macro(template: str, name: str) -> Callable[..., Markup]:
+    """Return a macro of a template that needs no values but its arguments."""
+    made: Callable[..., Markup] = getattr(_module(template), name)
+    return made
+
+
+@cache
+def _module(template: str) -> Any:
+    return _environment().get_template(template).module
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.globals |= {
+        "count": wording.count,
+        "day": wording.day,
+        "minute": wording.minute,
+        "UNKNOWN": wording.UNKNOWN,
+        "zip": zip,
+    }
+    made.filters["lines"] = lambda text: Markup("<br>").join(escape(text).split("\n"))
+    made.filters["ticked"] = lambda text: Markup(re.sub("`(.*?)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
+    made.filters["short"] = wording.short
+    made.tests["web"] = lambda address: str(address).startswith(("https://", "http://"))
+    return made
