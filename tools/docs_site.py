@@ -1,9 +1,10 @@
 """Pages of the docs site that are made when it is built, and what is checked of it: a hook of MkDocs, for `make docs`.
 
 Made are a page for each source (from its `Source` and its docstring), for each mart (from its SELECT and the
-dictionary), the list of sources, for all formulas, all truth checks, the origins of the archive, and every option of every command; README,
-CONTRIBUTING and CHANGELOG become pages. None of these is in the repository, so none can differ from the code. Links to
-files that are no page become their names, and a built page that would load anything from another host is an error.
+dictionary), the list of sources, for all formulas, all truth checks, the origins of the archive, and every option of
+every command; README, CONTRIBUTING and CHANGELOG become pages. None of these is in the repository, so none can differ
+from the code. Links to files that are no page become their names, and a built page that would load anything from
+another host is an error.
 """
 
 import csv
