@@ -410,13 +410,13 @@ def _key_text(text: str, key: str) -> str:
 
 
 def _ambiguous(draft: Draft, offers: list[tuple[Any, ...]], prices: list[Any], unread: list[str]) -> None:
-    """Ask what tells two offers apart where all that is read of them is equal, and their prices differ."""
+    """Ask what distinguishes two offers where all that is read of them is equal, and their prices differ."""
     seen: dict[tuple[Any, ...], Any] = {}
     for offer, price in zip(offers, prices, strict=True):
         if seen.setdefault(offer, price) != price:
             names = ", ".join(unread) or "nothing else"
             draft.facts["OFFERS"] = _todo(
-                f"{' '.join(map(str, offer))} has two prices: which of {names} tells them apart?"
+                f"{' '.join(map(str, offer))} has two prices: which of {names} distinguishes them?"
             )
             return
 
@@ -553,7 +553,7 @@ def _shown(text: str, name: str) -> re.Match[str] | None:
 
 
 def _heading(page: pages.Page, node: Any) -> str:
-    """Return the nearest heading above a table that stands once and has no other table below it; empty: none."""
+    """Return the nearest heading above a table that is unique and has no other table below it; empty: none."""
     nodes = page.whole().nodes
     place = next(at for at, one in enumerate(nodes) if one.mem_id == node.mem_id)
     for one in reversed(nodes[:place]):
