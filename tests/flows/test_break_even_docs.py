@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from flows.cli.main import main
-from flows.decisions.break_even_sums import in_memory
+from flows.decisions.break_even import in_memory
 
 TEXT = (Path(__file__).parents[2] / "docs" / "deciding.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```sh\nchipledger ([^`]*)```\n\n```text\n([^`]*)```", TEXT, flags=re.MULTILINE)

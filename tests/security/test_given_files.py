@@ -193,7 +193,7 @@ def test_a_table_that_is_named_is_read_once(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(user_file, "read", read_then_gone)
 
-    assert auditing.told(claims_csv, None) == list(claims.shipped())
+    assert auditing.read(claims_csv, None) == list(claims.shipped())
     assert [one.url for one in self_hosting.read_hosted(hosted_csv)] == ["https://x.test"]
 
 
