@@ -375,7 +375,9 @@ def _money(columns: Columns, price: Key, draft: Draft) -> list[tuple[str, list[s
     others = [key for key in others if key[-1] != draft.values["item_currency"].rpartition(".")[2]]
     if others:
         names = ", ".join(".".join(key) for key in others)
-        draft.facts["OTHER_MONEY"] = _todo(f"read {names} in _rows too, or list the names here: what are they of?")
+        draft.facts["OTHER_MONEY"] = _todo(
+            f"read {names} in _rows too, or put their names here as a tuple: what are they of?"
+        )
     known = []
     for depth in range(len(price)):
         inner = "".join(f'.inner("{part}")' for part in price[:depth])
