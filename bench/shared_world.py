@@ -118,7 +118,7 @@ class World:
 
         return Source(
             name=name, provider="Lambda", title=f"Writer {writer}", url="load:", terms_url="load:",
-            max_age=timedelta(days=3), precedence=20, scopes=lambda ctx: self.scopes, fetch=fetch, parse=parse,
+            max_age=timedelta(days=3), scopes=lambda ctx: self.scopes, fetch=fetch, parse=parse,
         )  # fmt: skip
 
     @contextmanager

@@ -153,7 +153,7 @@ class World:
 
         return Source(
             name=kind.name, provider=kind.provider, title=f"Simulated: {kind.name}", url="year:", terms_url="year:",
-            max_age=timedelta(days=3), precedence=20, scopes=lambda ctx: kind.scopes, fetch=fetch, parse=parse,
+            max_age=timedelta(days=3), scopes=lambda ctx: kind.scopes, fetch=fetch, parse=parse,
         )  # fmt: skip
 
 

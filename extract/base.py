@@ -65,7 +65,7 @@ class Source:
     `settings` names what a deployment may choose of it, beside `enabled`. `polite` sources go through
     `extract.web.polite`: robots.txt is minded and hosts are given a pause. A source with `off_because` is collected
     only where a deployment says `enabled = true`; the text says why. `credentials` names environment variables and AWS
-    actions in backticks, for docs/sources.md.
+    actions in backticks, for the docs.
     """
 
     name: str
@@ -74,7 +74,6 @@ class Source:
     url: str
     terms_url: str
     max_age: timedelta | None
-    precedence: int
     scopes: Callable[[Context], tuple[str, ...]]
     fetch: Callable[[Context, str], ScopeFetch]
     parse: Callable[[Document], Parsed]

@@ -304,7 +304,6 @@ SOURCE = Source(
     url="https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/html/index.en.html",
     terms_url="https://www.ecb.europa.eu/services/using-our-site/disclaimer/html/index.en.html",
     max_age=timedelta(days=10),
-    precedence=95,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

@@ -152,7 +152,6 @@ SOURCE = Source(
     url="https://github.com/aws/karpenter-provider-aws",
     terms_url="https://github.com/aws/karpenter-provider-aws/blob/main/LICENSE",
     max_age=None,
-    precedence=50,
     scopes=regions,
     fetch=fetch,
     parse=parse,

@@ -128,7 +128,6 @@ SOURCE = Source(
     url="https://github.com/chipledger/chipledger/tree/main/extract/archive",
     terms_url="https://github.com/chipledger/chipledger/blob/main/docs/offline-archive.md",
     max_age=None,
-    precedence=60,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

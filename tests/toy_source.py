@@ -51,7 +51,7 @@ class Toy:
     def source(self) -> Source:
         return Source(
             name=TOY, provider="AWS", title="A toy", url="toy:", terms_url="toy:", max_age=timedelta(days=3),
-            precedence=20, scopes=lambda ctx: tuple(self.world), fetch=self.fetch, parse=parse,
+            scopes=lambda ctx: tuple(self.world), fetch=self.fetch, parse=parse,
         )  # fmt: skip
 
     def settings(self) -> Settings:

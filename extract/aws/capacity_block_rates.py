@@ -148,7 +148,6 @@ SOURCE = Source(
     url="https://aws.amazon.com/ec2/capacityblocks/pricing/",
     terms_url="https://aws.amazon.com/terms/",
     max_age=timedelta(days=7),
-    precedence=30,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

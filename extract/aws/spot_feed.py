@@ -252,7 +252,6 @@ SOURCE = Source(
     url="https://aws.amazon.com/ec2/spot/pricing/",
     terms_url="https://aws.amazon.com/terms/",
     max_age=timedelta(days=1),
-    precedence=40,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

@@ -319,7 +319,6 @@ SOURCE = Source(
     url=URL,
     terms_url=URL,
     max_age=timedelta(days=3),
-    precedence=231,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

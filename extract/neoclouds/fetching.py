@@ -1,5 +1,6 @@
 """How the sources of this folder come by their documents: one look at one scope, all pages of it or none."""
 
+import functools
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +26,15 @@ HINT = "Check the landed answer; the source may have a new layout"
 Pages = Callable[[Context, str], Iterator[Response]]
 
 
+class Todo(str):
+    """A question in place of a value that a new source does not know yet; `todo` makes one."""
+
+
+def todo(question: str) -> Any:
+    """Return a question to put in place of any value. A source whose module has one refuses to fetch and to parse."""
+    return Todo(question)
+
+
 def web_source(
     *,
     name: str,
@@ -32,7 +42,6 @@ def web_source(
     title: str,
     url: str,
     terms_url: str,
-    precedence: int,
     parse: Callable[[Document], Parsed],
     accept: str = JSON,
     pages: Pages | None = None,
@@ -70,6 +79,12 @@ def web_source(
             source=name, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,)
         )
 
+    if questions := [field for field, value in parse.__globals__.items() if isinstance(value, Todo)]:
+        off_because = f"its module is not finished: {', '.join(questions)}"
+        fetch, parse = (
+            functools.wraps(fetch)(_unfinished(name, parse)),
+            functools.wraps(parse)(_unfinished(name, parse)),
+        )
     return Source(
         name=name,
         provider=provider,
@@ -77,7 +92,6 @@ def web_source(
         url=url,
         terms_url=terms_url,
         max_age=max_age,
-        precedence=precedence,
         scopes=lambda ctx: scopes,
         fetch=fetch,
         parse=parse,
@@ -86,6 +100,17 @@ def web_source(
         off_because=off_because,
         credentials=credentials,
     )
+
+
+def _unfinished(name: str, parse: Callable[[Document], Parsed]) -> Callable[..., Any]:
+    """Return a function that raises LayoutChanged with the first question in the module of `parse`."""
+
+    def refuse(*arguments: object) -> None:
+        field, question = next((k, v) for k, v in parse.__globals__.items() if isinstance(v, Todo))
+        hint = f"Replace todo(...) by the value of {field} in the module of the source"
+        raise LayoutChanged(f"TODO: {question}", source=name, field=field, value="", hint=hint)
+
+    return refuse
 
 
 def _all(pages: Iterator[Response], source: str) -> list[Response]:

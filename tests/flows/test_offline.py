@@ -56,7 +56,7 @@ def live_source() -> Source:
         return Parsed(rows=frame([row("p5.48xlarge", "70", region_id="us-gov-east-1")]).drop("document_sha256"))
 
     return Source(
-        name=LIVE, provider="AWS", title="A live list", url="x", terms_url="x", max_age=timedelta(days=3), precedence=1,
+        name=LIVE, provider="AWS", title="A live list", url="x", terms_url="x", max_age=timedelta(days=3),
         scopes=lambda ctx: ("all",), fetch=fetch, parse=parse,
     )  # fmt: skip
 
@@ -64,7 +64,7 @@ def live_source() -> Source:
 @pytest.fixture
 def with_live(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have one live source beside the archive, and no pages."""
-    chosen = [source for source in SOURCES if source.name in offline.ARCHIVES] + [live_source()]
+    chosen = [live_source(), *(source for source in SOURCES if source.name in offline.ARCHIVES)]
     by_name = {source.name: source for source in chosen}.__getitem__
     for module in (collector, publisher):
         monkeypatch.setattr(module, "SOURCES", tuple(chosen))

@@ -64,7 +64,6 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityBlockOfferings.html",
     terms_url="https://aws.amazon.com/service-terms/",
     max_age=timedelta(days=1),
-    precedence=12,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

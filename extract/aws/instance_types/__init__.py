@@ -59,7 +59,6 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html",
     terms_url="https://aws.amazon.com/service-terms/",
     max_age=timedelta(days=30),
-    precedence=90,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

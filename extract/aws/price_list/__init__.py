@@ -68,7 +68,6 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/price-changes.html",
     terms_url="https://aws.amazon.com/terms/",
     max_age=timedelta(days=3),
-    precedence=10,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

@@ -67,7 +67,6 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/savingsplans/latest/userguide/what-is-savings-plans.html",
     terms_url="https://aws.amazon.com/terms/",
     max_age=timedelta(days=3),
-    precedence=20,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

@@ -102,7 +102,6 @@ SOURCE = Source(
     url=URL,
     terms_url=URL,
     max_age=None,
-    precedence=230,
     scopes=scopes,
     fetch=fetch,
     parse=parse,
