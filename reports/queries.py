@@ -32,6 +32,11 @@ def rows(cursor: duckdb.DuckDBPyConnection) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
+def mart(con: duckdb.DuckDBPyConnection, name: str) -> list[Row]:
+    """Return all rows of a mart of the schema int, in one order."""
+    return rows(con.execute(f"from int.{name} order by all"))
+
+
 def frame(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> "pl.DataFrame":
     """Return the frame of a SELECT."""
     return con.execute(select(name), values or None).pl()

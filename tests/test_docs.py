@@ -183,3 +183,49 @@ def test_a_wrong_command_is_seen() -> None:
     assert [unknown_command(main, words) for words in commands(text)] == [
         None, None, "main colect", "collect --oflline", "main listed", None,
     ]  # fmt: skip
+
+
+BANNED = {
+    "asked", "asking", "asks", "beside", "door", "handed", "look", "looked", "looking", "looks", "settled", "stands",
+    "stood", "taken", "tell", "telling", "tells", "told",
+}  # fmt: skip
+"""Words that the documents had in place of the field's own; CONTRIBUTING.md's glossary has what replaces each."""
+WRITTEN = [page for page in DOCUMENTS if page.name != "CHANGELOG.md"]
+
+
+def banned_words(text: str) -> set[str]:
+    """Return the banned words in the prose of a document: outside of code, of links' targets, of the glossary."""
+    glossary = re.search(r"^## Glossary$.*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    prose = text.replace(glossary[0], "") if glossary else text
+    prose = re.sub(r"^ *```.*?^ *```|`[^`]*`|\]\([^)]*\)", " ", prose, flags=re.DOTALL | re.MULTILINE)
+    return BANNED & set(re.findall(r"[a-z]+", prose.lower()))
+
+
+@pytest.mark.parametrize("document", WRITTEN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_documents_use_the_words_of_the_glossary(document: Path) -> None:
+    """No page that a person writes has a banned word; those made of code have the words of the code."""
+    text = document.read_text(encoding="utf-8")
+    if not text.startswith("<!-- generated"):
+        assert banned_words(text) == set()
+
+
+def test_a_banned_word_is_seen() -> None:
+    """In prose; not in code, in a link's target, or in the glossary."""
+    assert banned_words("It is told.\n`door` [x](beside.md)\n```\nlooks\n```\n## Glossary\nasked\n") == {"told"}
+
+
+def test_documents_named_in_code_exist() -> None:
+    """A message or comment that sends its reader to a page of docs/ names one that is there, and a heading of it."""
+    named = [
+        (path, page, anchor)
+        for folder in ("extract", "flows", "packaging", "reports", "transform", "warehouse")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".py", ".sql", ".csv", ".service", ".toml"} and path.parent.name != "data"
+        for page, anchor in re.findall(r"(?<![\w/])docs/([\w-]+\.md)(?:#([\w-]+))?", path.read_text(encoding="utf-8"))
+    ]
+    assert len(named) > 20
+    assert [
+        f"{path.relative_to(ROOT)}: {page}" for path, page, _ in named if not (ROOT / "docs" / page).is_file()
+    ] == []
+    anchors = {page.name: page.read_text(encoding="utf-8").lower().replace(" ", "-") for page in DOCUMENTS}
+    assert [f"{path.name}: {page}#{at}" for path, page, at in named if at and f"#-{at}\n" not in anchors[page]] == []

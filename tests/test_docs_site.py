@@ -13,7 +13,11 @@ import yaml
 ROOT = Path(__file__).parent.parent
 PAGES = {path.name: path for path in (*ROOT.glob("docs/*.md"), *ROOT.glob("*.md"))}
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", flags=re.DOTALL | re.MULTILINE)
-ASKED_ELSEWHERE = {"querying.md": "tests/test_questions.py", "purchase-options.md": "tests/transform"}
+ASKED_ELSEWHERE = {
+    "adding-a-mart.md": "tests/test_adding_a_mart.py",
+    "querying.md": "tests/test_questions.py",
+    "purchase-options.md": "tests/transform",
+}
 """Documents whose queries have tests of their own."""
 
 

@@ -1,11 +1,13 @@
 """Pages of the docs site that are made when it is built, and what is checked of it: a hook of MkDocs, for `make docs`.
 
 Made are a page for each source (from its `Source` and its docstring), for each mart (from its SELECT and the
-dictionary), for all formulas, and for every option of every command; README, CONTRIBUTING and CHANGELOG become pages.
-Nothing of that is kept in the repository, so that it cannot differ from the code. Links to files that are no page
-become their names, and a built page that would load anything from another host is an error.
+dictionary), the list of sources, for all formulas, all truth checks, the origins of the archive, and every option of
+every command; README, CONTRIBUTING and CHANGELOG become pages. None of these is in the repository, so none can differ
+from the code. Links to files that are no page become their names, and a built page that would load anything from
+another host is an error.
 """
 
+import csv
 import inspect
 import re
 import sys
@@ -28,10 +30,24 @@ if TYPE_CHECKING:
 
 ROOT_PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Files beside docs/, and the pages that they become."""
+FOLDERS = {"mart": "public/", "focus": "focus/"}
+"""Folders of transform/sql of marts that are not in `int`, by schema."""
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
 CODE = re.compile(r"(^[ ]*```.*?^[ ]*```[ ]*$|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 LOADING = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "video": "src"}
 """Tags that make a browser ask for something, and the attribute that says for what."""
+
+SOURCES_HEAD = """\
+# Sources
+
+Where two sources price one offer, the one of lower precedence wins (`core.source.precedence`). A source without its
+credentials is left out of a run, which says so and goes on. A source that is off is collected where its table of the
+[settings](settings.md) says `enabled = true`. A price is current while its source confirmed it within its limit of age;
+archives and imports are never current. `chipledger import` adds a source `import:NAME` for each origin of its file.
+
+| source | what | kind | terms | credentials | precedence | off, because |
+| --- | --- | --- | --- | --- | --- | --- |
+"""
 
 
 # --- the pages
@@ -44,7 +60,10 @@ def generated() -> dict[str, str]:
         **sources(),
         **marts(),
         "formulas.md": formulas(),
+        "truth-rules.md": truth_rules(),
+        "archive-origins.md": archive_origins(),
         "command-options.md": command_options(),
+        "sources.md": sources_page(),
     }
 
 
@@ -68,46 +87,56 @@ def sources() -> dict[str, str]:
     return {f"sources/{source.name}.md": source_page(source) for source in SOURCES}
 
 
+def sources_page() -> str:
+    """Return the page of all sources, a row for each in the order of precedence."""
+    from extract import SOURCES
+
+    lines = SOURCES_HEAD.splitlines()
+    for precedence, source in enumerate(SOURCES, start=1):
+        cells = (
+            f"[`{source.name}`](sources/{source.name}.md)",
+            f"[{source.title}]({source.url})",
+            source.kind + (", with an archive" if source.backfill and source.kind == "live" else ""),
+            f"[terms]({source.terms_url})",
+            source.credentials,
+            str(precedence),
+            source.off_because,
+        )
+        lines.append(f"| {' | '.join(map(_cell, cells))} |")
+    return "\n".join([*lines, ""])
+
+
 def source_page(source: "Source") -> str:
     """Return the page of a source: what it is, its limits and settings, and its module's own words on its quirks."""
+    from extract import SOURCES
+
     module = sys.modules[source.parse.__module__]
     package = module.__name__.rpartition(".")[0]
     told = inspect.getdoc(module) or ""
     if not re.search(r"^1\. ", told, re.MULTILINE) and package in sys.modules:
         told = inspect.getdoc(sys.modules[package]) or told
     hours = None if source.max_age is None else source.max_age.total_seconds() / 3600
-    listed = _listed(source.name)
     facts = {
         "provider": source.provider,
-        "gives": listed[2],
-        "credentials": listed[5],
+        "credentials": source.credentials,
         "kind": source.kind + (", with an archive for `chipledger backfill`" if source.backfill else ""),
         "address": f"<{source.url}>" if source.url.startswith("http") else f"`{source.url}`",
         "terms": f"<{source.terms_url}>" if source.terms_url.startswith("http") else source.terms_url,
-        "a price is current for": "never: it is of its date" if hours is None else f"{hours:g} hours after a good look",
-        "precedence": f"{source.precedence}; of two sources of one offer the lower is believed",
+        "a price is current for": "never: it is of its date"
+        if hours is None
+        else f"{hours:g} hours after a good fetch",
+        "precedence": f"{SOURCES.index(source) + 1}; of two sources of one offer the lower wins",
         "settings": ", ".join(f"`{name}`" for name in ("enabled", *source.settings)) + f" in `[sources.{source.name}]`",
-        "asked politely": "yes: robots.txt is minded, hosts are given a pause"
-        if source.polite
-        else "by its own client",
+        "client": "polite: obeys robots.txt, pauses between requests" if source.polite else "its own",
         "on": f"only with `enabled = true`: {source.off_because}" if source.off_because else "yes",
     }
     rows = "\n".join(f"| {name} | {_cell(text)} |" for name, text in facts.items())
     return (
         f"# {source.name}\n\n{source.title}.\n\n| what | value |\n| --- | --- |\n{rows}\n\n"
         "[All sources](../sources.md) · [settings](../settings.md) · "
-        "[when it breaks](../runbook.md#a-source-broke)\n\n"
+        "[when it breaks](../operating.md#a-source-broke)\n\n"
         f"## What its parser knows\n\nThe docstring of `{_path(module.__name__)}`:\n\n{_markdown(told)}\n"
     )
-
-
-def _listed(name: str) -> list[str]:
-    """Return the cells of a source's row in docs/sources.md. Raises KeyError where it has none."""
-    table = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
-    for line in table.splitlines():
-        if line.startswith(f"| `{name}` |"):
-            return [cell.strip() for cell in line.strip("|").split("|")]
-    raise KeyError(name)
 
 
 def marts() -> dict[str, str]:
@@ -120,7 +149,7 @@ def marts() -> dict[str, str]:
     pages = {}
     for part in re.split(r"^### ", text.partition("\n## Columns")[0], flags=re.MULTILINE)[1:]:
         head, row, *rest = part.strip().split("\n\n")
-        if head.startswith(("mart.", "int.")):
+        if head.startswith(("mart.", "int.", "focus.")):
             schema, _, name = head.partition("(")[0].partition(".")
             columns = re.findall(r"`(\w+)`", rest[0]) if rest and re.match("`\\w", rest[0]) else []
             page = f"marts/{name}.md" if schema == "mart" else f"marts/{schema}.{name}.md"
@@ -153,7 +182,7 @@ def mart_page(head: str, row: str, columns: list[str], mart: Any) -> str:
         is_public = getattr(mart, "schema", "") == "mart"
         if is_public:
             lines += ["", "## Example", "", "```sql", f"{mart.example};", "```"]
-        file = f"`transform/sql/{'public/' if is_public else ''}{mart.name}.sql`"
+        file = f"`transform/sql/{FOLDERS.get(mart.schema, '') if hasattr(mart, 'schema') else ''}{mart.name}.sql`"
         asked = f"`select sql from meta.model where name = '{'mart.' if is_public else ''}{mart.name}'`"
         lines += ["", "## SQL", "", f"{file}, and in the published file: {asked}.", ""]
         lines += ["```sql", mart.sql.strip(), "```"]
@@ -168,15 +197,17 @@ def formulas() -> str:
 
     lines = [
         "# Every formula", "",
-        "Scalar macros of the published file, in schemas by topic. NULL in gives NULL out; what a parameter "
-        "cannot be is an error that names it. [Formulas](methodology.md) says how the marts use them.", "",
+        "Scalar macros of the published file, in schemas by topic. NULL in gives NULL out; a value that a parameter "
+        "cannot have is an error that names it. [Formulas](methodology.md) says how the marts use them.", "",
     ]  # fmt: skip
     schema = ""
     for formula in FORMULAS:
         if formula.schema != schema:
             schema = formula.schema
             lines += [f"## {schema}", ""]
-        lines += [f"### {schema}.{formula.name}", "", f"{formula.meaning}.", "", "| parameter | meaning | may be |"]
+        call = f"{schema}.{formula.name}({', '.join(each.declaration for each in formula.parameters)})"
+        lines += [f"### {schema}.{formula.name}", "", f"`{call}`: {formula.meaning}.", ""]
+        lines += ["| parameter | meaning | may be |"]
         lines += ["| --- | --- | --- |"]
         lines += [
             f"| `{parameter.declaration}` | {_cell(parameter.meaning)} | {parameter.domain.value[1]} |"
@@ -186,13 +217,66 @@ def formulas() -> str:
     return "\n".join(lines)
 
 
+def truth_rules() -> str:
+    """Return the page of all truth checks: what each compares, its limits, and what to do where it differs."""
+    import duckdb
+
+    rules = (
+        duckdb.connect()
+        .execute(
+            "select check_name, check_group, meaning, limit_low, limit_high, unit, advice from "
+            f"({(ROOT / 'transform' / 'sql' / 'truth_rule.sql').read_text(encoding='utf-8')})"
+        )
+        .fetchall()
+    )
+    lines = [
+        "# Every truth check", "",
+        "[Truth checks](auditing-a-claim.md#truth-checks) compare the prices of each publication. "
+        "The published file has this table as `int.truth_rule`.", "",
+        "| check | group | what its value is | holds within | what to do where it differs |",
+        "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for name, group, meaning, low, high, unit, advice in rules:
+        limits = "by chip" if low is None else f"{low:g} to {high:g}"
+        lines.append(f"| `{name}` | {group} | {meaning} | {limits} {unit} | {advice} |")
+    return "\n".join([*lines, ""])
+
+
+def archive_origins() -> str:
+    """Return the page of the origins of the archive in the package: what each gave, when, and under which terms."""
+    from extract import price_archive
+
+    lines = [
+        "# Where the archive is from", "",
+        "Origins of `price_archive`, from `extract/archive/origins.csv`. [The offline archive](offline-archive.md) "
+        "explains evidence and terms.", "",
+        "| origin | what | rows | days | where it was read | evidence | terms |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for name, origin in price_archive.origins().items():
+        with (ROOT / "extract" / "archive" / "prices" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            days = sorted(row["observed_at_utc"][:10] for row in csv.DictReader(file))
+        url = origin["source_url"]
+        cells = (
+            f"`{name}`",
+            origin["what"],
+            str(len(days)),
+            days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}",
+            f"[{'/'.join(url.split('/')[3:5])}]({url})",
+            origin["evidence_kind"],
+            f"[{origin['terms']}]({origin['terms_url']})",
+        )
+        lines.append(f"| {' | '.join(map(_cell, cells))} |")
+    return "\n".join([*lines, ""])
+
+
 def command_options() -> str:
     """Return the page of every command with its arguments and options, in the words of `--help`."""
     from flows.cli.main import main
 
     head = (
-        "# Every option\n\nWhat `--help` says of each command, made from the program. [Commands](commands.md) says "
-        "what they are for, and what their JSON looks like.\n"
+        "# Every option\n\nThe `--help` of each command, made from the program. [Commands](commands.md) has "
+        "their purpose and their JSON.\n"
     )
     return "\n".join([head, *_options("chipledger", main), *_commands("chipledger", main)])
 

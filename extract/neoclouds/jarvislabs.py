@@ -121,10 +121,10 @@ SOURCE = dataclasses.replace(
         title="JarvisLabs GPUs, by region",
         url=URL,
         terms_url="https://jarvislabs.ai/",
-        precedence=221,
         parse=parse,
         pages=pages,
         max_age=timedelta(days=3),
+        credentials=f"`{KEY}`",
     ),
     scopes=scopes,
 )

@@ -358,12 +358,12 @@ SOURCE = dataclasses.replace(
         title="Vast.ai, verified machines",
         url=URL,
         terms_url=TERMS_URL,
-        precedence=220,
         parse=parse,
         pages=pages,
         max_age=timedelta(days=1),
         off_because=OFF_BECAUSE,
         settings=("gpu_names",),
+        credentials=f"none, or `{KEY}`",
     ),
     scopes=scopes,
 )

@@ -123,7 +123,9 @@ def chat(url: str, *, number: int) -> ChatChannel:
 
 def _unknown(variable: str, number: int, why: str) -> SettingsError:
     return SettingsError(
-        f"address {number} is none that Apprise knows ({why})", source=variable, hint="docs/alerts.md shows examples"
+        f"address {number} is none that Apprise knows ({why})",
+        source=variable,
+        hint="docs/mail.md#alerts shows examples",
     )
 
 

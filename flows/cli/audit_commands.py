@@ -27,11 +27,11 @@ def audit(read: Reader, *, file: Path | None, article: str | None, in_json: bool
     unverifiable. A number that was computed from another which failed is shown as such, never as consistent.
     """
     with output.errors(in_json=in_json):
-        from flows.decisions import audit as asked
+        from flows.decisions import audit as claims
 
-        found = asked.judged(read.published(), asked.told(file, article))
+        found = claims.judged(read.published(), claims.read(file, article))
     if in_json:
-        output.json_lines([asked.as_object(one) for one in found])
+        output.json_lines([claims.as_object(one) for one in found])
         return
-    output.echo(output.text_table([asked.as_line(one) for one in found]))
-    output.echo(f"\n{len(found)} claims:\n{asked.counted(found)}")
+    output.echo(output.text_table([claims.as_line(one) for one in found]))
+    output.echo(f"\n{len(found)} claims:\n{claims.counted(found)}")

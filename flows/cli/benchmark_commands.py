@@ -32,7 +32,7 @@ def add(read: Reader, files: tuple[Path, ...], *, words: tuple[str, ...], label:
     """Add results of benchmark tools; what a file does not tell is asked for, or given with --set.
 
     Read are vLLM, SGLang, GenAI-Perf, AIPerf, LLMPerf, InferenceX, MLPerf LoadGen and MLPerf Training. A result that
-    contradicts itself is refused and kept nowhere. docs/benchmarks.md has the commands.
+    contradicts itself is refused and kept nowhere. docs/cost-per-token.md has the commands.
     """
     given = _given(words)
     with output.errors(in_json=in_json):
@@ -120,7 +120,7 @@ def _shown(result: "Result") -> dict[str, Any]:
         {"throughput_id": number, "sentence": describe(run)}
         for number, run in zip(benchmarks.ids(result), result.runs, strict=True)
     ]
-    return {"result": result.name, "name": result.label, "given": dict(result.given), "runs": runs}
+    return {"result": result.name, "name": result.label, "given": dict(result.supplied), "runs": runs}
 
 
 def _given(words: tuple[str, ...]) -> dict[str, str]:

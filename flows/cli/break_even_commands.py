@@ -13,7 +13,8 @@ from flows.shared import output
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
-    from flows.decisions.break_even_sums import Range, Use
+    from flows.decisions.break_even import Range
+    from flows.decisions.break_even_sides import Use
 
 NOT_NEGATIVE = click.FloatRange(min=0)
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -127,7 +128,7 @@ def breakeven(
     with output.errors(in_json=in_json):
         from flows.decisions import break_even as asking
         from flows.decisions import break_even_page as page
-        from flows.decisions.break_even_sums import Work
+        from flows.decisions.break_even import Work
 
         sides = [
             _side(start, asked["from_cpm"], "--from"),
@@ -200,7 +201,7 @@ def makeorbuy(
 ) -> None:
     """Say from which load machines of one's own are cheaper than a hosted model, by a CSV of hosted prices.
 
-    docs/break-even.md lists its columns, and what of AWS's price list counts. Machines are paid whole, all month.
+    docs/deciding.md lists its columns, and what of AWS's price list counts. Machines are paid whole, all month.
     """
     with output.errors(in_json=in_json):
         from flows.decisions import bedrock as price_list
@@ -227,7 +228,7 @@ def makeorbuy(
             regions=settings.decision.regions,
         )
         if listed:
-            found["bedrock"] = listed.told()
+            found["bedrock"] = listed.as_dict()
     if in_json:
         output.echo(output.as_json(found))
     else:
@@ -249,13 +250,13 @@ def _side(words: str | None, cost: tuple[float, float, float] | None, field: str
 
 
 def _range(numbers: tuple[float, float, float]) -> "Range":
-    from flows.decisions.break_even_sums import Range
+    from flows.decisions.break_even import Range
 
     return Range(low=numbers[0], likely=numbers[1], high=numbers[2])
 
 
 def _use(asked: Any) -> "Use":
-    from flows.decisions.break_even_sums import Use
+    from flows.decisions.break_even_sides import Use
 
     return Use(
         utilisation=asked["utilisation"],
@@ -266,7 +267,7 @@ def _use(asked: Any) -> "Use":
 
 def _upkeep(asked: Any) -> float:
     """Return upkeep in USD a month, given so or as days of work at each release."""
-    from flows.decisions.break_even_sums import in_memory
+    from flows.decisions.break_even import in_memory
 
     monthly, days, releases = (
         asked[name] for name in ("upkeep_per_month", "upkeep_days_per_release", "releases_per_year")

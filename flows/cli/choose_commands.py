@@ -23,7 +23,7 @@ SHOWN = 12
 def commitments(read: Reader, *, horizon: float | None, in_json: bool) -> None:
     """Say how many nodes of each line of the fleet to commit to, with the range, and what being wrong costs.
 
-    Use and expectations are read from fleet.csv and the table [decision] of the settings: docs/commitments.md.
+    Use and expectations are read from fleet.csv and the table [decision] of the settings: docs/deciding.md.
     """
     with output.errors(in_json=in_json):
         from flows.decisions import commitments as asked
@@ -46,7 +46,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     from flows.decisions import regions
 
     inputs = found["inputs"]
-    yield from regions.words(found["regions"])
+    yield from regions.lines(found["regions"])
     yield f"Horizon {inputs['horizon_months']:g} months from {inputs['as_of']}; nodes run {inputs['pattern']}."
     for line in found["lines"]:
         yield f"\n{line['label'] or 'line'} ({line['line_number']}): {float(line['nodes']):g} nodes"
@@ -115,13 +115,13 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
 def choose(read: Reader, /, *, in_json: bool, **given: Any) -> None:
     """Say which option is the cheapest feasible one for each workload, by how much, and what would change that.
 
-    What is not given is read from the table [decision] of the settings: docs/choosing.md.
+    What is not given is read from the table [decision] of the settings: docs/deciding.md.
     """
     with output.errors(in_json=in_json):
         from flows.decisions import choose as asked
 
         settings = read()
-        found = asked.answer(settings.published(), asked.Asked(**given), settings.decision)
+        found = asked.answer(settings.published(), asked.Query(**given), settings.decision)
     if in_json:
         output.echo(output.as_json(found))
         return
@@ -133,7 +133,7 @@ def _choice_lines(found: Mapping[str, Any]) -> Iterator[str]:
     from flows.decisions import regions
 
     yield ", ".join(f"{name} {value}" for name, value in found["inputs"].items() if value is not None)
-    yield from regions.words(found["regions"])
+    yield from regions.lines(found["regions"])
     for workload in found["workloads"]:
         load = workload["training_tokens"] or workload["least_interactivity"]
         unit = "tokens" if workload["training_tokens"] else "tokens a second and user"

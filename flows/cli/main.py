@@ -21,6 +21,7 @@ from flows.cli import (
     choose_commands,
     cost_commands,
     deploy_commands,
+    developer_commands,
     export_commands,
     fleet_commands,
     keeping_commands,
@@ -95,6 +96,7 @@ main.add_command(keeping_commands.rebuild)
 main.add_command(keeping_commands.document)
 main.add_command(shared_commands.migrate)
 main.add_command(shared_commands.maintain)
+main.add_command(developer_commands.new_source)
 
 
 @main.command()

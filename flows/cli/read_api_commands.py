@@ -22,7 +22,7 @@ class Address(click.ParamType[tuple[str, int]]):
         host, _, port = str(value).rpartition(":")
         host = host.strip("[]") or LOOPBACK[0]
         if host not in LOOPBACK:
-            # Nobody is asked who they are: what is on the network has to do that in front of it.
+            # There is no login: what is on the network has to do that in front of it.
             self.fail(f"{host!r} is not of this machine; allowed: {', '.join(LOOPBACK)}", param, ctx)
         if not port.isdecimal() or not 0 < int(port) < 65536:
             self.fail(f"{port!r} is no port; write 127.0.0.1:8000", param, ctx)
@@ -41,7 +41,7 @@ def mcp(read: Reader, *, address: tuple[str, int] | None) -> None:
         try:
             from flows.read_api import server
         except ModuleNotFoundError as error:
-            if error.name not in ("mcp", "mcp_types"):
+            if str(error.name).partition(".")[0] not in ("mcp", "mcp_types"):
                 raise
             raise SettingsError(
                 "the read API is not installed", field="extra", value="mcp", hint="`uv sync --extra mcp` installs it"
@@ -49,5 +49,5 @@ def mcp(read: Reader, *, address: tuple[str, int] | None) -> None:
         from importlib.metadata import version
 
         settings = read()
-        api = server.Api(settings.published, clock=lambda: datetime.now(UTC))
-        server.serve(api, version=version("chipledger"), address=address)
+        api = server.ReadApi(settings.published, lambda: datetime.now(UTC), version=version("chipledger"))
+        server.serve(api, address)

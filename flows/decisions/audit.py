@@ -14,7 +14,7 @@ from warehouse.reference import claims
 from warehouse.reference.claims import Claim
 
 
-def told(file: Path | None, article: str | None) -> list[Claim]:
+def read(file: Path | None, article: str | None) -> list[Claim]:
     """Return the claims of a CSV, or the shipped ones; of one text where it is named. Raises ChipledgerError."""
     found = claims.read_table(user_file.table(file)) if file else list(claims.shipped())
     if article is None:
@@ -27,11 +27,11 @@ def told(file: Path | None, article: str | None) -> list[Claim]:
     return chosen
 
 
-def judged(published: Path, told_claims: Sequence[Claim]) -> list[Judged]:
+def judged(published: Path, supplied: Sequence[Claim]) -> list[Judged]:
     """Return the verdict on each claim by a published file. Raises ChipledgerError where that lacks what it takes."""
     with duckdb.connect(str(published), read_only=True) as con:
         try:
-            return audit(con, told_claims)[0]
+            return audit(con, supplied)[0]
         except duckdb.CatalogException as error:
             raise ChipledgerError(
                 "the file was published by another version",

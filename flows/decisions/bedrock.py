@@ -16,7 +16,7 @@ A product counts where all of this says that it is text, on demand, at the stand
 
 Everything else is left out and counted. A model's two prices come from two products, sometimes from two pairs of them
 (an older and a newer endpoint): where they differ, or one of input and output is missing, the model is left out and
-named. Newer models of Anthropic stand in other lists (AmazonBedrockFoundationModels, AmazonBedrockService), not read.
+named. Newer models of Anthropic are in other lists (AmazonBedrockFoundationModels, AmazonBedrockService), not read.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ ADDRESS = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonBedrock
 HINT = f"Download {ADDRESS}/current/us-east-1/index.json, or another region's"
 UNITS = {"1K tokens": Decimal(1000), "1M tokens": Decimal(1)}
 """Units of the list, and what makes USD per million tokens of a price in each."""
-MOST_USD = 1_000_000
+MAX_USD = 1_000_000
 """What no tokens cost."""
 ENDS = {"Input tokens": "input", "Output tokens": "output"}
 USAGE = re.compile(r"[A-Z0-9]+-.+-(input|output)-tokens(?:-standard)?")
@@ -79,8 +79,8 @@ class PriceList:
     models_left_out: list[str]
     """Models with one of the two prices, or with several, and why."""
 
-    def told(self) -> dict[str, Any]:
-        """Return what stands beside the answer: origin and what was left out, not the prices themselves."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return the origin and what was left out, not the prices themselves."""
         return {**asdict(self), "hosted": len(self.hosted)}
 
 
@@ -150,8 +150,8 @@ def _doubts(ends: Mapping[str, set[Decimal]]) -> Iterator[str]:
         if not amounts:
             yield f"no price of {end}"
         elif len(amounts) > 1:
-            told = " and ".join(f"{amount.normalize():f}" for amount in sorted(amounts))
-            yield f"several prices of {end}, {told} USD a million"
+            several = " and ".join(f"{amount.normalize():f}" for amount in sorted(amounts))
+            yield f"several prices of {end}, {several} USD a million"
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class _Reader:
             amount = Decimal(text)
         except InvalidOperation:
             raise self.refusal("not an amount such as 0.0007200000", f"{at}.pricePerUnit.USD", text) from None
-        if not amount.is_finite() or not 0 <= amount < MOST_USD or "_" in text:
+        if not amount.is_finite() or not 0 <= amount < MAX_USD or "_" in text:
             raise self.refusal("not an amount of 0 or more, or beyond reason", f"{at}.pricePerUnit.USD", text)
         if amount == 0:
             raise _Left("a price of 0")

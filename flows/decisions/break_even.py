@@ -1,20 +1,219 @@
-"""Whether a move pays: both sides' cost per token, given or from one operating point that both were measured at.
+"""Whether a move pays: both sides' cost per token, supplied or from one operating point that both were measured at.
 
-A cost comes from `mart.serving_cost` of the published file, sums from `mart.break_even`. Where one side was not
-measured at a point there is no answer for it: what is said then is what it would have to reach at its price.
+A cost comes from `mart.serving_cost` of the published file, sums from `mart.break_even` in memory. Where one side was
+not measured at a point there is no answer for it, but what it would have to reach at its price. Nothing is computed
+here but where a flip lies, the value of an input at which the answer changes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from flows.decisions import break_even_evidence as evidence
+import duckdb
+
+from flows.decisions import break_even_sides as evidence
 from flows.decisions import regions as allowed
-from flows.decisions.break_even_sides import Side, read
-from flows.decisions.break_even_sums import Range, Sums, Use, Work, in_memory
+from flows.decisions.break_even_sides import Side, Use, read
 from flows.decisions.cost_added import NOT_INCLUDED
+from flows.shared.query import rows
+from transform import models
 from warehouse.errors import ChipledgerError, SettingsError
+
+Numbers = Mapping[str, float | None]
+Key = tuple[int, str]
+"""Which of several moves, and which input of it."""
+Flip = dict[str, Any]
+"""The value of one input at which the answer flips, all others unchanged: name, given, flips_at, ratio, pays.
+
+`ratio` is the greater over the lesser of the two values, None where the input is 0. `pays`: above or below it."""
+
+INPUTS = tuple(next(macro for macro in models.MACROS if macro.name == "break_even").parameters)
+"""The parameters of mart.break_even, by which its inputs are named here."""
+MAY_BE_ZERO = ("weeks", "engineers", "engineer_hour", "upkeep", "dual_weeks", "stranded", "late_weeks", "late_usd")
+UTILISATION = "utilisation"
+"""Share of the measured rate that both sides serve: a token costs the more on both, the less of it is used."""
+_DECADES, _PER_DECADE, _PARTS, _ROUNDS = 6, 4, 16, 7
+"""How far from its value an input is searched either way, and how finely."""
+_FROM_ZERO = tuple(10 ** (power / 4) for power in range(-8, 49))
+"""Where a flip of an input that is 0 is searched: 0.01 to 10^12."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """A number that is known as a range."""
+
+    low: float
+    likely: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What a move takes: weeks of work for one model, and how many models; upkeep is USD a month."""
+
+    weeks: Range
+    engineers: float
+    usd_per_hour: float
+    n_models: int = 1
+    tokens_per_day: float | None = None
+    upkeep: float = 0.0
+    dual_weeks: float = 0.0
+    stranded: float = 0.0
+    delay_weeks: float = 0.0
+    delay_usd_per_week: float = 0.0
+    horizon_months: float = 12.0
+
+    def inputs(self, from_usd: float, to_usd: float, weeks: float) -> dict[str, float | None]:
+        """Return the inputs of mart.break_even."""
+        return {
+            "from_usd": from_usd,
+            "to_usd": to_usd,
+            "tokens_a_day": self.tokens_per_day,
+            "weeks": weeks * self.n_models,
+            "engineers": self.engineers,
+            "engineer_hour": self.usd_per_hour,
+            "upkeep": self.upkeep,
+            "dual_weeks": self.dual_weeks,
+            "stranded": self.stranded,
+            "late_weeks": self.delay_weeks,
+            "late_usd": self.delay_usd_per_week,
+            "horizon": self.horizon_months,
+        }
+
+
+class Sums:
+    """The formulas in a DuckDB of their own, in memory."""
+
+    def __init__(self) -> None:
+        self._con = duckdb.connect()
+        models.create_formulas(self._con)
+        self._con.execute("create schema mart")
+        for macro in models.MACROS:
+            if macro.name in ("break_even", "make_or_buy"):
+                self._con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
+
+    def value(self, call: str, *values: float | None) -> float | None:
+        """Return what one scalar macro gives, such as decision.upkeep_per_month."""
+        ((found,),) = self._con.execute(f"select {call}({', '.join('?' * len(values))})", list(values)).fetchall()
+        return None if found is None else float(found)
+
+    def rows(self, sql: str, values: Sequence[object]) -> list[dict[str, Any]]:
+        """Return the rows of one query, by column."""
+        return rows(self._con, sql, values)
+
+    def moves(self, inputs: Sequence[Numbers], columns: str = "*") -> list[dict[str, Any]]:
+        """Return the row of mart.break_even for each list of inputs, in their order; all its columns, or one."""
+        # As one text of JSON: DuckDB takes a millisecond for each row of a list that comes from Python.
+        typed = ", ".join(f"(line ->> {place + 1})::DOUBLE as i_{name}" for place, name in enumerate(INPUTS))
+        call = ", ".join(f"input.i_{name}" for name in INPUTS)
+        lines = json.dumps([[place, *(each[name] for name in INPUTS)] for place, each in enumerate(inputs)])
+        found = self.rows(
+            f"select answer.{columns} from (select (line ->> 0)::BIGINT as place, {typed} "
+            "from (select unnest(json_extract(?, '$[*]')) as line)) as input, "
+            f"lateral mart.break_even({call}) as answer order by input.place",
+            [lines],
+        )
+        if len(found) != len(inputs):
+            raise ValueError(f"{len(found)} answers to {len(inputs)} queries")
+        return found
+
+    def flips(self, cases: Sequence[tuple[Numbers, float | None]]) -> list[list[Flip]]:
+        """Return for each move where its answer flips, the nearest first, what flips from 0 after all others.
+
+        A move is its inputs and, where both costs come from measured rates, the utilisation of both sides. Without a
+        load there is no answer, and so no flip. All moves go into one query, as a query costs more than a row.
+        """
+        start: dict[Key, float] = {}
+        for place, (inputs, used) in enumerate(cases):
+            if inputs["tokens_a_day"] is not None:
+                start |= {(place, name): value for name in INPUTS if (value := inputs[name]) is not None}
+                start |= {} if used is None else {(place, UTILISATION): used}
+
+        def pays(points: Sequence[tuple[Key, float]]) -> list[bool]:
+            moved = [_changed(*cases[place], name, value) for (place, name), value in points]
+            return [row["move_verdict"] == "pays" for row in self.moves(moved, "move_verdict")]
+
+        found: list[list[Flip]] = [[] for _ in cases]
+        for (place, name), (low, high, pays_above) in _brackets(start, pays).items() if start else ():
+            value = (low * high) ** 0.5 if low > 0 else high
+            begin = start[place, name]
+            ratio = max(value / begin, begin / value) if begin > 0 else None
+            side = "above" if pays_above else "below"
+            found[place].append({"name": name, "given": begin, "flips_at": value, "ratio": ratio, "pays": side})
+        return [
+            sorted(each, key=lambda flip: (flip["ratio"] is None, flip["ratio"] or flip["flips_at"])) for each in found
+        ]
+
+
+@cache
+def in_memory() -> Sums:
+    """Return the formulas of this process: making them takes longer than most queries."""
+    return Sums()
+
+
+Pays = Callable[[Sequence[tuple[Key, float]]], list[bool]]
+Bracket = tuple[float, float, bool]
+"""Two values of an input between which the answer flips, and whether the move pays above them."""
+
+
+def _changed(inputs: Numbers, used: float | None, name: str, value: float) -> Numbers:
+    if name != UTILISATION:
+        return {**inputs, name: value}
+    costs = {side: cost for side in ("from_usd", "to_usd") if (cost := inputs[side]) is not None}
+    return {**inputs, **{side: cost * (used or 1.0) / value for side, cost in costs.items()}}
+
+
+def _brackets(start: Mapping[Key, float], pays: Pays) -> dict[Key, Bracket]:
+    """Return for each input the narrow bracket of its flip nearest to its value; none for what never flips."""
+    grids = {key: _grid(key[1], value) for key, value in start.items()}
+    first = {key: _nearest(grids[key], answers, start[key]) for key, answers in _answers(grids, pays).items()}
+    brackets = {key: bracket for key, bracket in first.items() if bracket}
+    for _ in range(_ROUNDS):
+        finer = {key: _between(low, high) for key, (low, high, _) in brackets.items()}
+        for key, answers in _answers(finer, pays).items():
+            brackets[key] = _nearest(finer[key], answers, brackets[key][0]) or brackets[key]
+    return brackets
+
+
+def _answers(grids: Mapping[Key, Sequence[float]], pays: Pays) -> dict[Key, list[bool]]:
+    answers = iter(pays([(key, value) for key, grid in grids.items() for value in grid]))
+    return {key: [next(answers) for _ in grid] for key, grid in grids.items()}
+
+
+def _grid(name: str, value: float) -> tuple[float, ...]:
+    """Return the values of one input that are tried first, rising, its own among them."""
+    if value == 0:
+        return (0.0, *_FROM_ZERO)
+    widest = _DECADES * _PER_DECADE
+    steps = {value * 10 ** (power / _PER_DECADE) for power in range(-widest, widest + 1) if power} | {value}
+    grid = sorted(steps | ({0.0} if name in MAY_BE_ZERO else set()))
+    return (*(point for point in grid if point < 1), 1.0) if name == UTILISATION else tuple(grid)
+
+
+def _between(low: float, high: float) -> tuple[float, ...]:
+    """Return the ends of a bracket and values between them, evenly by ratio, or by difference from 0."""
+    if low > 0:
+        return (low, *(low * (high / low) ** (part / _PARTS) for part in range(1, _PARTS)), high)
+    return tuple(low + (high - low) * part / _PARTS for part in range(_PARTS + 1))
+
+
+def _nearest(grid: Sequence[float], answers: Sequence[bool], value: float) -> Bracket | None:
+    """Return of all steps at which the answer changes the one nearest to a value."""
+
+    def distance(one: Bracket) -> float:
+        low, high, _ = one
+        near = low if low >= value else high if high <= value else value
+        if value <= 0:
+            return near
+        return max(near / value, value / near) if near > 0 else float("inf")
+
+    steps = zip(grid, grid[1:], answers, answers[1:], strict=False)
+    changes = [(low, high, after) for low, high, before, after in steps if before != after]
+    return min(changes, key=distance, default=None)
+
 
 EFFORTS = {"light": (1.0, 2.0), "port": (2.0, 3.0), "rewrite": (4.0, 6.0)}
 """Weeks of a port from CUDA to Neuron, of a team that knows Neuron, that does not, and with kernels of its own.
@@ -40,24 +239,20 @@ def move(
     effort: str | None = None,
     regions: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the answer for each point that both sides have; a side is a cost per million, or words of `read`.
+    """Return the answer for each point that both sides have; a side is a cost per million, or a text for `read`.
 
-    Raises ChipledgerError for words that are not understood and for a file without costs.
+    Raises ChipledgerError for a text that is not understood and for a file without costs.
     """
     sums = in_memory()
     if work.tokens_per_day is None and (work.upkeep or work.dual_weeks):
-        raise SettingsError("upkeep and both sides running need a load", field="--tokens-per-day", value="")
+        message = "--upkeep-per-month and --dual-running-weeks require --tokens-per-day"
+        raise SettingsError(message, field="--tokens-per-day", value="")
     known: dict[str, Any] = {"from": start, "to": target}
+    stated = {name: side if isinstance(side, str) else asdict(side) for name, side in known.items()}
+    scope = {"model": model, "interactivity": interactivity, "effort": effort}
     answer: dict[str, Any] = {
-        "regions": allowed.told((), ()),
-        "inputs": {
-            **{name: side if isinstance(side, str) else asdict(side) for name, side in known.items()},
-            "model": model,
-            "interactivity": interactivity,
-            "effort": effort,
-            **asdict(work),
-            **asdict(use),
-        },
+        "regions": allowed.as_dict((), ()),
+        "inputs": {**stated, **scope, **asdict(work), **asdict(use)},
         "not_included": list(NOT_INCLUDED.values()),
         "formula": "one-off cost / (cost per million before - after - upkeep a million) x 10^6",
         "answer": None,
@@ -66,33 +261,29 @@ def move(
         "needed": [],
     }
     if isinstance(start, Range) and isinstance(target, Range):
-        answer["cases"] = _cases(sums, [(None, _given(start), _given(target))], work, used=None)
+        answer["cases"] = _cases(sums, [(None, _supplied(start), _supplied(target))], work, used=None)
     else:
         if file is None:
-            raise ChipledgerError("a side in words needs the published file", field="--from", value=str(start))
+            raise ChipledgerError("a side named by text needs the published file", field="--from", value=str(start))
         with evidence.opened(file, regions) as con:
-            answer["regions"] = allowed.told(regions, allowed.left_out(con, regions))
+            answer["regions"] = allowed.as_dict(regions, allowed.left_out(con, regions))
             providers = evidence.providers(con)
             sides = {
                 name: read(side, field=f"--{name}", providers=providers) if isinstance(side, str) else side
                 for name, side in known.items()
             }
-            in_words = [side for side in sides.values() if isinstance(side, Side)]
-            # A number given is of one model: without its name it is held against prices alone, and no run.
-            names = [] if model is None and len(in_words) < 2 else evidence.models_of(con, in_words, model)
+            named = {name: side for name, side in sides.items() if isinstance(side, Side)}
+            # A supplied cost is of one model: without its name it is compared with prices alone, and with no run.
+            names = [] if model is None and len(named) < 2 else evidence.models_of(con, [*named.values()], model)
             found = {
                 name: evidence.points(con, side, names, interactivity, work.tokens_per_day, use)
-                if isinstance(side, Side)
-                else None
-                for name, side in sides.items()
+                for name, side in named.items()
             }
             points = list(_common(sides, found))
-            answer["cases"] = _cases(sums, points, work, used=use.utilisation if len(in_words) == 2 else None)
+            answer["cases"] = _cases(sums, points, work, used=use.utilisation if len(named) == 2 else None)
             if not answer["cases"]:
                 answer["unknown"] = list(evidence.reasons(con, sides, found, names))
-                prices = {
-                    name: evidence.price(con, side, use) for name, side in sides.items() if isinstance(side, Side)
-                }
+                prices = {name: evidence.price(con, side, use) for name, side in named.items()}
                 bounds = {
                     (name, model_name): evidence.compute_bound(con, priced, model_name)
                     for name, priced in prices.items()
@@ -105,8 +296,8 @@ def move(
     return answer
 
 
-def _given(given: Range) -> dict[str, Any]:
-    return {"basis": "given", "low": given.low, "likely": given.likely, "high": given.high}
+def _supplied(cost: Range) -> dict[str, Any]:
+    return {"basis": "given", **asdict(cost)}
 
 
 def _figure(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,15 +311,13 @@ def _figure(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _common(
-    sides: Mapping[str, Any], found: Mapping[str, evidence.Points | None]
+    sides: Mapping[str, Any], found: Mapping[str, evidence.Points]
 ) -> Iterator[tuple[tuple[Any, ...] | None, dict[str, Any], dict[str, Any]]]:
-    """Yield each point that no side in words lacks, with the figures of both sides."""
-    measured = [each for each in (found["from"], found["to"]) if each is not None]
-    for point in measured[0]:
-        if all(point in each for each in measured):
+    """Yield each point that no named side lacks, with the figures of both sides."""
+    for point in next(iter(found.values())):
+        if all(point in each for each in found.values()):
             start, target = (
-                _given(sides[name]) if (each := found[name]) is None else _figure(each[point])
-                for name in ("from", "to")
+                _figure(found[name][point]) if name in found else _supplied(sides[name]) for name in ("from", "to")
             )
             yield point, start, target
 
@@ -141,7 +330,7 @@ def _cases(
     used: float | None,
 ) -> list[dict[str, Any]]:
     """Return the answer at each point: soonest, likely and latest, and where the likely one flips."""
-    asked = [
+    inputs = [
         (
             work.inputs(start["high"], target["low"], work.weeks.low),
             work.inputs(start["likely"], target["likely"], work.weeks.likely),
@@ -149,12 +338,12 @@ def _cases(
         )
         for _, start, target in points
     ]
-    moves = sums.moves([each for three in asked for each in three])
-    flips = sums.flips([(likely, used) for _, likely, _ in asked])
+    moves = sums.moves([each for three in inputs for each in three])
+    flips = sums.flips([(likely, used) for _, likely, _ in inputs])
     cases = []
     for place, (point, start, target) in enumerate(points):
         soonest, likely, latest = moves[3 * place : 3 * place + 3]
-        # An end whose price is not known says nothing; the likely one always has its price and its rate.
+        # An end whose price is unknown has no verdict; the likely one always has its price and its rate.
         verdicts = {likely["move_verdict"], *filter(None, (soonest["move_verdict"], latest["move_verdict"]))}
         case: dict[str, Any] = {
             "point": point and dict(zip(evidence.POINT, point, strict=True)),
@@ -167,7 +356,7 @@ def _cases(
             "whole_units": None,
             "flips": [
                 line
-                for flip in map(asdict, flips[place])
+                for flip in flips[place]
                 for line in (flip, *_of_evidence(flip, {"from_usd": start, "to_usd": target}.get(flip["name"])))
             ],
         }
@@ -192,7 +381,7 @@ def _of_evidence(flip: Mapping[str, Any], figure: Mapping[str, Any] | None) -> I
 def _needed(
     sums: Sums,
     sides: Mapping[str, Any],
-    found: Mapping[str, evidence.Points | None],
+    found: Mapping[str, evidence.Points],
     prices: Mapping[str, dict[str, Any] | None],
     bounds: Mapping[tuple[str, str], float | None],
     work: Work,
@@ -210,25 +399,16 @@ def _needed(
         if price is None:
             continue
         known = (
-            [(None, _given(side))]
+            [(None, _supplied(side))]
             if isinstance(side, Range)
-            else [(point, _figure(row)) for point, row in (found[other] or {}).items()]
+            else [(point, _figure(row)) for point, row in found[other].items()]
         )
         for point, figure in known:
-            to_pay = (
-                None
-                if work.tokens_per_day is None
-                else sums.value(
-                    f"decision.{name}_cost_to_pay",
-                    work.horizon_months,
-                    once["wait_months"],
-                    work.dual_weeks,
-                    work.tokens_per_day,
-                    figure["likely"],
-                    work.upkeep,
-                    fixed,
-                )
-            )
+            to_pay = None
+            if work.tokens_per_day is not None:
+                load = work.dual_weeks, work.tokens_per_day, figure["likely"], work.upkeep, fixed
+                wait = once["wait_months"]
+                to_pay = sums.value(f"decision.{name}_cost_to_pay", work.horizon_months, wait, *load)
             equal = _rate(sums, price["paid_rate_usd"], figure["likely"], use)
             bound = bounds.get((name, point[0])) if point else None
             yield {

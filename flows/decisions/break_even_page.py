@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from flows.decisions import regions
-from flows.decisions.break_even_evidence import described
+from flows.decisions.break_even_sides import described
 from flows.shared import output
 from reports.pages import frame
 
-MOST = 3
+MAX_IN_FULL = 3
 """Points whose sums are shown in full, and lines of a long table; --json has all."""
 MAX_LINES = 12
 DAYS_A_MONTH = 730 / 24
@@ -51,24 +51,24 @@ class Section(NamedTuple):
 
 def sections(found: Mapping[str, Any]) -> list[Section]:
     """Return the answer in sections, the conclusion first."""
-    asked = found["inputs"]
-    verdict = ANSWERS[found["answer"]].format(horizon=asked["horizon_months"])
+    inputs = found["inputs"]
+    verdict = ANSWERS[found["answer"]].format(horizon=inputs["horizon_months"])
     lines = [verdict, *(f"unknown: {reason}" for reason in found["unknown"]), f"Formula: {found['formula']}"]
-    lines += [f"Not included: {', '.join(found['not_included'])}.", *regions.words(found["regions"])]
-    weeks = asked["weeks"]
-    if asked.get("effort"):
+    lines += [f"Not included: {', '.join(found['not_included'])}.", *regions.lines(found["regions"])]
+    weeks = inputs["weeks"]
+    if inputs.get("effort"):
         lines.append(
             f"Weeks of work for one model: {weeks['low']:g} to {weeks['high']:g}, one author's estimate for a port "
             "from CUDA to Neuron, and no measurement (claims S2-047 to S2-049 of `chipledger audit`)."
         )
     parts = [Section("Does the move pay?", lines, [_summary(case) for case in found["cases"][:MAX_LINES]])]
-    for case in found["cases"][:MOST]:
-        parts += _in_full(case, asked)
-    hidden = len(found["cases"]) - MOST
+    for case in found["cases"][:MAX_IN_FULL]:
+        parts += _in_full(case, inputs)
+    hidden = len(found["cases"]) - MAX_IN_FULL
     if hidden > 0:
         parts.append(Section("More points", [f"{hidden} more in full: name --model and --interactivity, or --json."]))
     if found["needed"]:
-        parts.append(_needed(found["needed"], asked))
+        parts.append(_needed(found["needed"], inputs))
     return parts
 
 
@@ -92,7 +92,7 @@ def _never(row: Mapping[str, Any]) -> str | None:
     return "never" if row["move_verdict"] == "never" else None
 
 
-def _in_full(case: Mapping[str, Any], asked: Mapping[str, Any]) -> list[Section]:
+def _in_full(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Section]:
     """Return the sums, the flips and the evidence of one point."""
     title = "Sums" if case["point"] is None else described(list(case["point"].values()))
     ends = [case[each] for each in ("soonest", "likely", "latest")]
@@ -112,7 +112,7 @@ def _in_full(case: Mapping[str, Any], asked: Mapping[str, Any]) -> list[Section]
         "break_even_months": "months of running to break even",
         "months_from_start": "months from the start of the work",
         "spend_to_pay_usd_per_month": "pays from a spend of USD a month",
-        "staying_usd": f"staying for {asked['horizon_months']:g} months, USD",
+        "staying_usd": f"staying for {inputs['horizon_months']:g} months, USD",
         "moving_usd": "moving, USD",
         "gain_usd": "gain, USD",
         "move_verdict": "answer",
@@ -156,12 +156,12 @@ def _in_full(case: Mapping[str, Any], asked: Mapping[str, Any]) -> list[Section]
         for flip in case["flips"]
     ]
     evidence = [_evidence(side, case[side]) for side in ("from", "to") if case[side]["basis"] == "measured"]
-    says = (
-        ["Each alone, all else as given; the nearest first."] if flips else ["No value of one input flips the answer."]
+    note = (
+        ["Each alone, all else unchanged; the nearest first."] if flips else ["No value of one input flips the answer."]
     )
     return [
         Section(title, lines, sums),
-        *([Section("What would flip the answer", says, flips)] if asked["tokens_per_day"] else []),
+        *([Section("What would flip the answer", note, flips)] if inputs["tokens_per_day"] else []),
         *([Section("Evidence", [], evidence)] if evidence else []),
     ]
 
@@ -201,7 +201,7 @@ def _priced(price: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _needed(needed: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> Section:
+def _needed(needed: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> Section:
     """Return what the side that was not measured would have to reach at its price."""
     table = [
         {
@@ -210,8 +210,8 @@ def _needed(needed: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> Se
             "other side USD/M": one["known"]["likely"],
             **_priced(one["price"]),
             "tok/s a chip for equal cost": one["rate_to_be_equal"],
-            f"to pay in {asked['horizon_months']:g} months": one["rate_to_pay"]
-            or ("no rate" if _asks(asked) else None),
+            f"to pay in {inputs['horizon_months']:g} months": one["rate_to_pay"]
+            or ("no rate" if _has_load(inputs) else None),
             "equal cost, of what compute allows": one["equal_share_of_bound"],
         }
         for one in needed[:MAX_LINES]
@@ -222,8 +222,8 @@ def _needed(needed: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> Se
     return Section("What the side without a run would have to reach", lines, table)
 
 
-def _asks(asked: Mapping[str, Any]) -> bool:
-    return asked["tokens_per_day"] is not None
+def _has_load(inputs: Mapping[str, Any]) -> bool:
+    return inputs["tokens_per_day"] is not None
 
 
 def text(parts: Sequence[Section]) -> str:

@@ -6,58 +6,39 @@ from typing import Any
 
 import duckdb
 
-from flows.shared.query import rows
+from flows.shared.query import columns, rows
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.reference import accelerators, models
 from warehouse.reference.accelerator_facts import FACTS
 
-COMPARED = (
-    "dense_bf16_tflops",
-    "dense_fp8_tflops",
-    "dense_fp4_tflops",
-    "memory_gb",
-    "memory_bandwidth_tb_s",
-    "tdp_w",
-)
-"""The facts that a table for people shows; the others stand in --json and in ref.accelerator."""
+COMPARED = columns("dense_bf16_tflops, dense_fp8_tflops, dense_fp4_tflops, memory_gb, memory_bandwidth_tb_s, tdp_w")
+"""The facts that a table for people shows; the others are in --json and in ref.accelerator."""
 
-PRICES = (
-    "purchase_option",
-    "commitment_class",
-    "service_provider_name",
-    "cheapest_price_usd",
-    "price_per_pflop_hour",
-    "price_per_bf16_pflop_hour",
-    "price_per_tb_s_hour",
-    "price_per_gb_hour",
-    "last_observed_at",
-    "is_current",
-    "is_ranked",
-)
+PRICES = columns("""
+purchase_option, commitment_class, service_provider_name, cheapest_price_usd, price_per_pflop_hour,
+price_per_bf16_pflop_hour, price_per_tb_s_hour, price_per_gb_hour, last_observed_at, is_current, is_ranked
+""")
 
 
 def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, list[dict[str, Any]]]:
     """Return what is known of chips (all without `names`): facts, ratios to `base`, disagreements, prices.
 
-    A name is read as any provider's words are, with or without a form: "h100", "H100 SXM". Raises SettingsError for
+    A name is any that providers use, with or without a form: "h100", "H100 SXM". Raises SettingsError for
     one that is no chip, or of which nothing is published.
     """
-    wanted = [_chip(name) for name in names]
-    against = _chip(base) if base else None
+    wanted = [named(name) for name in names]
+    against = named(base) if base else None
     with duckdb.connect(str(file), read_only=True) as con:
         facts = rows(con, "from ref.accelerator order by accelerator_name, form_factor nulls first")
         prices = rows(con, "from int.chip_price order by accelerator_name, form_factor, purchase_option")
-        told = rows(con, "from ref.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
+        facts_of = rows(con, "from ref.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
     for one in (*wanted, *([against] if against else ())):
         if not any(_is(row, one) for row in facts):
-            raise SettingsError(
-                "nothing is published of this chip here",
-                field="chip",
-                value=" ".join(filter(None, one)),
-                hint="`chipledger chips` lists those that there are",
-            )
+            message = "nothing is published of this chip here"
+            hint = "`chipledger chips` lists those that there are"
+            raise SettingsError(message, field="chip", value=" ".join(filter(None, one)), hint=hint)
     chosen = [row for row in facts if not wanted or any(_is(row, one) for one in wanted)]
-    disputed = {(row["accelerator_name"], row["form_factor"], row["fact"]) for row in told if row["fact_rank"] > 1}
+    disputed = {(row["accelerator_name"], row["form_factor"], row["fact"]) for row in facts_of if row["fact_rank"] > 1}
     return {
         "chips": chosen,
         "ratios": [_ratio(row, next(r for r in facts if _is(r, against))) for row in chosen] if against else [],
@@ -68,7 +49,7 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
         ],
         "disagreements": [
             row
-            for row in told
+            for row in facts_of
             if (row["accelerator_name"], row["form_factor"], row["fact"]) in disputed
             and any(
                 row["accelerator_name"] == one["accelerator_name"] and row["form_factor"] in (None, one["form_factor"])
@@ -99,17 +80,18 @@ def fit(file: Path, *, model: str, precision: str | None, context: int, batch: i
             ) from error
 
 
-def _chip(text: str) -> tuple[str, str | None]:
+def named(text: str, field: str = "chip") -> tuple[str, str | None]:
+    """Return name and form of the chip that a text names. Raises SettingsError for what is no chip."""
     chip = accelerators.resolve(text)
     if chip is None:
         raise SettingsError(
-            "no chip is called that", field="chip", value=text, hint="`chipledger chips` lists those that there are"
+            "unknown chip", field=field, value=text, hint="`chipledger chips` lists those that there are"
         )
     return chip.accelerator_name, chip.form_factor
 
 
 def _is(row: dict[str, Any], chip: tuple[str, str | None]) -> bool:
-    """Return whether a row is of a chip; one asked for without a form is any of its forms."""
+    """Return whether a row is of a chip; one without a form is any of its forms."""
     return bool(row["accelerator_name"] == chip[0] and (chip[1] is None or row["form_factor"] in (chip[1], None)))
 
 

@@ -3,10 +3,10 @@
 Every figure comes from mart.choice; nothing is scored here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -19,86 +19,69 @@ from warehouse.errors import ChipledgerError, SettingsError
 HORIZON_MONTHS = 12
 
 CHECKLIST_TITLE = "AWS Trainium vs NVIDIA H100: Cost, Performance, and Migration Trade-Offs for ML Teams"
-FRAMEWORK_TITLE = "an article on AWS Trainium 3 beside NVIDIA H200 and B200"
+FRAMEWORK_TITLE = "an article on AWS Trainium 3 and NVIDIA H200 and B200"
 MATRIX_TITLE = "AWS Trainium3 vs NVIDIA H100: AI Training Cost and Performance in 2026"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """One question of a published checklist: who asks it, the setting that answers it, and what is done with it."""
+class Question(NamedTuple):
+    """One question of a published checklist: its text, the setting that answers it, what for, and who asks it."""
 
-    question: str
-    asked_by: str
+    text: str
     setting: str
     used_for: str
+    origin: str
 
 
 QUESTIONS = (
     Question(
-        question="How much a month goes into this?",
-        asked_by=CHECKLIST_TITLE,
-        setting="monthly_spend",
-        used_for="USD a month between the best option and the runner-up",
+        "How much a month goes into this?",
+        "monthly_spend",
+        "USD a month between the best option and the runner-up",
+        CHECKLIST_TITLE,
     ),
     Question(
-        question="How many weeks may a migration take?",
-        asked_by=CHECKLIST_TITLE,
-        setting="weeks_of_migration",
-        used_for="whether it ends before weeks_to_production; its cost: chipledger breakeven",
+        "How many weeks may a migration take?",
+        "weeks_of_migration",
+        "whether it ends before weeks_to_production; its cost: chipledger breakeven",
+        CHECKLIST_TITLE,
     ),
     Question(
-        question="In how many weeks must it run?",
-        asked_by=CHECKLIST_TITLE,
-        setting="weeks_to_production",
-        used_for="compared with weeks_of_migration",
+        "In how many weeks must it run?", "weeks_to_production", "compared with weeks_of_migration", CHECKLIST_TITLE
     ),
     Question(
-        question="For how long is this wanted, and may one commit?",
-        asked_by=CHECKLIST_TITLE,
-        setting="horizon_months",
-        used_for="longer commitments, and trainings that take longer, are left out",
+        "For how long is this wanted, and may one commit?",
+        "horizon_months",
+        "longer commitments, and trainings that take longer, are left out",
+        CHECKLIST_TITLE,
     ),
     Question(
-        question="Is the work steady or in bursts?",
-        asked_by=CHECKLIST_TITLE,
-        setting="share_of_use",
-        used_for="commitments are charged for hours that nobody uses",
+        "Is the work steady or in bursts?",
+        "share_of_use",
+        "commitments are charged for hours that nobody uses",
+        CHECKLIST_TITLE,
     ),
     Question(
-        question="May the work be interrupted?",
-        asked_by=FRAMEWORK_TITLE,
-        setting="tolerates_interruption",
-        used_for="spot counts only then, with spot_loss",
+        "May the work be interrupted?",
+        "tolerates_interruption",
+        "spot counts only then, with spot_loss",
+        FRAMEWORK_TITLE,
     ),
     Question(
-        question="What do interruptions cost?",
-        asked_by=FRAMEWORK_TITLE,
-        setting="spot_loss",
-        used_for="spot is charged for the hours that it loses",
+        "What do interruptions cost?", "spot_loss", "spot is charged for the hours that it loses", FRAMEWORK_TITLE
     ),
+    Question("One cloud, or any?", "providers", "all other providers are left out", MATRIX_TITLE),
     Question(
-        question="One cloud, or any?",
-        asked_by=MATRIX_TITLE,
-        setting="providers",
-        used_for="all other providers are left out",
+        "How many tokens a day are served?",
+        "tokens_per_day",
+        "whole units are paid for, whether the load fills them or not",
+        FRAMEWORK_TITLE,
     ),
+    Question("How long is the training?", "training_tokens", "time and cost of the whole training", MATRIX_TITLE),
     Question(
-        question="How many tokens a day are served?",
-        asked_by=FRAMEWORK_TITLE,
-        setting="tokens_per_day",
-        used_for="whole units are paid for, whether the load fills them or not",
-    ),
-    Question(
-        question="How long is the training?",
-        asked_by=MATRIX_TITLE,
-        setting="training_tokens",
-        used_for="time and cost of the whole training",
-    ),
-    Question(
-        question="How fast must it answer?",
-        asked_by=CHECKLIST_TITLE,
-        setting="interactivity",
-        used_for="only rates measured at that speed for each user count",
+        "How fast must it answer?",
+        "interactivity",
+        "only rates measured at that speed for each user count",
+        CHECKLIST_TITLE,
     ),
 )
 
@@ -113,6 +96,7 @@ JUDGEMENTS = (
 """What published scorecards give points for and no number here can answer: the reader's own, and in no sum."""
 
 WORKLOADS = "from int.workload"
+PROVIDERS = "select distinct service_provider_name as name from int.provider_price"
 KNOWN = "select exists (from {} where model_name = $model) as is_measured"
 CHOICE = """
 from mart.choice(
@@ -130,8 +114,8 @@ OFFERS = {"training": "int.training_offer", "serving": "int.serving_offer", "off
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What is asked beside the settings, which stand in for what is left out."""
+class Query:
+    """What the caller states; what is left out comes from the settings."""
 
     workloads: tuple[str, ...] = ()
     horizon_months: float | None = None
@@ -147,92 +131,94 @@ class Asked:
     price_days: float | None = None
 
 
-def answer(file: Path, asked: Asked, decision: DecisionSettings) -> dict[str, Any]:
+def answer(file: Path, query: Query, decision: DecisionSettings) -> dict[str, Any]:
     """Return what wins for each workload, and which question each number answers. Raises ChipledgerError."""
-    given = _given(asked, decision)
-    regions = given["regions"] or ()
+    inputs = _inputs(query, decision)
+    regions = inputs["regions"] or ()
     with allowed.opened(file, regions) as con:
-        known = rows(con, WORKLOADS)
-        names = [row["workload"] for row in known]
-        for name in asked.workloads:
-            if name not in names:
-                raise SettingsError(
-                    "no such workload", field="--workload", value=name, hint=f"Known: {', '.join(names)}"
-                )
-        _check_providers(con, given["providers"])
-        wanted = [row for row in known if not asked.workloads or row["workload"] in asked.workloads]
-        found = [_workload(con, row, given) for row in wanted]
+        known = {row["workload"]: row for row in rows(con, WORKLOADS)}
+        _check(query.workloads, known, "no such workload", "--workload")
+        providers = {row["name"] for row in rows(con, PROVIDERS)}
+        _check(inputs["providers"] or (), providers, "no provider with a price has this name", "--provider")
+        wanted = [row for name, row in known.items() if not query.workloads or name in query.workloads]
+        found = [_workload(con, row, inputs) for row in wanted]
         outside = allowed.left_out(con, regions)
     return {
-        "inputs": given,
-        "regions": allowed.told(regions, outside),
+        "inputs": inputs,
+        "regions": allowed.as_dict(regions, outside),
         "formula": "USD per million tokens of mart.training_run_cost, mart.serving_cost; ranked at equal yardsticks",
         "workloads": found,
-        "questions": _questions(given, decision, found),
+        "questions": _questions(inputs, decision),
         "own_judgement": list(JUDGEMENTS),
     }
 
 
-def _given(asked: Asked, decision: DecisionSettings) -> dict[str, Any]:
-    """Return every input: as asked, else as set, else its default."""
-    tolerates = (
-        decision.tolerates_interruption if asked.tolerates_interruption is None else asked.tolerates_interruption
-    )
+def _check(names: Iterable[str], known: Iterable[str], message: str, field: str) -> None:
+    for name in names:
+        if name not in known:
+            raise SettingsError(message, field=field, value=name, hint=f"Known: {', '.join(sorted(known))}")
+
+
+def _inputs(query: Query, decision: DecisionSettings) -> dict[str, Any]:
+    """Return every input: of the query, else as set, else its default."""
+
+    def either(name: str) -> Any:
+        stated = getattr(query, name)
+        return getattr(decision, name) if stated is None else stated
+
     return {
-        "horizon_months": asked.horizon_months or decision.horizon_months or HORIZON_MONTHS,
-        "tolerates_interruption": bool(tolerates),
-        "spot_loss": decision.spot_loss if asked.spot_loss is None else asked.spot_loss,
-        "share_of_use": _share(decision) if asked.share_of_use is None else asked.share_of_use,
-        "providers": list(asked.providers or decision.providers) or None,
-        "regions": list(asked.regions or decision.regions) or None,
-        "tokens_per_day": asked.tokens_per_day or decision.tokens_per_day,
-        "training_tokens": asked.training_tokens or decision.training_tokens,
-        "interactivity": asked.interactivity or decision.interactivity,
-        "utilisation": asked.utilisation,
-        "price_days": asked.price_days,
+        "horizon_months": query.horizon_months or decision.horizon_months or HORIZON_MONTHS,
+        "tolerates_interruption": bool(either("tolerates_interruption")),
+        "spot_loss": either("spot_loss"),
+        "share_of_use": _share(decision) if query.share_of_use is None else query.share_of_use,
+        "providers": list(query.providers or decision.providers) or None,
+        "regions": list(query.regions or decision.regions) or None,
+        **{name: either(name) or None for name in ("tokens_per_day", "training_tokens", "interactivity")},
+        "utilisation": query.utilisation,
+        "price_days": query.price_days,
         "monthly_spend": decision.monthly_spend,
     }
 
 
 def _share(decision: DecisionSettings) -> float:
-    """Return the share of committed hours that are used: 1 where nothing is said, which the answer then says."""
+    """Return the share of committed hours that are used: 1 where none is stated, which the answer then shows."""
     use = decision.share_of_use
     if isinstance(use, Spread):
         return sum(weight * share for weight, share in zip(cover.SWANSON, (use.low, use.likely, use.high), strict=True))
     return 1.0 if use is None else use
 
 
-def _check_providers(con: duckdb.DuckDBPyConnection, names: Sequence[str] | None) -> None:
-    known = {
-        name for (name,) in con.execute("select distinct service_provider_name from int.provider_price").fetchall()
-    }
-    for name in names or ():
-        if name not in known:
-            raise SettingsError(
-                "no provider with a price is called so",
-                field="--provider",
-                value=name,
-                hint=f"Known: {', '.join(sorted(known))}",
-            )
-
-
-def _workload(con: duckdb.DuckDBPyConnection, workload: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _workload(con: duckdb.DuckDBPyConnection, workload: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
     task, model = workload["workload_task"], workload["model_name"]
-    tokens = given["training_tokens"] or workload["training_tokens"]
-    speed = given["interactivity"] or workload["least_interactivity"]
-    is_measured = _asked(con, KNOWN.format(OFFERS[task]), {"model": model})[0]["is_measured"]
-    choices = (
-        _choices(con, task, model, given, tokens=tokens, speed=speed if task == "serving" else None)
-        if is_measured
-        else []
-    )
+    tokens = inputs["training_tokens"] or workload["training_tokens"]
+    speed = inputs["interactivity"] or workload["least_interactivity"]
+    choices: list[dict[str, Any]] = []
+    if rows(con, KNOWN.format(OFFERS[task]), {"model": model})[0]["is_measured"]:
+        values = {
+            "task": task,
+            "model": model,
+            "tokens": tokens,
+            "speed": speed if task == "serving" else None,
+            "months": inputs["horizon_months"],
+            "used": inputs["share_of_use"],
+            "tolerates": inputs["tolerates_interruption"],
+            "spot_loss": inputs["spot_loss"],
+            "providers": inputs["providers"],
+            "load": inputs["tokens_per_day"] if task == "serving" else None,
+            "utilisation": inputs["utilisation"],
+            "days": inputs["price_days"],
+        }
+        try:
+            choices = rows(con, CHOICE, values)
+        except duckdb.InvalidInputException as error:
+            message = str(error).splitlines()[0].removeprefix("Invalid Input Error: ")
+            raise ChipledgerError(message, field="choose", value=model) from error
+    spend = inputs["monthly_spend"]
     for row in choices:
+        margin = row["margin_share"]
         row["is_never_seen_obtainable"] = row["offer_id"] is not None and row["last_obtainable_at"] is None
-        row["usd_a_month_at_stake"] = (
-            given["monthly_spend"] * row["margin_share"]
-            if given["monthly_spend"] and row["margin_share"] is not None
-            else None
-        )
+        row["usd_a_month_at_stake"] = spend * margin if spend and margin is not None else None
+    unmeasured = rows(con, UNMEASURED.format(OFFERS[task]), {"model": model})
     return {
         "workload": workload["workload"],
         "task": task,
@@ -241,73 +227,20 @@ def _workload(con: duckdb.DuckDBPyConnection, workload: Mapping[str, Any], given
         "least_interactivity": speed if task == "serving" else None,
         "figure_source": workload["figure_source"],
         "choices": choices,
-        "no_evidence": [
-            row["accelerator_name"] for row in _asked(con, UNMEASURED.format(OFFERS[task]), {"model": model})
-        ],
+        "no_evidence": [row["accelerator_name"] for row in unmeasured],
     }
 
 
-def _choices(
-    con: duckdb.DuckDBPyConnection,
-    task: str,
-    model: str,
-    given: Mapping[str, Any],
-    *,
-    tokens: float | None,
-    speed: float | None,
-) -> list[dict[str, Any]]:
-    return _asked(
-        con,
-        CHOICE,
-        {
-            "task": task,
-            "model": model,
-            "tokens": tokens,
-            "speed": speed,
-            "months": given["horizon_months"],
-            "used": given["share_of_use"],
-            "tolerates": given["tolerates_interruption"],
-            "spot_loss": given["spot_loss"],
-            "providers": given["providers"],
-            "load": given["tokens_per_day"] if task == "serving" else None,
-            "utilisation": given["utilisation"],
-            "days": given["price_days"],
-        },
-    )
-
-
-def _questions(
-    given: Mapping[str, Any], decision: DecisionSettings, found: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return each question of the checklists with the number that answers it; None where none was given."""
-    told = []
-    for each in QUESTIONS:
-        number = getattr(decision, each.setting) if each.setting not in given else given[each.setting]
+def _questions(inputs: Mapping[str, Any], decision: DecisionSettings) -> list[dict[str, Any]]:
+    """Return each question of the checklists with the number that answers it; None where none was stated."""
+    answered = []
+    for text, setting, used_for, origin in QUESTIONS:
+        number = inputs[setting] if setting in inputs else getattr(decision, setting)
         if isinstance(number, Spread):
             number = number.model_dump()
-        told.append(
-            {
-                "question": each.question,
-                "asked_by": each.asked_by,
-                "setting": each.setting,
-                "number": number,
-                "used_for": each.used_for,
-            }
-        )
-    if decision.weeks_of_migration is not None and decision.weeks_to_production is not None:
-        is_in_time = decision.weeks_of_migration <= decision.weeks_to_production
-        for row in told:
-            if row["setting"] == "weeks_of_migration":
-                row["answer"] = "a migration ends in time" if is_in_time else "a migration ends too late"
-    return told
-
-
-def _asked(con: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Return the rows of a question with named values. Raises ChipledgerError where a macro refuses one."""
-    try:
-        cursor = con.execute(sql, dict(values))
-    except duckdb.InvalidInputException as error:
-        words = str(error).splitlines()[0].removeprefix("Invalid Input Error: ")
-        raise ChipledgerError(words, field="choose", value=values.get("model", "")) from error
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        row = {"question": text, "asked_by": origin, "setting": setting, "number": number, "used_for": used_for}
+        weeks, limit = decision.weeks_of_migration, decision.weeks_to_production
+        if setting == "weeks_of_migration" and weeks is not None and limit is not None:
+            row["answer"] = "a migration ends in time" if weeks <= limit else "a migration ends too late"
+        answered.append(row)
+    return answered

@@ -23,7 +23,7 @@ HORIZON_MONTHS = 36
 COMMITTED = ("reserved", "savings_plan", "capacity_block")
 BY_USE = ("low", "likely", "high")
 LARGEST_SIZE = 2000
-"""Machines of one line: beyond, sizes are not what should be enumerated."""
+"""Machines of one line: beyond that, sizes are not enumerated."""
 
 OPTIONS = """
 select * from int.commitment_option
@@ -41,41 +41,37 @@ where o.offer_id = $offer
 
 
 def answer(
-    file: Path, private: Path | None, asked: DecisionSettings, *, horizon_months: float | None = None
+    file: Path, private: Path | None, decision: DecisionSettings, *, horizon_months: float | None = None
 ) -> dict[str, Any]:
     """Return for each line of the fleet the best cover and its range. Raises ChipledgerError without a fleet."""
     if private is None or not private.exists():
-        raise ChipledgerError(
-            "there is no fleet to cover",
-            field="private.fleet",
-            value="",
-            hint="Name a fleet.csv in [private] and run `chipledger build`: docs/commitments.md",
-        )
+        hint = "Name a fleet.csv in [private] and run `chipledger build`: docs/deciding.md"
+        raise ChipledgerError("there is no fleet to cover", field="private.fleet", value="", hint=hint)
     with duckdb.connect(str(private), read_only=True) as con:
         fleet = rows(con, "from fleet_line order by line_number")
         contracted = {
             row["offer_id"]: row for row in rows(con, "from contracted_price where contracted_usd_per_hour is not null")
         }
-    months = horizon_months or asked.horizon_months or HORIZON_MONTHS
-    with regions.opened(file, asked.regions) as con:
-        outside = regions.left_out(con, asked.regions)
+    months = horizon_months or decision.horizon_months or HORIZON_MONTHS
+    with regions.opened(file, decision.regions) as con:
+        outside = regions.left_out(con, decision.regions)
         (built,) = rows(con, "select built_at from meta.build")
         today = built["built_at"].date()
         lines = [
             covered(
                 line,
-                _asked(con, OPTIONS, line["offer_id"]) or _asked(con, OPTIONS, line.get("on_demand_offer_id")),
-                _asked(con, MOVES, line["offer_id"]),
+                _of_offer(con, OPTIONS, line["offer_id"]) or _of_offer(con, OPTIONS, line.get("on_demand_offer_id")),
+                _of_offer(con, MOVES, line["offer_id"]),
                 contracted,
-                asked,
+                decision,
                 today=today,
                 days=cover.horizon_days(months),
             )
             for line in fleet
         ]
     return {
-        "regions": regions.told(asked.regions, outside),
-        "inputs": {"horizon_months": months, "as_of": today, "pattern": asked.pattern},
+        "regions": regions.as_dict(decision.regions, outside),
+        "inputs": {"horizon_months": months, "as_of": today, "pattern": decision.pattern},
         "formula": "commitments + on demand beyond them, over the horizon, at the expected use and level of prices",
         "lines": lines,
     }
@@ -86,7 +82,7 @@ def covered(
     options: Sequence[Mapping[str, Any]],
     moves: Sequence[Mapping[str, Any]],
     contracted: Mapping[int, Mapping[str, Any]],
-    asked: DecisionSettings,
+    decision: DecisionSettings,
     *,
     today: date,
     days: int,
@@ -96,10 +92,10 @@ def covered(
     `line` is a row of fleet_line, `options` rows of int.commitment_option for its machine, `moves` the row of
     int.list_price_move for its chip, `contracted` rows of contracted_price by offer.
     """
-    told = {name: line[name] for name in ("line_number", "label", "nodes", "share_of_use")}
-    demands = _demands(line, asked)
+    head = {name: line[name] for name in ("line_number", "label", "nodes", "share_of_use")}
+    demands = _demands(line, decision)
     ranked = [each for each in options if each["is_ranked"] and each["on_demand_is_ranked"]]
-    reason = _reason(line, options, demands, asked)
+    reason = _reason(line, options, demands, decision)
     if reason is None and not ranked:
         newest = max(min(each["last_observed_at"], each["on_demand_last_observed_at"]) for each in options)
         reason = (
@@ -107,10 +103,10 @@ def covered(
             f"seen on {newest:%Y-%m-%d}"
         )
     if reason or demands is None:
-        return told | {"reason": reason, "answers": []}
+        return head | {"reason": reason, "answers": []}
     options = ranked
     move = dict(moves[0]) if moves else None
-    yearly, basis = _drift(move, asked)
+    yearly, basis = _drift(move, decision)
     owned = _owned(line, today)
     answers: list[dict[str, Any]] = []
     for which in (LIST, CONTRACTED):
@@ -120,16 +116,10 @@ def covered(
             continue
         on_demand, terms = priced
         found = advise(
-            on_demand=on_demand,
-            terms=terms,
-            demands=demands,
-            owned=owned,
-            days=days,
-            yearly=yearly,
-            fall=_fall(move),
+            on_demand=on_demand, terms=terms, demands=demands, owned=owned, days=days, yearly=yearly, fall=_fall(move)
         )
         answers.append({"prices": which, "reason": None} | found)
-    return told | {
+    return head | {
         "reason": None,
         "owned": [{"nodes": each.machines, "days_left": each.days} for each in owned],
         "price_history": move,
@@ -214,26 +204,22 @@ def _purchase(each: cover.Purchase) -> dict[str, Any]:
     }
 
 
-def _asked(con: duckdb.DuckDBPyConnection, sql: str, offer: int | None) -> list[dict[str, Any]]:
-    if offer is None:
-        return []
-    cursor = con.execute(sql, {"offer": offer})
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+def _of_offer(con: duckdb.DuckDBPyConnection, sql: str, offer: int | None) -> list[dict[str, Any]]:
+    return [] if offer is None else rows(con, sql, {"offer": offer})
 
 
 def _reason(
-    line: Mapping[str, Any], options: Sequence[Mapping[str, Any]], demands: object, asked: DecisionSettings
+    line: Mapping[str, Any], options: Sequence[Mapping[str, Any]], demands: object, decision: DecisionSettings
 ) -> str | None:
     """Return why a line has no answer; None where it has one."""
     if line["offer_id"] is None:
         return line["reason"] or "no price is known for it"
-    if asked.regions and line["region_id"] not in asked.regions:
+    if decision.regions and line["region_id"] not in decision.regions:
         return f"{line['region_id'] or 'no stated region'} is none of the regions that [decision] allows"
     if line["purchase_option"] == "spot":
         return "it runs on spot: a commitment is weighed against on demand only"
     if not options:
-        return "no commitment is known for this machine in this place beside an on-demand price"
+        return "no commitment is known for this machine in this region that has an on-demand price too"
     if demands is None:
         return "its share of use is not known: give share_of_use in fleet.csv, or in [decision]"
     if float(line["nodes"]) > LARGEST_SIZE:
@@ -241,16 +227,16 @@ def _reason(
     return None
 
 
-def _demands(line: Mapping[str, Any], asked: DecisionSettings) -> dict[str, Demand] | None:
+def _demands(line: Mapping[str, Any], decision: DecisionSettings) -> dict[str, Demand] | None:
     """Return low, likely and high use of a line: its own by label, else of fleet.csv, else of the settings."""
-    use: Spread | Profile | float | None = asked.use.get(line["label"] or "")
+    use: Spread | Profile | float | None = decision.use.get(line["label"] or "")
     if use is None:
-        use = asked.share_of_use if line["share_of_use"] is None else float(line["share_of_use"])
+        use = decision.share_of_use if line["share_of_use"] is None else float(line["share_of_use"])
     if use is None:
         return None
     if isinstance(use, Profile):
         return dict.fromkeys(BY_USE, tuple(zip(use.hours, use.nodes, strict=True)))
-    shape = cover.together if asked.pattern == "together" else cover.level
+    shape = cover.together if decision.pattern == "together" else cover.level
     shares = use.model_dump() if isinstance(use, Spread) else dict.fromkeys(BY_USE, use)
     return {name: shape(float(line["nodes"]), shares[name]) for name in BY_USE}
 
@@ -262,10 +248,10 @@ def _owned(line: Mapping[str, Any], today: date) -> tuple[Owned, ...]:
     return (Owned(int(line["nodes"]), (ends - today).days),)
 
 
-def _drift(move: Mapping[str, Any] | None, asked: DecisionSettings) -> tuple[float, str]:
+def _drift(move: Mapping[str, Any] | None, decision: DecisionSettings) -> tuple[float, str]:
     """Return the expected move of prices a year, and where it comes from. Rises are not carried forward."""
-    if asked.yearly_price_move is not None:
-        return asked.yearly_price_move, "yearly_price_move of [decision]"
+    if decision.yearly_price_move is not None:
+        return decision.yearly_price_move, "yearly_price_move of [decision]"
     if move is None or move["yearly_drift"] is None:
         return 0.0, "none: the chip's list price has not been seen for a year"
     seen = f"{move['n_moves']} moves on {move['n_move_days']} days in {move['offer_years']:.1f} offer-years"
@@ -283,9 +269,7 @@ def _fall(move: Mapping[str, Any] | None) -> float | None:
 
 
 def _priced(
-    options: Sequence[Mapping[str, Any]],
-    line: Mapping[str, Any],
-    contracted: Mapping[int, Mapping[str, Any]] | None,
+    options: Sequence[Mapping[str, Any]], line: Mapping[str, Any], contracted: Mapping[int, Mapping[str, Any]] | None
 ) -> tuple[float, list[Term]] | str:
     """Return USD per node-hour on demand and of each commitment, or why there are none; contracted alone if given."""
     chips = float(line["accelerators_per_node"] or options[0]["accelerator_count"])

@@ -1,4 +1,4 @@
-"""What a token costs, and a training: questions to the published file behind `cost`, and sums on numbers given.
+"""What a token costs, and a training: the queries behind `cost`, and sums on supplied numbers.
 
 Every figure comes from the macros of `transform/sql/cost/` and `transform/sql/physics/`; nothing is computed here.
 """
@@ -10,42 +10,34 @@ from typing import Any
 
 import duckdb
 
-from flows.decisions import cost_added
+from flows.decisions import chips, cost_added
 from flows.decisions.cost_added import NOT_INCLUDED, Added, addable
-from flows.shared.query import rows
+from flows.shared.query import columns, rows
 from warehouse.errors import ChipledgerError, SettingsError
-from warehouse.reference import accelerators, models
+from warehouse.reference import models
 
 UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
 ASSUMED_MFU = 0.4
 """The middle of what Llama 3's makers report in BF16 on up to 16,384 H100, 38 to 43 % (arXiv 2407.21783, table 4)."""
 DEMAND_LOG = {"bandwidth": 0.6, "compute": 0.5}
-"""Shares of a bound above which a figure is possible, and needs its run log to be believed (docs/physics.md)."""
+"""Shares of a bound above which a figure is possible, and needs its run log to be believed (docs/cost-per-token.md)."""
 
-SAME_POINT = (
-    "model_name",
-    "task",
-    "scenario",
-    "benchmark",
-    "precision",
-    "input_length",
-    "output_length",
-    "decoding",
-    "interactivity",
-    "interactivity_statistic",
-    "evidence_grade",
-    "accelerator_count",
-    "accelerator_name",
-    "form_factor",
-    "purchase_option",
-    "commitment_class",
-)
+SAME_POINT = columns("""
+model_name, task, scenario, benchmark, precision, input_length, output_length, decoding, interactivity,
+interactivity_statistic, evidence_grade, accelerator_count, accelerator_name, form_factor, purchase_option,
+commitment_class
+""")
 """What rows share of which a table for people shows the cheapest one."""
+OPTIONAL = columns("""
+price_to_beat, rate_to_beat, rate_to_beat_share_of_bound, tokens_per_day, paid_accelerators, usd_per_month_at_load,
+usd_per_million_at_load
+""")
+"""Columns of answers that not every query has."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """How what is bought is used: shares of paid hours that run, a price to beat, and costs beside the chips."""
+    """How what is bought is used: shares of paid hours that run, a price to beat, and costs next to the chips."""
 
     commitment_use: float = 1.0
     spot_running_share: float = 1.0
@@ -70,11 +62,11 @@ class Sum:
     accepted_tokens: float = 1.0
 
 
-def bare(asked: Sum, terms: Terms, file: Path | None) -> dict[str, Any]:
-    """Return the sum, with its bound where chip and model are given; `file` is needed for those alone."""
+def bare(inputs: Sum, terms: Terms, file: Path | None) -> dict[str, Any]:
+    """Return the sum, with its bound where chip and model are stated; `file` is needed for those alone."""
     from transform.models import create_formulas
 
-    if asked.price is None and (asked.throughput is None or terms.beat is None):
+    if inputs.price is None and (inputs.throughput is None or terms.beat is None):
         raise SettingsError("give a price, or a throughput and a price to beat", field="--price", value="")
     with duckdb.connect() as con:
         create_formulas(con)
@@ -85,19 +77,14 @@ def bare(asked: Sum, terms: Terms, file: Path | None) -> dict[str, Any]:
             "$throughput * $utilisation * 3.6e3 * 730 / 1e6 as million_tokens_per_month, "
             "cost.price_to_beat($beat, 1, $throughput, $utilisation) as price_to_beat, "
             "cost.rate_to_beat($price, 1, $beat, $utilisation) as rate_to_beat",
-            {
-                "price": asked.price,
-                "chips": asked.chips,
-                "throughput": asked.throughput,
-                "utilisation": asked.utilisation,
-                "beat": terms.beat,
-            },
+            {name: getattr(inputs, name) for name in ("price", "chips", "throughput", "utilisation")}
+            | {"beat": terms.beat},
         )
-    found |= _bound(asked, found["rate_to_beat"], file)
+    found |= _bound(inputs, found["rate_to_beat"], file)
     terms = replace(terms, added=addable(terms.added, has_month=found["million_tokens_per_month"] is not None))
     found |= cost_added.lines(found["usd_per_million_tokens"], found["million_tokens_per_month"], terms.added)
     return _answer(
-        {**asdict(asked), "beat": terms.beat},
+        {**asdict(inputs), "beat": terms.beat},
         "price x 10^6 / (3600 x throughput x utilisation)",
         [{name: value for name, value in found.items() if value is not None}],
         terms,
@@ -147,8 +134,8 @@ def serving(
     for row in found:
         base = row["usd_per_million_at_load"] if tokens_per_day else row["all_in_output_usd_median"]
         row |= cost_added.lines(base, monthly, terms.added)
-    asked = {"model": name, "task": "serving", "interactivity": interactivity, "tokens_per_day": tokens_per_day}
-    return _answer(asked, "paid rate x 10^6 / (3600 x output rate x utilisation)", _trim(found), terms, left_out)
+    inputs = {"model": name, "task": "serving", "interactivity": interactivity, "tokens_per_day": tokens_per_day}
+    return _answer(inputs, "paid rate x 10^6 / (3600 x output rate x utilisation)", _trim(found), terms, left_out)
 
 
 def training(
@@ -190,7 +177,7 @@ def training(
     for row in found:
         months = row["training_days"] * 24 / 730 if row["training_days"] else None
         row |= cost_added.lines(row["training_usd_median"], 1 / months if months else None, terms.added)
-    asked = {
+    inputs = {
         "model": name,
         "task": "training",
         "tokens": tokens,
@@ -200,12 +187,12 @@ def training(
         "precision_of_peak": precision,
     }
     formula = "paid rate x 10^6 x (1 + overhead) / (3600 x rate a paid chip x goodput), x tokens / 10^6"
-    return _answer(asked, formula, _trim(found), terms, left_out)
+    return _answer(inputs, formula, _trim(found), terms, left_out)
 
 
-def cheapest(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def cheapest(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return of rows at one point, chip and kind of purchase the one with the best cost_rank, or else the newest."""
-    best: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    best: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in found:
         key = tuple(row.get(name) for name in (*SAME_POINT, "utilisation"))
         if key not in best or by_rank(row) < by_rank(best[key]):
@@ -215,14 +202,8 @@ def cheapest(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def only(found: Sequence[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
     """Return the rows of one chip, in any form where none is named. Raises SettingsError for what is no chip."""
-    named = accelerators.resolve(chip)
-    if named is None:
-        raise SettingsError("no chip is called that", field="--chip", value=chip, hint="`chipledger chips` lists them")
-    return [
-        row
-        for row in found
-        if row["accelerator_name"] == named.accelerator_name and named.form_factor in (None, row["form_factor"])
-    ]
+    name, form = chips.named(chip, "--chip")
+    return [row for row in found if row["accelerator_name"] == name and form in (None, row["form_factor"])]
 
 
 def by_rank(row: Mapping[str, Any]) -> tuple[bool, int, float, int]:
@@ -230,44 +211,25 @@ def by_rank(row: Mapping[str, Any]) -> tuple[bool, int, float, int]:
     return row["cost_rank"] is None, row["cost_rank"] or 0, row["age_days"], row["offer_id"]
 
 
-def _bound(asked: Sum, rate_to_beat: float | None, file: Path | None) -> dict[str, Any]:
+def _bound(inputs: Sum, rate_to_beat: float | None, file: Path | None) -> dict[str, Any]:
     """Return the bound of a bare sum: none without chip and model."""
-    if asked.chip is None or asked.model is None:
-        return {"bound": "no bound, as chip or model is not given"}
-    chip = accelerators.resolve(asked.chip)
-    if chip is None:
-        raise SettingsError(
-            "no chip is called that", field="--chip", value=asked.chip, hint="`chipledger chips` lists them"
-        )
+    if inputs.chip is None or inputs.model is None:
+        return {"bound": "no bound: give chip and model"}
+    name, form = chips.named(inputs.chip, "--chip")
     if file is None:
-        raise ChipledgerError("a bound needs the published file", field="--chip", value=asked.chip)
+        raise ChipledgerError("a bound needs the published file", field="--chip", value=inputs.chip)
+    values = {name: getattr(inputs, name) for name in ("chips", "task", "batch", "context")}
+    values |= {"accepted": inputs.accepted_tokens, "precision": inputs.precision or "fp4"}
     with duckdb.connect(str(file), read_only=True) as con:
-        found = _rows(
-            con,
-            _BOUND,
-            {
-                "chip": chip.accelerator_name,
-                "form": chip.form_factor,
-                "model": _model(asked.model),
-                "chips": asked.chips,
-                "task": asked.task,
-                "batch": asked.batch,
-                "context": asked.context,
-                "accepted": asked.accepted_tokens,
-                "precision": asked.precision or "fp4",
-            },
-        )
+        found = _rows(con, _BOUND, values | {"chip": name, "form": form, "model": _model(inputs.model)})
     if len(found) != 1:
-        raise SettingsError(
-            "no figures of this chip in one form are published here",
-            field="--chip",
-            value=asked.chip,
-            hint="Name the form too, such as H100 SXM; `chipledger chips` lists them",
-        )
+        message = "no figures of this chip in one form are published here"
+        hint = "Name the form too, such as H100 SXM; `chipledger chips` lists them"
+        raise SettingsError(message, field="--chip", value=inputs.chip, hint=hint)
     bound, binding = found[0]["rate_bound"], found[0]["binding_bound"]
     if bound is None:
         return {"bound": "no bound is known for this chip and model"}
-    share = asked.throughput / bound if asked.throughput else None
+    share = inputs.throughput / bound if inputs.throughput else None
     return found[0] | {
         "share_of_bound": share,
         "bound": _verdict(share, binding) if share is not None else None,
@@ -284,7 +246,7 @@ def _verdict(share: float, binding: str) -> str:
 
 
 _BOUND = """
-with given as (
+with figures as (
     select
         physics.best_dense_tflops(
             c.dense_bf16_tflops, c.dense_fp16_tflops, c.dense_fp8_tflops, c.dense_fp4_tflops, c.dense_int8_tops
@@ -317,7 +279,7 @@ bounds as (
                 $chips::DOUBLE, memory_bandwidth_tb_s, weight_bytes, $batch::BIGINT, kv_bytes, $accepted::DOUBLE
             )
         end as bandwidth_bound
-    from given
+    from figures
 )
 select
     compute_bound,
@@ -327,23 +289,24 @@ select
         as binding_bound
 from bounds
 """
-"""The loosest bound of the given: as in transform/sql/throughput.sql, for numbers that no run stands for."""
+"""The loosest bound of the inputs: as in transform/sql/throughput.sql, for numbers without a run."""
 
 
 def _answer(
-    asked: Mapping[str, Any],
+    inputs: Mapping[str, Any],
     formula: str,
     found: list[dict[str, Any]],
     terms: Terms,
     left_out: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     names = {each.name for each in terms.added}
-    said = asdict(terms)
+    stated = asdict(terms)
+    added = stated.pop("added")
     return {
-        "inputs": {**asked, **{name: value for name, value in said.items() if name != "added"}},
+        "inputs": {**inputs, **stated},
         "formula": formula,
-        "not_included": [words for name, words in NOT_INCLUDED.items() if name not in names],
-        "added": [each | {"words": one.words} for each, one in zip(said["added"], terms.added, strict=True)],
+        "not_included": [label for name, label in NOT_INCLUDED.items() if name not in names],
+        "added": [each | {"words": one.words} for each, one in zip(added, terms.added, strict=True)],
         "left_out": list(left_out),
         "rows": found,
     }
@@ -354,21 +317,9 @@ def _left_out(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 
 
 def _trim(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows without the columns of a question that was not asked."""
-    unasked = {
-        name
-        for name in (
-            "price_to_beat",
-            "rate_to_beat",
-            "rate_to_beat_share_of_bound",
-            "tokens_per_day",
-            "paid_accelerators",
-            "usd_per_month_at_load",
-            "usd_per_million_at_load",
-        )
-        if all(row.get(name) is None for row in found)
-    }
-    return [{name: value for name, value in row.items() if name not in unasked} for row in found]
+    """Return rows without the optional columns that are empty in all of them."""
+    empty = {name for name in OPTIONAL if all(row.get(name) is None for row in found)}
+    return [{name: value for name, value in row.items() if name not in empty} for row in found]
 
 
 def _model(text: str) -> str:
@@ -377,7 +328,7 @@ def _model(text: str) -> str:
 
 
 def _rows(con: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Return the rows of one question. Raises ChipledgerError for what a macro refuses."""
+    """Return the rows of one query. Raises ChipledgerError for what a macro refuses."""
     try:
         return rows(con, sql, values)
     except duckdb.InvalidInputException as error:

@@ -1,4 +1,4 @@
-"""Costs beside the chips, which no figure includes: what may be added, and the lines that it makes."""
+"""Costs next to the chips, which no figure includes: what may be added, and the lines that it makes."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(%?)")
 
 @dataclass(frozen=True, kw_only=True)
 class Added:
-    """One cost beside the chips: its name, USD a month or a share of the bill for chips, and who says so."""
+    """One cost next to the chips: its name, USD a month or a share of the bill for chips, and where it is stated."""
 
     name: str
     usd_per_month: float | None = None
@@ -70,14 +70,10 @@ def lines(base: float | None, quantity: float | None, added: Sequence[Added]) ->
 def addable(added: Sequence[Added], *, has_month: bool) -> tuple[Added, ...]:
     """Return the costs that can be added: a month's amount only where it is known what a month makes.
 
-    Raises SettingsError where one that cannot was asked for by `--add`; one of the settings stays out, and excluded.
+    Raises SettingsError where `--add` names one that cannot; one of the settings stays out, and excluded.
     """
     for each in added:
         if each.share is None and each.origin == "--add" and not has_month:
-            raise SettingsError(
-                "a month's amount needs --tokens-per-day to be shared out",
-                field="--add",
-                value=each.name,
-                hint="Give a share instead, such as 10%",
-            )
+            message = "a month's amount needs --tokens-per-day to be shared out"
+            raise SettingsError(message, field="--add", value=each.name, hint="Give a share instead, such as 10%")
     return tuple(each for each in added if has_month or each.share is not None)

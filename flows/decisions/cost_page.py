@@ -113,18 +113,18 @@ def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def head(found: Mapping[str, Any]) -> list[str]:
-    """Return what stands before the table: what was asked, the unit, the formula."""
-    asked = {name: value for name, value in found["inputs"].items() if value not in (None, (), [], "")}
-    words = ", ".join(f"{name} {_word(value)}" for name, value in asked.items())
+    """Return the lines before the table: inputs, unit, formula."""
+    inputs = {name: value for name, value in found["inputs"].items() if value not in (None, (), [], "")}
+    words = ", ".join(f"{name} {_word(value)}" for name, value in inputs.items())
     unit = {
         "training": "USD of the whole training; low, median, high over price and submitters",
         "serving": "USD per million output tokens, all of the machine charged to them, at full load",
     }
-    given = found["inputs"].get("price") is not None or found["inputs"].get("throughput") is not None
+    is_sum = found["inputs"].get("price") is not None or found["inputs"].get("throughput") is not None
     return (
         [words, f"Formula: {found['formula']}"]
-        if given
-        else [words, unit[asked["task"]], f"Formula: {found['formula']}"]
+        if is_sum
+        else [words, unit[inputs["task"]], f"Formula: {found['formula']}"]
     )
 
 
@@ -137,7 +137,7 @@ def nothing(found: Mapping[str, Any]) -> str:
 
 
 def foot(found: Mapping[str, Any], n_shown: int) -> list[str]:
-    """Return what stands after the table: what is not included, what is not shown and what is left out."""
+    """Return the lines after the table: what is not included, what is not shown and what is left out."""
     lines = [f"Not included: {', '.join(found['not_included'])}."] if found["not_included"] else []
     if found["added"]:
         lines.append(f"Added: {'; '.join(each['words'] for each in found['added'])}.")

@@ -12,23 +12,17 @@ from typing import Any, NamedTuple
 
 import duckdb
 
+from flows.shared.query import columns, rows
 from transform import models
 from warehouse.errors import SettingsError
 from warehouse.log.db import create_macros, quote
 
 CUT = "accelerator_hour_price"
-DECISIONS = (
-    "choice",
-    "break_even",
-    "make_or_buy",
-    "cheapest",
-    "cost_left_out",
-    "commitment_option",
-    "chip_price",
-    "aws_chip_price",
+DECISIONS = columns(
+    "choice, break_even, make_or_buy, cheapest, cost_left_out, commitment_option, chip_price, aws_chip_price"
 )
-"""Marts and macros that decisions ask, with all that these are made of."""
-MOST_NAMED = 12
+"""Marts and macros that decisions query, with all that these are made of."""
+MAX_NAMED = 12
 OUTSIDE = """
 select region_id, count(*) as n_prices
 from {}int.accelerator_hour_price
@@ -97,36 +91,28 @@ def left_out(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> list[Lef
     return [LeftOut(*row) for row in found]
 
 
-def told(regions: Sequence[str], outside: Sequence[LeftOut]) -> dict[str, Any]:
-    """Return what an answer says of regions."""
+def as_dict(regions: Sequence[str], outside: Sequence[LeftOut]) -> dict[str, Any]:
+    """Return the regions of an answer, and what they leave out."""
     return {"allowed": list(regions), "left_out": [each._asdict() for each in outside]}
 
 
-def words(found: dict[str, Any]) -> Iterator[str]:
-    """Yield what an answer says of regions as a line for people; none where all are allowed."""
+def lines(found: dict[str, Any]) -> Iterator[str]:
+    """Yield the regions of an answer as a line of text; none where all are allowed."""
     if not found["allowed"]:
         return
     stated = [each for each in found["left_out"] if each["region_id"] is not None]
-    named = [f"{each['region_id']} ({each['n_prices']})" for each in stated[:MOST_NAMED]]
-    if len(stated) > MOST_NAMED:
-        rest = sum(each["n_prices"] for each in stated[MOST_NAMED:])
-        named.append(f"{len(stated) - MOST_NAMED} more ({rest})")
+    named = [f"{each['region_id']} ({each['n_prices']})" for each in stated[:MAX_NAMED]]
+    if len(stated) > MAX_NAMED:
+        rest = sum(each["n_prices"] for each in stated[MAX_NAMED:])
+        named.append(f"{len(stated) - MAX_NAMED} more ({rest})")
     named += [f"no region stated ({each['n_prices']})" for each in found["left_out"] if each["region_id"] is None]
     yield f"Regions: only {', '.join(found['allowed'])}. Current prices left out: {', '.join(named) or 'none'}."
 
 
 def _check(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> None:
-    known = {
-        name
-        for (name,) in con.execute(
-            f"select distinct region_id from published.int.{CUT} where region_id is not null"
-        ).fetchall()
-    }
+    found = rows(con, f"select distinct region_id from published.int.{CUT} where region_id is not null order by 1")
+    known = [row["region_id"] for row in found]
     for name in regions:
         if name not in known:
-            raise SettingsError(
-                "no price is of this region",
-                field="decision.regions",
-                value=name,
-                hint=f"Known: {', '.join(sorted(known))}",
-            )
+            hint = f"Known: {', '.join(known)}"
+            raise SettingsError("no price is of this region", field="decision.regions", value=name, hint=hint)

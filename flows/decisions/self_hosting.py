@@ -1,9 +1,8 @@
-"""Make or buy: a hosted model's prices of tokens beside machines of one's own, at the same model and traffic.
+"""Make or buy: a hosted model's prices of tokens compared with rented machines, at the same model and traffic.
 
 Hosted prices come from the user's CSV or a saved price list (`flows.decisions.bedrock`), one's own cost from
-`mart.serving_cost`;
-machines are paid whole, all month, so that each further one opens a gap in which the hosted model is cheaper again
-(`mart.make_or_buy`).
+`mart.serving_cost`; machines are paid whole, all month, so that each further one opens a gap in which the hosted model
+is cheaper again (`mart.make_or_buy`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +12,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from flows.decisions import break_even_evidence as evidence
-from flows.decisions import break_even_sides, cost_added
+from flows.decisions import break_even_sides as evidence
+from flows.decisions import cost_added
 from flows.decisions import regions as allowed
+from flows.decisions.break_even import Sums, in_memory
 from flows.decisions.break_even_page import MAX_LINES, Section
-from flows.decisions.break_even_sums import Sums, Use, in_memory
+from flows.decisions.break_even_sides import Use
 from flows.shared import user_file
 from warehouse.errors import ChipledgerError
 from warehouse.reference import models
@@ -29,7 +29,7 @@ SAME_RATIO = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Hosted:
-    """A hosted model's prices, USD per million tokens; cached input has none where nothing is said."""
+    """A hosted model's prices, USD per million tokens; cached input has none where none is stated."""
 
     provider: str
     model: str
@@ -43,7 +43,7 @@ class Hosted:
 HOSTED = Model(
     key="provider",
     fields=fields_of(Hosted),
-    help="docs/break-even.md",
+    help="docs/deciding.md",
     may_be_zero=("input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million"),
     rules=(Rule("url", "not an address such as https://example.com/pricing", "regexp_like(url, '^https?://')"),),
     unique=("provider", "model", "as_of"),
@@ -71,23 +71,19 @@ def compare(
 ) -> dict[str, Any]:
     """Return for each point of one's own and each hosted price of the model the loads at which one's own is cheaper.
 
-    Raises ChipledgerError for words that are not understood, and where no price in the CSV is of the model.
+    Raises ChipledgerError for a text that is not understood, and where no price in the CSV is of the model.
     """
     known = models.find(model)
     if known is None:
         raise models.unknown(model)
     offers = [one for one in hosted if (named := models.find(one.model)) and named.model_name == known.model_name]
     if not offers:
-        raise ChipledgerError(
-            "no hosted price is of that model",
-            field="model",
-            value=model,
-            hint=f"Given are {', '.join(sorted({one.model for one in hosted}))}",
-        )
+        hint = f"The prices are of {', '.join(sorted({one.model for one in hosted}))}"
+        raise ChipledgerError("no hosted price is of that model", field="model", value=model, hint=hint)
     sums = in_memory()
     with evidence.opened(file, regions) as con:
         outside = allowed.left_out(con, regions)
-        side = break_even_sides.read(own, field="--own", providers=evidence.providers(con))
+        side = evidence.read(own, field="--own", providers=evidence.providers(con))
         points = evidence.points(con, side, [known.model_name], interactivity, tokens_per_day, use)
         sides: dict[str, Any] = {"from": side, "to": None}
         unknown = [] if points else list(evidence.reasons(con, sides, {"from": points}, [known.model_name]))
@@ -99,7 +95,7 @@ def compare(
             continue
         cases += [_case(sums, row, offer, ratio, cached_share, tokens_per_day) for offer in offers]
     return {
-        "regions": allowed.told(regions, outside),
+        "regions": allowed.as_dict(regions, outside),
         "inputs": {
             "own": own,
             "model": known.model_name,
@@ -117,20 +113,20 @@ def compare(
     }
 
 
-def _ratio(row: Mapping[str, Any], asked: float | None) -> tuple[float | None, str]:
-    """Return the input tokens that come with each output token, or why the point says nothing of the traffic."""
+def _ratio(row: Mapping[str, Any], traffic: float | None) -> tuple[float | None, str]:
+    """Return the input tokens that come with each output token, or why the point does not represent the traffic."""
     measured = row["input_length"] / row["output_length"] if row["input_length"] and row["output_length"] else None
-    if asked is None:
-        return measured, "its benchmark does not tell the input, and --input-per-output is not given"
-    if measured is None or abs(measured - asked) <= SAME_RATIO * max(asked, measured):
-        return asked, ""
+    if traffic is None:
+        return measured, "its benchmark does not state the input: give --input-per-output"
+    if measured is None or abs(measured - traffic) <= SAME_RATIO * max(traffic, measured):
+        return traffic, ""
     return None, f"measured at {measured:.4g} input tokens to one of output"
 
 
 def _case(
     sums: Sums, row: Mapping[str, Any], offer: Hosted, ratio: float, cached_share: float, load: float | None
 ) -> dict[str, Any]:
-    """Return one hosted price beside one point of one's own; amounts go as doubles into ratios, as in the marts."""
+    """Return one hosted price next to one point of one's own; amounts go as doubles into ratios, as in the marts."""
     cached = offer.cached_input_usd_per_million
     hosted = sums.value(
         "decision.hosted_usd_per_million",
@@ -179,15 +175,15 @@ def _stretches(
 
 def sections(found: Mapping[str, Any]) -> list[Section]:
     """Return the answer in sections, as people read it."""
-    asked = found["inputs"]
+    inputs = found["inputs"]
     silent = sum(case["point"]["input_length"] is None for case in found["cases"])
     lines = [
-        f"{asked['model']}: loads in output tokens a day at which {asked['own']} is cheaper, paid in whole units.",
+        f"{inputs['model']}: loads in output tokens a day at which {inputs['own']} is cheaper, paid in whole units.",
         f"Formula: {found['formula']}",
         f"Not included: {', '.join(found['not_included'])}.",
-        *allowed.words(found["regions"]),
+        *allowed.lines(found["regions"]),
         *(
-            [f"Of {silent} rows the benchmark does not tell its input: whether the rate holds with this is unknown."]
+            [f"Of {silent} rows the benchmark does not state the input: whether the rate holds with this is unknown."]
             if silent
             else []
         ),
@@ -213,7 +209,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
             "measured": case["own"]["measured_on"],
             **(
                 {}
-                if asked["tokens_per_day"] is None
+                if inputs["tokens_per_day"] is None
                 else {
                     "hosted USD/month": case["hosted_usd_per_month"],
                     "own USD/month": case["own_usd_per_month"],
@@ -245,7 +241,7 @@ def _first(stretches: Sequence[Mapping[str, Any]] | None) -> Any:
 
 
 def _loads(stretches: Sequence[Mapping[str, Any]] | None) -> str | None:
-    """Return stretches of loads in words: the first ones, and from where on it is always so; None: unknown."""
+    """Return stretches of loads as text: the first ones, and from where on it is always so; None: unknown."""
     if stretches is None:
         return None
     if not stretches:

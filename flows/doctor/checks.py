@@ -1,4 +1,4 @@
-"""What `chipledger doctor` looks at: files, credentials, network, clock, servers; none of it writes a price."""
+"""What `chipledger doctor` checks: files, credentials, network, clock, servers; none of it writes a price."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import duckdb
 
 from flows.config.settings import Settings
-from flows.doctor import aws, data_files, network, services, shared_warehouse
+from flows.doctor import aws, data_files, network, shared_warehouse
 from flows.doctor.row import Row, ok, warn
 from flows.private import fleet
 
@@ -21,22 +21,22 @@ def all_checks(
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     progress: Callable[[str], None] = lambda message: None,
 ) -> list[Row]:
-    """Return the results of all checks; `offline` leaves out those that ask the network, and says so."""
+    """Return the results of all checks; `offline` leaves out those that need the network, and warns."""
     environ = os.environ if environ is None else environ
-    progress("looking at files")
+    progress("checking files")
     rows = [
         ok("versions", f"Python {sys.version.split()[0]}, DuckDB {duckdb.__version__}"),
         *data_files.checks(settings, clock()),
         *shared_warehouse.checks(settings, clock(), offline=offline),
         *fleet.doctor(settings),
-        *services.alerts(settings),
-        *services.heartbeat(settings),
+        *network.alerts(settings),
+        *network.heartbeat(settings),
     ]
     if offline:
-        left_out = "network, clock, AWS credentials, mail server, Prefect: not asked"
-        return [*rows, warn("network", left_out, "Leave out --offline to ask them")]
+        left_out = "network, clock, AWS credentials, mail server, Prefect: not checked"
+        return [*rows, warn("network", left_out, "Leave out --offline to check them")]
     rows += network.checks(settings, clock=clock, progress=progress)
-    progress("asking what credentials allow")
+    progress("checking what credentials allow")
     rows += aws.checks(settings)
-    progress("asking the mail server and Prefect")
-    return rows + services.mails(settings) + services.prefect(environ)
+    progress("checking the mail server and Prefect")
+    return rows + network.mails(settings) + network.prefect(environ)

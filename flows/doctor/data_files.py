@@ -17,7 +17,7 @@ from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.landing.folder import Landing
 from warehouse.log import db
 
-LEAST_FREE_BYTES, SCARCE_BYTES = 1 << 30, 5 << 30
+MIN_FREE_BYTES, SCARCE_BYTES = 1 << 30, 5 << 30
 """A run needs about 1 GB for a moment; below the second number a history has not long to grow."""
 SAMPLE = 40
 """Documents that are read back: the newest half of them, and as many of all others."""
@@ -38,7 +38,7 @@ group by h.source
 
 
 def checks(settings: Settings, now: datetime) -> list[Row]:
-    """Return what the data directory is like; none of it is changed. Of a shared warehouse there is more to look at."""
+    """Return what the data directory is like; none of it is changed. Of a shared warehouse there are more checks."""
     folder, landing = settings.data_dir, settings.landing_place()
     of_file: list[Row] = []
     if not settings.place().is_shared:
@@ -66,7 +66,7 @@ def _data_dir(path: Path) -> Row:
 def _space(path: Path) -> Row:
     free = shutil.disk_usage(path if path.exists() else Path()).free
     found = f"{free / 1e9:.1f} GB free"
-    if free < LEAST_FREE_BYTES:
+    if free < MIN_FREE_BYTES:
         return fail("disk", found, "A run needs about 1 GB: make room, or move the data directory")
     return warn("disk", found, "Make room before it is below 1 GB") if free < SCARCE_BYTES else ok("disk", found)
 
@@ -98,15 +98,15 @@ def _writer(folder: Path, landing: Path | str) -> list[Row]:
     if not file.exists():
         return []
     try:
-        # Under the writer's lock, for the moment that this takes: a file that is open elsewhere cannot be looked at.
+        # Under the writer's lock, for the moment that this takes: a file that is open elsewhere cannot be opened.
         with db.locked(folder), _opened(file) as con:
             row, is_current = shape("writer's file", con)
             if not is_current:
                 return [row]
-            asked = con.execute("select coalesce(max(position), 0) from core.journal_position where part = ''")
-            position = asked.fetchone()
+            found = con.execute("select coalesce(max(position), 0) from core.journal_position where part = ''")
+            position = found.fetchone()
     except WriterBusy as error:
-        return [warn("writer's file", f"not looked at: {error}", "Ask again when the run is over")]
+        return [warn("writer's file", f"not checked: {error}", "Check again when the run is over")]
     except duckdb.Error as error:
         return [fail("writer's file", _first_line(error), "`chipledger rebuild` makes it anew from landing/")]
     if not isinstance(landing, Path):
@@ -152,7 +152,7 @@ def _landing(path: Path | str) -> list[Row]:
         return [fail("landing", str(error), "`chipledger restore` a backup")]
     n_read, faults = read_back(landing, list(documents))
     if faults:
-        found = f"{len(faults)} of {n_read} documents looked at: {faults[0]}"
+        found = f"{len(faults)} of {n_read} documents checked: {faults[0]}"
         return [fail("landing", found, "`chipledger restore` a backup: prices must lead back to their documents")]
     found = f"{n_entries:,} lines, {len(documents):,} documents, {n_read} of them read back by their hashes"
     return [ok("landing", found)]
@@ -197,11 +197,11 @@ def _freshness(settings: Settings, now: datetime) -> list[Row]:
             continue
         n_scopes, n_fresh, n_never, oldest, fault = by_source[source.name]
         counts = words({"fresh": n_fresh, "stale": n_scopes - n_fresh - n_never, "never read": n_never})
-        told = f"{counts}; oldest of {oldest:%Y-%m-%d %H:%M} UTC" if oldest else counts
+        age = f"{counts}; oldest of {oldest:%Y-%m-%d %H:%M} UTC" if oldest else counts
         if n_fresh == n_scopes:
-            rows.append(ok(check, told))
+            rows.append(ok(check, age))
         else:
-            rows.append(warn(check, f"{told}{f'; {fault}' if fault else ''}", again))
+            rows.append(warn(check, f"{age}{f'; {fault}' if fault else ''}", again))
     if never:
         advice = "`chipledger run` reads them; what needs credentials is left out without"
         rows.append(warn("prices never read", ", ".join(never), advice))

@@ -1,9 +1,11 @@
-"""What `chipledger doctor` finds on the network: whether each source's host answers, and whether the clock is right.
+"""What `chipledger doctor` finds on the network: hosts of sources, clock, Prefect, mail, alerts, heartbeat.
 
-Each host is asked once, for its robots.txt, which is there to be asked for, with one attempt and little time. That a
-host answers does not say that its prices can be read; `chipledger collect --source NAME` does.
+Each host of a source gets one request, for its robots.txt, with one attempt and little time. That a host answers does
+not show that its prices can be read; `chipledger collect --source NAME` does. No mail, alert or heartbeat is sent.
 """
 
+import base64
+import smtplib
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,9 +15,10 @@ from statistics import median
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from flows.config.settings import Settings
+from flows.config.settings import CHAT_ADDRESSES, PASSWORD, MailSettings, Settings
 from flows.doctor.row import Row, fail, ok, warn
-from warehouse.errors import SourceError
+from flows.mail import sending
+from warehouse.errors import SettingsError, SourceError
 
 if TYPE_CHECKING:
     from extract.base import Source
@@ -35,7 +38,7 @@ Clock = Callable[[], datetime]
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came of asking a host: a status, or why there is none; how far its clock is ahead of ours, if it says."""
+    """The answer of a host: a status, or why there is none; how far its clock is ahead of ours, if it is stated."""
 
     status: int | None = None
     fault: str = ""
@@ -51,7 +54,7 @@ def checks(settings: Settings, *, clock: Clock, progress: Callable[[str], None])
     }
     wanted = sorted({root(url) for urls in hosts.values() for url in urls})
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        answers = dict(zip(wanted, pool.map(lambda host: _asked(host, clock, progress), wanted), strict=True))
+        answers = dict(zip(wanted, pool.map(lambda host: _fetched(host, clock, progress), wanted), strict=True))
     rows = [_reached(name, {root(url): answers[root(url)] for url in urls}) for name, urls in hosts.items() if urls]
     return [*rows, _clock(list(answers.values()))] if answers else []
 
@@ -83,12 +86,12 @@ def root(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-def _asked(host: str, clock: Clock, progress: Callable[[str], None]) -> Answer:
+def _fetched(host: str, clock: Clock, progress: Callable[[str], None]) -> Answer:
     from extract.web.http import HttpWeb, Retries
 
     if not host.startswith(("http://", "https://")):
-        return Answer(fault="not an address of the web")
-    progress(f"asking {host}")
+        return Answer(fault="not an http(s) URL")
+    progress(f"checking {host}")
     web = HttpWeb(retries=Retries(attempts=1), connect_timeout_s=CONNECT_TIMEOUT_S, read_timeout_s=READ_TIMEOUT_S)
     try:
         answer = web.first_bytes(f"{host}/robots.txt", limit_bytes=ROBOTS_LIMIT_BYTES)
@@ -122,7 +125,7 @@ def _clock(answers: list[Answer]) -> Row:
     """Return how far this clock is from that of the hosts that answered: the middle one, as any may be wrong."""
     ahead = [answer.ahead for answer in answers if answer.ahead is not None]
     if not ahead:
-        return warn("clock", "no host said what time it is", "Without a network the clock cannot be compared")
+        return warn("clock", "no host stated the time", "Without a network the clock cannot be compared")
     # Hosts name whole seconds, and an answer takes a moment: a second is nothing.
     off = timedelta(seconds=median(each.total_seconds() for each in ahead))
     found = f"{abs(off).total_seconds():.0f} s {'behind' if off > timedelta(0) else 'ahead of'} {len(ahead)} hosts"
@@ -131,3 +134,105 @@ def _clock(answers: list[Answer]) -> Row:
     if abs(off) >= DOUBTFUL_CLOCK:
         return warn("clock", found, "Set it (`timedatectl set-ntp true`): prices are dated by it")
     return ok("clock", found)
+
+
+TIMEOUT_S = 10.0
+
+
+def prefect(environ: Mapping[str, str]) -> list[Row]:
+    """Return whether the server that the environment names answers us; nothing where none is named."""
+    url = environ.get("PREFECT_API_URL", "").rstrip("/")
+    if not url:
+        return []
+    from extract.web.http import HttpWeb, Retries
+
+    web = HttpWeb(retries=Retries(attempts=1), connect_timeout_s=TIMEOUT_S, read_timeout_s=TIMEOUT_S)
+    headers = {}
+    if key := environ.get("PREFECT_API_KEY"):
+        headers = {"Authorization": f"Bearer {key}"}
+    elif auth := environ.get("PREFECT_API_AUTH_STRING"):
+        headers = {"Authorization": f"Basic {base64.b64encode(auth.encode()).decode()}"}
+    parts = urlsplit(url)
+    place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    try:
+        web.get(f"{url}/health", headers=headers)
+    except SourceError as error:
+        if error.value in (401, 403):
+            return [fail("Prefect", f"{place}: {error.message}", "Set PREFECT_API_KEY or PREFECT_API_AUTH_STRING")]
+        return [fail("Prefect", f"{place}: {error.message}", "Start the server, or set PREFECT_API_URL to where it is")]
+    return [ok("Prefect", f"{place} answers")]
+
+
+def mails(settings: Settings) -> list[Row]:
+    """Return whether the mail server takes us: connection, TLS and password, and no message."""
+    if not settings.mail.is_set:
+        return [ok("mail", "not set up", "docs/mail.md shows the table [mail]")]
+    try:
+        chosen = settings.mail_to_send(to=settings.alerts.to)
+    except SettingsError as error:
+        return [fail("mail", str(error), "docs/mail.md shows the table [mail]")]
+    return [_ses(chosen) if chosen.transport == "ses" else _smtp(sending.Smtp(chosen))]
+
+
+def _smtp(post: sending.Smtp) -> Row:
+    chosen = post.settings
+    place = f"{chosen.host}:{chosen.port}"
+    try:
+        post.greet()
+    except smtplib.SMTPAuthenticationError as error:
+        return fail("mail", f"{place}: password refused ({error.smtp_code})", f"Check mail.user, {PASSWORD}")
+    except (OSError, smtplib.SMTPException) as error:
+        fault = f"{place}: {type(error).__name__}: {post.redacted(error)}"
+        return fail("mail", fault, "Check mail.host, mail.port and mail.tls")
+    how = "without TLS" if chosen.tls == "none" else f"with TLS ({chosen.tls})"
+    return ok("mail", f"{place} takes us {how}, {'with password' if chosen.user else 'without password'}")
+
+
+def _ses(chosen: MailSettings) -> Row:
+    """Ask Amazon SES whether the account may send; being refused that question says nothing of sending."""
+    from botocore import exceptions
+
+    advice = "ses:GetAccount would let the doctor say more; sending needs ses:SendEmail"
+    try:
+        account = sending.Ses(chosen).client().get_account()
+    except exceptions.ClientError as error:
+        return warn("mail", f"Amazon SES: {error.response.get('Error', {}).get('Code', '')}", advice)
+    except (exceptions.BotoCoreError, sending.Refused) as error:
+        return fail("mail", f"Amazon SES: {type(error).__name__}", "Set mail.region, and credentials as for boto3")
+    if not account.get("SendingEnabled"):
+        return fail("mail", "Amazon SES: sending is not enabled", "Ask AWS to enable it for the account")
+    if not account.get("ProductionAccessEnabled"):
+        return warn(
+            "mail", "Amazon SES: in the sandbox", "Only verified addresses get mail: ask AWS for production access"
+        )
+    return ok("mail", "Amazon SES may send")
+
+
+def alerts(settings: Settings) -> list[Row]:
+    """Return whether alerts have a recipient, and whether each address can be read; nothing is sent."""
+    urls = settings.chat_urls()
+    try:
+        chosen = settings.alerts
+        if chosen.to:
+            settings.mail_to_send(to=chosen.to)
+        if urls:
+            from flows.alerts import channels
+
+            names = [channels.chat(url, number=number).name for number, url in enumerate(urls, 1)]
+        else:
+            names = []
+    except SettingsError as error:
+        return [fail("alerts", str(error), "docs/mail.md#alerts")]
+    if not names and not chosen.to:
+        return [ok("alerts", "no recipient", f"Set {CHAT_ADDRESSES} or alerts.to: docs/mail.md#alerts")]
+    services = sorted(name.partition(":")[0] for name in names)
+    return [
+        ok("alerts", ", ".join([*services, *(["mail"] * len(chosen.to))]), "`chipledger alert --dry-run` shows them")
+    ]
+
+
+def heartbeat(settings: Settings) -> list[Row]:
+    """Return whether somebody notices a dead schedule; it is not called, as a call says that a run was good."""
+    if not settings.heartbeat_url:
+        return [warn("heartbeat", "none", "Set heartbeat_url: without it nobody learns that the schedule is dead")]
+    return [ok("heartbeat", f"{urlsplit(settings.heartbeat_url).hostname} is called after each good run")]

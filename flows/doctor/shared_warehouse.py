@@ -27,7 +27,7 @@ def checks(settings: Settings, now: datetime, *, offline: bool = False) -> list[
     if not place.is_shared:
         return [_bucket("landing bucket", landing, settings)] if is_bucket(landing) and not offline else []
     if offline and (place.is_postgres or place.is_on_s3 or is_bucket(landing)):
-        return [warn("shared warehouse", "not asked", "Leave out --offline to ask it")]
+        return [warn("shared warehouse", "not checked", "Leave out --offline to check it")]
     return [
         *_rows(settings, place, now),
         _reached("shared rows", place.data_path, settings),
@@ -43,8 +43,8 @@ def _rows(settings: Settings, place: Place, now: datetime) -> Iterator[Row]:
         return
     try:
         with ducklake.connected(place, make=False) as con:
-            asked = con.execute("select extension_version from duckdb_extensions() where extension_name = 'ducklake'")
-            version = asked.fetchone()
+            found = con.execute("select extension_version from duckdb_extensions() where extension_name = 'ducklake'")
+            version = found.fetchone()
             yield ok("catalogue", f"answers; DuckLake {version[0] if version else 'of an unknown version'}")
             row, is_current = shape("log", con)
             yield row
@@ -56,9 +56,9 @@ def _rows(settings: Settings, place: Place, now: datetime) -> Iterator[Row]:
                 yield from _parts(con, landing)
                 yield from _documents(con, landing)
     except ChipledgerError as error:
-        told = f": {error.value}" if error.value else ""
+        value = f": {error.value}" if error.value else ""
         advice = f"{error.hint}. " if error.hint else ""
-        yield fail("catalogue", f"{error.message}{told}", f"{advice}A reader alone needs only the published files")
+        yield fail("catalogue", f"{error.message}{value}", f"{advice}A reader alone needs only the published files")
     except duckdb.Error as error:
         yield fail("catalogue", str(error).splitlines()[0], RIGHTS)
 
@@ -110,7 +110,7 @@ def _documents(con: duckdb.DuckDBPyConnection, landing: Landing) -> Iterator[Row
     ).fetchall()
     n_read, faults = read_back(landing, [sha256 for (sha256,) in rows])
     if faults:
-        found = f"{len(faults)} of {n_read} documents looked at: {faults[0]}"
+        found = f"{len(faults)} of {n_read} documents checked: {faults[0]}"
         yield fail("landing", found, "Restore them from a backup: prices must lead back to their documents")
     elif rows:
         yield ok("landing", f"{len(rows):,} documents, {n_read} of them read back by their hashes")
@@ -156,22 +156,22 @@ def _copy(place: Place, now: datetime) -> Iterator[Row]:
     file = place.data_dir / publication.FILE_NAME
     here = publication.noted(place.data_dir)
     if not file.exists():
-        yield warn("copy here", "none yet", "The first question fetches it")
+        yield warn("copy here", "none yet", "The first query fetches it")
         return
     whole = published(file, now)
     if whole["result"] == "fail":
-        yield fail("copy here", str(whole["found"]), f"Remove {file}: the next question fetches it")
+        yield fail("copy here", str(whole["found"]), f"Remove {file}: the next query fetches it")
         return
-    told = f"of {_when(here)}" if here else "of an unknown publication"
+    copy = f"of {_when(here)}" if here else "of an unknown publication"
     try:
         newest = publication.pointed(place)
     except (ChipledgerError, OSError) as error:
-        yield warn("copy here", f"{told}, and the newest is not known: {error}", RIGHTS)
+        yield warn("copy here", f"{copy}, and the newest is not known: {error}", RIGHTS)
         return
     if newest is not None and newest != here:
-        yield warn("copy here", f"{told}; the newest is of {_when(newest)}", "The next question fetches it")
+        yield warn("copy here", f"{copy}; the newest is of {_when(newest)}", "The next query fetches it")
     else:
-        yield ok("copy here", f"{told}, the newest; {whole['found']}")
+        yield ok("copy here", f"{copy}, the newest; {whole['found']}")
 
 
 def _when(one: publication.Publication) -> str:

@@ -1,6 +1,6 @@
 """Exports of the published file: every mart as Parquet or CSV, FOCUS SkuPrice, and what other tools read.
 
-prices.duckdb alone is read; what is private is written only where that was asked for, and readable by its owner alone.
+prices.duckdb alone is read; what is private is written only on request, and readable by its owner alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from warehouse.errors import ChipledgerError
 FORMATS = ("parquet", "csv")
 KINDS = ("focus-sku-price", "skypilot", "xlsx")
 PRIVATE = "private"
-"""The folder for what is private, beside the marts."""
+"""The folder for what is private, next to the marts."""
 
 FOCUS = (
     'from focus.sku_price order by "ServiceProviderName", "SkuPriceId", "PricingRegionId", "AvailabilityZone", '
@@ -53,7 +53,7 @@ class Written:
 
 @contextmanager
 def reading(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a read-only connection. Raises ChipledgerError where a question fails."""
+    """Give a read-only connection. Raises ChipledgerError where a query fails."""
     try:
         with duckdb.connect(str(file), read_only=True) as con:
             yield con
@@ -72,11 +72,9 @@ def marts(
         found = con.execute(MARTS).fetchall()
         known = {name: made for name, made, _ in found}
         public = [name for name, _, is_public in found if is_public]
-        for name in names:
-            if name not in known:
-                raise ChipledgerError(
-                    "no such mart", source=str(file), field="mart", value=name, hint=f"Known: {', '.join(known)}"
-                )
+        for name in {*names} - {*known}:
+            hint = f"Known: {', '.join(known)}"
+            raise ChipledgerError("no such mart", source=str(file), field="mart", value=name, hint=hint)
         targets = {name: tabular.inside(folder, f"{name}{suffix}") for name in dict.fromkeys(names or public)}
         with _private(file, with_private=with_private) as (secret, secrets):
             hidden = {name: tabular.inside(folder, PRIVATE, f"{name}{suffix}") for name in secrets}
@@ -117,12 +115,11 @@ def workbook(file: Path, target: Path, *, with_private: bool = False, force: boo
 
     tabular.refuse_existing([target], force=force)
     with reading(file) as con, _private(file, with_private=with_private) as (secret, secrets):
-        n_rows = tabular.put(
-            target,
-            lambda part: book.write(con, part, private=secret, private_tables=secrets),
-            force=force,
-            private=with_private,
-        )
+
+        def save(part: Path) -> int:
+            return book.write(con, part, private=secret, private_tables=secrets)
+
+        n_rows = tabular.put(target, save, force=force, private=with_private)
     return [Written(target, n_rows, {})]
 
 
@@ -146,16 +143,13 @@ def _table(con: duckdb.DuckDBPyConnection, table: str, target: Path, form: str, 
 
 @contextmanager
 def _private(file: Path, *, with_private: bool) -> Iterator[tuple[duckdb.DuckDBPyConnection | None, list[str]]]:
-    """Give a connection to the private file and the names of its tables; nothing where it was not asked for."""
+    """Give a connection to the private file and the names of its tables; nothing without a request."""
     if not with_private:
         yield None, []
         return
     private = file.with_name("private.duckdb")
     if not private.exists():
-        raise ChipledgerError(
-            "there is no private file",
-            source=str(private),
-            hint="Name your files in [private], or leave --with-private",
-        )
+        hint = "Name your files in [private], or leave out --with-private"
+        raise ChipledgerError("there is no private file", source=str(private), hint=hint)
     with reading(private) as con:
         yield con, [name for (name,) in con.execute(PRIVATE_TABLES).fetchall()]

@@ -1,6 +1,6 @@
 """Current prices as SkyPilot's catalogues: `<cloud>/vms.csv` in the columns of its schema v8.
 
-SkyPilot takes what a catalogue says for today's price and has no place for an age, so that only prices that are current
+SkyPilot reads a catalogue's price as today's and has no place for an age, so that only prices that are current
 go in, of Linux machines at list price in US dollars: on demand as `Price`, spot as `SpotPrice`. A row is one type in
 one zone, or in a region where no zone is known. Its reader sets the rest
 (https://github.com/skypilot-org/skypilot/blob/master/sky/catalog/common.py, read 2026-11-21):
@@ -20,12 +20,16 @@ from typing import Any, NamedTuple
 import duckdb
 
 from flows.shared.output import as_json
+from flows.shared.query import columns, rows
 from warehouse.errors import ChipledgerError
 from warehouse.reference import machine_facts
 
 CLOUDS = {"AWS": "aws", "DigitalOcean": "do", "Verda": "verda"}
 """Providers whose names of machines are those of SkyPilot's catalogue, and its name for them."""
 
+_SAME = """
+A100-80GB, A10G, A6000, B200, B300, H100, H200, Inferentia2, K80, L4, L40S, M60, MI300X, MI325X, T4, Trainium2, V100
+"""
 CHIPS = {
     "A100-40GB": "A100",
     "Gaudi1": "Gaudi HL-205",
@@ -36,28 +40,7 @@ CHIPS = {
     "RTX-4000-Ada": "RTX4000-Ada",
     "T4G": "T4g",
     "Radeon-Pro-V520": "Radeon Pro V520",
-    **{
-        name: name
-        for name in (
-            "A100-80GB",
-            "A10G",
-            "A6000",
-            "B200",
-            "B300",
-            "H100",
-            "H200",
-            "Inferentia2",
-            "K80",
-            "L4",
-            "L40S",
-            "M60",
-            "MI300X",
-            "MI325X",
-            "T4",
-            "Trainium2",
-            "V100",
-        )
-    },
+    **{name: name for name in columns(_SAME)},
 }
 """SkyPilot's names of chips by ours; what has none is left out."""
 
@@ -117,11 +100,8 @@ Place = tuple[str, str]
 
 def catalogues(con: duckdb.DuckDBPyConnection) -> dict[str, Catalogue]:
     """Return the catalogue of each cloud that has prices. Raises ChipledgerError where not one of them is current."""
-    answer = con.execute(PRICES, {"providers": list(CLOUDS)})
-    names = [column[0] for column in answer.description or ()]
     by_cloud: dict[str, list[Price]] = defaultdict(list)
-    for line in answer.fetchall():
-        price = dict(zip(names, line, strict=True))
+    for price in rows(con, PRICES, {"providers": list(CLOUDS)}):
         by_cloud[CLOUDS[price["service_provider_name"]]].append(price)
     zones: dict[Place, set[str]] = defaultdict(set)
     for region, instance_type, zone in con.execute(ZONES).fetchall():
@@ -147,7 +127,7 @@ def host_facts() -> dict[str, dict[str, float]]:
     """Return vCPUs and memory in GiB of each type, as far as they are known."""
     facts: dict[str, dict[str, float]] = defaultdict(dict)
     for fact in machine_facts.shipped():
-        facts[fact.machine][fact.fact] = fact.value
+        facts[fact.machine][fact.fact] = float(fact.value)
     return facts
 
 
@@ -169,13 +149,15 @@ def catalogue(
         if any(len(same) > 1 for same in by_key.values()):
             left_out["several prices of one machine"] += 1
             continue
-        rows = _rows(instance_type, {key: same[0] for key, same in by_key.items()}, zones, hosts.get(instance_type, {}))
-        if len({(row.AcceleratorName, row.AcceleratorCount, row.GpuInfo) for row in rows}) > 1:
+        places = _rows(
+            instance_type, {key: same[0] for key, same in by_key.items()}, zones, hosts.get(instance_type, {})
+        )
+        if len({(row.AcceleratorName, row.AcceleratorCount, row.GpuInfo) for row in places}) > 1:
             left_out["several machines of one name"] += 1
-        elif len(rows) > 1 and None in (rows[0].vCPUs, rows[0].MemoryGiB):
+        elif len(places) > 1 and None in (places[0].vCPUs, places[0].MemoryGiB):
             left_out["vCPUs or memory unknown"] += 1
         else:
-            machines += rows
+            machines += places
     return sorted(machines, key=lambda row: (row[0], row.Region, row.AvailabilityZone or "")), dict(left_out)
 
 
@@ -197,10 +179,10 @@ def _rows(
     zones: Mapping[Place, set[str]],
     host: Mapping[str, float],
 ) -> list[Machine]:
-    rows = []
+    found = []
     for region in dict.fromkeys(key[0] for key in prices):
-        told = {key[1] for key in prices if key[0] == region and key[1] is not None}
-        everywhere: list[str | None] = [*sorted(told | zones.get((instance_type, region), set()))] or [None]
+        stated = {key[1] for key in prices if key[0] == region and key[1] is not None}
+        everywhere: list[str | None] = [*sorted(stated | zones.get((instance_type, region), set()))] or [None]
         for zone in everywhere:
             on_demand = prices.get((region, zone, "on_demand")) or prices.get((region, None, "on_demand"))
             spot = prices.get((region, zone, "spot"))
@@ -208,7 +190,7 @@ def _rows(
             if of is None:
                 continue
             name = _chip(of)
-            rows.append(
+            found.append(
                 Machine(
                     InstanceType=instance_type,
                     AcceleratorName=name,
@@ -222,7 +204,7 @@ def _rows(
                     AvailabilityZone=zone,
                 )
             )
-    return rows
+    return found
 
 
 def _chip(price: Price) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from flows.shared.output import as_json, plain
+from flows.shared.query import columns as names_of
 from flows.shared.tabular import cursor
 from warehouse.errors import ChipledgerError
 
@@ -21,23 +22,14 @@ if TYPE_CHECKING:
     from xlsxwriter import Workbook
     from xlsxwriter.worksheet import Worksheet
 
-SHEETS = (
-    "accelerator_hour_price",
-    "provider_price",
-    "aws_purchase_options",
-    "commitment_option",
-    "price_change",
-    "spot_region_price",
-    "list_price_move",
-    "token_cost",
-    "training_cost",
-    "claim_audit",
-    "source_health",
-)
+SHEETS = names_of("""
+accelerator_hour_price, provider_price, aws_purchase_options, commitment_option, price_change, spot_region_price,
+list_price_move, token_cost, training_cost, claim_audit, source_health
+""")
 """The marts of the workbook; each is a sheet of its own name."""
 
 PARTS = {"token_cost": ("where utilisation = 0.5", "at half utilisation; the others are in an export as Parquet")}
-"""Marts of which a part is enough, as a SELECT's end, and in words."""
+"""Marts of which a part is enough, as a SELECT's end, and a note."""
 
 ROWS_OF_A_SHEET = 1_048_576
 """Excel's limit, the header's row included (https://support.microsoft.com/office/1672b34d-7043-467e-8e27-269d656771c3)."""
@@ -161,17 +153,17 @@ def _notes(sheet: "Worksheet", con: duckdb.DuckDBPyConnection, counts: dict[str,
     meanings = dict(con.execute("select name, row_meaning from meta.model").fetchall())
     line("sheet", "rows", "what a row is", header=True)
     for name, count in counts.items():
-        _, part_told = PARTS.get(name, ("", ""))
-        line(name, count, meanings.get(name), part_told or None)
+        _, note = PARTS.get(name, ("", ""))
+        line(name, count, meanings.get(name), note or None)
     line("sheet", "column", "unit", "meaning", header=True)
-    for told in con.execute(
+    for values in con.execute(
         "select table_name, column_name, unit, meaning from mart.data_dictionary "
         "where table_schema = 'int' and list_contains(?, table_name)",
         [list(SHEETS)],
     ).fetchall():
-        line(*told)
+        line(*values)
     line("source", "provider", "title", "kind", "address", header=True)
-    for told in con.execute(
+    for values in con.execute(
         "select source, service_provider_name, title, kind, url from core.source order by all"
     ).fetchall():
-        line(*told)
+        line(*values)

@@ -1,7 +1,7 @@
 """One entry of a private file, a line of CSV or a table of TOML, and how its values are read or refused.
 
-What is empty is not given. Every refusal names file, entry, field and value; the message holds no value, so that it can
-be told where the values must not be.
+An empty value is no value. Every refusal names file, entry, field and value; the message holds no value, so that it can
+be shown where the values must not be.
 """
 
 import re
@@ -15,14 +15,14 @@ from warehouse.reference.table import Model, lines
 from warehouse.schema.vocabulary import HOURS_PER_YEAR, PAYMENT_MODELS
 
 NONE = "none"
-"""What a cell says where an offer must have nothing of the kind."""
+"""The word of a cell where an offer must have nothing of the kind."""
 DIGITS_AFTER_POINT = 10
 """Of DECIMAL(18,10), the type of amounts."""
 LONGEST_AMOUNT = Decimal(99_999_999)
 
 
 class Entry:
-    """The values of one entry by field, and where they stand."""
+    """The values of one entry by field, and where they are."""
 
     def __init__(self, file: str, place: str, values: Mapping[str, object]) -> None:
         self.file, self.place, self.values = file, place, values
@@ -34,7 +34,7 @@ class Entry:
         )
 
     def text(self, field: str) -> str | None:
-        """Return the text of a field without blanks around it; None where nothing is given."""
+        """Return the text of a field without blanks around it; None without one."""
         value = self.values.get(field)
         if value is None:
             return None
@@ -42,14 +42,14 @@ class Entry:
             raise self.error(field, "must be text")
         text = str(value).strip()
         if not text.isprintable():
-            raise self.error(field, "holds what cannot be printed")
+            raise self.error(field, "contains non-printable characters")
         return text or None
 
     def required(self, field: str) -> str:
-        """Return the text of a field that must be given."""
+        """Return the text of a required field."""
         text = self.text(field)
         if text is None:
-            raise self.error(field, "must be given")
+            raise self.error(field, "required")
         return text
 
     def one_of(self, field: str, allowed: Iterable[str]) -> str | None:
@@ -59,7 +59,7 @@ class Entry:
             return None
         words = {_plain(word): word for word in allowed}
         if _plain(text) not in words:
-            raise self.error(field, "not a word known here", f"Allowed: {', '.join(words.values())}")
+            raise self.error(field, "unknown value", f"Allowed: {', '.join(words.values())}")
         return words[_plain(text)]
 
     def number(self, field: str, *, above: Decimal | None = None, most: Decimal = LONGEST_AMOUNT) -> Decimal | None:

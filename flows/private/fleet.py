@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from flows.config.settings import Settings
+from flows.doctor.row import Row, fail, ok, warn
 from flows.private import private_file
 from flows.shared.query import rows
 from warehouse.errors import ChipledgerError
@@ -86,21 +87,15 @@ def check(settings: Settings, *, now: datetime | None = None) -> dict[str, list[
         }
 
 
-def doctor(settings: Settings) -> list[dict[str, object]]:
+def doctor(settings: Settings) -> list[Row]:
     """Return what `chipledger doctor` says of the private files: a fault, or the lines without a price; [] if none."""
     if not settings.private.is_set or not (settings.data_dir / "prices.duckdb").exists():
         return []
     try:
         lines = check(settings)["lines"]
     except ChipledgerError as error:
-        return [{"check": "private files", "result": "fail", "found": str(error), "advice": "See docs/fleet.md"}]
+        return [fail("private files", str(error), "See docs/fleet.md")]
+    if not lines:
+        return [ok("private files", "every line of the fleet has a price")]
     found = "; ".join(f"line {line['line_number']}: {line['reason']}" for line in lines)
-    advice = "`chipledger fleet check` says more" if lines else ""
-    return [
-        {
-            "check": "private files",
-            "result": "warn" if lines else "ok",
-            "found": found or "every line of the fleet has a price",
-            "advice": advice,
-        }
-    ]
+    return [warn("private files", found, "`chipledger fleet check` says more")]

@@ -1,31 +1,24 @@
 """A `fleet.csv`: what a user runs, one line for machines that are alike."""
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 from flows.private.entry import NONE, Entry, csv_entries
 from flows.private.names import Names, Thing
+from flows.shared.query import columns
 from warehouse.errors import ChipledgerError
 from warehouse.schema.vocabulary import OFFERING_CLASSES, PURCHASE_OPTIONS
 
 REQUIRED = ("provider", "offer", "region", "option", "nodes")
-BILLED = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost", "billed_currency", "billed_hours")
-"""What an export of costs said of a line: for comparison, never for a price."""
-COLUMNS = (
-    *REQUIRED,
-    "share_of_use",
-    "commitment_end",
-    "label",
-    "accelerators_per_node",
-    "term",
-    "payment",
-    "plan",
-    "offering_class",
-    "tier",
-    "zone",
-    *BILLED,
-)
+BILLED_AMOUNTS = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost", "billed_hours")
+BILLED = (*BILLED_AMOUNTS[:3], "billed_currency", "billed_hours")
+"""What an export of costs states of a line: for comparison, never for a price."""
+COLUMNS = columns(f"""
+{", ".join(REQUIRED)}, share_of_use, commitment_end, label, accelerators_per_node, term, payment, plan, offering_class,
+tier, zone, {", ".join(BILLED)}
+""")
 PLANS = ("Compute", "EC2Instance", "SageMaker")
 PAID_WHEN_RUNNING = ("on_demand", "spot")
 """Purchase options that cost nothing while a machine is off; the others are paid whether used or not."""
@@ -89,19 +82,18 @@ def _line(entry: Entry, names: Names) -> Line:
     option = entry.one_of("option", PURCHASE_OPTIONS)
     nodes = entry.number("nodes", above=Decimal(0))
     if option is None or nodes is None:
-        raise entry.error("option" if option is None else "nodes", "must be given")
+        raise entry.error("option" if option is None else "nodes", "required")
     share = entry.number("share_of_use", most=Decimal(1))
     ends_on = entry.day("commitment_end")
     if ends_on is not None and option in PAID_WHEN_RUNNING:
         raise entry.error("commitment_end", f"{option} is no commitment", "Leave it empty, or name another option")
+    amounts: dict[str, Any] = {name: entry.number(name) for name in BILLED_AMOUNTS}
     return Line(
         line_number=int(entry.place.removeprefix("line ")),
         label=entry.text("label"),
         service_provider_name=provider,
         offer=offer,
-        instance_type=thing.instance_type,
-        accelerator_name=thing.accelerator_name,
-        form_factor=thing.form_factor,
+        **asdict(thing),
         accelerators_per_node=entry.number("accelerators_per_node", above=Decimal(0), most=Decimal(10_000)),
         region_id=entry.text("region"),
         availability_zone_id=entry.text("zone"),
@@ -114,9 +106,6 @@ def _line(entry: Entry, names: Names) -> Line:
         nodes=nodes,
         share_of_use=1.0 if share is None else float(share),
         commitment_ends_on=ends_on,
-        billed_list_cost=entry.number("billed_list_cost"),
-        billed_contracted_cost=entry.number("billed_contracted_cost"),
-        billed_effective_cost=entry.number("billed_effective_cost"),
+        **amounts,
         billed_currency=entry.text("billed_currency"),
-        billed_hours=entry.number("billed_hours"),
     )

@@ -1,7 +1,7 @@
 """A fleet from an export of costs in FOCUS columns (1.0 to 1.2, as AWS Data Exports writes them), CSV or Parquet.
 
-What FOCUS states is taken, what it does not is left open: neither the term, the payment nor the end of a commitment
-stands in an export. ListCost, ContractedCost and EffectiveCost are kept apart, for comparison.
+What FOCUS states is read, what it does not is left open: neither the term, the payment nor the end of a commitment
+is in an export. ListCost, ContractedCost and EffectiveCost are kept apart, for comparison.
 """
 
 import csv
@@ -16,6 +16,7 @@ from typing import Any
 import duckdb
 
 from flows.private.fleet_file import COLUMNS
+from flows.shared.query import rows
 from transform.private import select
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows, quote
@@ -64,9 +65,9 @@ def read(file: Path) -> Imported:
         insert_rows(con, "accelerator_type", [(row.instance_type,) for row in instance_types.read_table()])
         con.execute(f"create temp table focus_charge as {select('focus_charge')}")
         lines = [
-            {NAMES.get(name, name): value for name, value in row.items()} for row in _rows(con, select("focus_fleet"))
+            {NAMES.get(name, name): value for name, value in row.items()} for row in rows(con, select("focus_fleet"))
         ]
-        left_out = _rows(
+        left_out = rows(
             con,
             "select reason, count(*) as n_charges, sum(list_amount) as list_cost, "
             "sum(contracted_amount) as contracted_cost, sum(effective_amount) as effective_cost, billing_currency "
@@ -78,12 +79,8 @@ def read(file: Path) -> Imported:
 def write(imported: Imported, out: Path, *, label: str, replace: bool) -> None:
     """Write a fleet file, readable by its owner only. Raises ChipledgerError where there is nothing, or a file."""
     if not imported.lines:
-        raise ChipledgerError(
-            "no hours of a machine with accelerators in it",
-            source=label,
-            field="file",
-            hint="; ".join(f"{row['n_charges']} charges: {row['reason']}" for row in imported.left_out),
-        )
+        hint = "; ".join(f"{row['n_charges']} charges: {row['reason']}" for row in imported.left_out)
+        raise ChipledgerError("no hours of a machine with accelerators in it", source=label, field="file", hint=hint)
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -112,13 +109,9 @@ def _load(con: duckdb.DuckDBPyConnection, file: Path) -> None:
         chosen = {name: next((each for each in known if each in there), None) for name, known in FIELDS.items()}
         absent = [FIELDS[name][0] for name, column in chosen.items() if column is None and name not in OPTIONAL]
         if absent:
-            raise ChipledgerError(
-                "no export in FOCUS columns",
-                source=file.name,
-                field="columns",
-                value=", ".join(absent),
-                hint="These are missing. Export the table FOCUS 1.2 with AWS columns of AWS Data Exports",
-            )
+            message = "no export in FOCUS columns"
+            hint = "These are missing. Export the table FOCUS 1.2 with AWS columns of AWS Data Exports"
+            raise ChipledgerError(message, source=file.name, field="columns", value=", ".join(absent), hint=hint)
         picked = ", ".join(
             f"nullif(trim(\"{column}\"::VARCHAR), '') as {name}" if column else f"null::VARCHAR as {name}"
             for name, column in chosen.items()
@@ -132,12 +125,6 @@ def _load(con: duckdb.DuckDBPyConnection, file: Path) -> None:
             value=str(error).splitlines()[0],
             hint="Give a .csv, .csv.gz or .parquet in FOCUS columns",
         ) from error
-
-
-def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
-    cursor = con.execute(sql)
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def _cell(value: object) -> object:

@@ -1,18 +1,20 @@
 """Negotiated prices of a `prices.toml`, or the same as a CSV: dated discounts and contracted rates.
 
 A TOML file has tables `[[discount]]` and `[[rate]]`; a CSV has one line each, its column `kind` says which. How one
-rule goes before another stands in `transform/sql/private/rule_match.sql`; what no rule may say is refused here.
+rule goes before another is in `transform/sql/private/rule_match.sql`; what no rule may say is refused here.
 """
 
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import date
 from decimal import Decimal
 from itertools import combinations
+from typing import Any
 
 from flows.private.entry import Entry, csv_entries
 from flows.private.names import Names, Thing
+from flows.shared.query import columns
 from warehouse.errors import ChipledgerError
 from warehouse.reference import instance_types
 from warehouse.schema.vocabulary import PURCHASE_OPTIONS
@@ -34,7 +36,7 @@ PERCENT_DIGITS = Decimal("0.000001")
 class Rule:
     """One rule: what it is for (None: anything), when it holds, and the discount or the rate.
 
-    `discount` is a share of the list price. Of the two rates one is given: USD per hour of one machine, or of one chip.
+    `discount` is a share of the list price. One of the two rates is set: USD per hour of one machine, or of one chip.
     The last day of `valid_to` is included; None: no end is agreed. The fields are columns of `price_rule`.
     """
 
@@ -71,23 +73,14 @@ class Rule:
 
 
 RULE_COLUMNS = tuple(field.name for field in fields(Rule))
-CRITERIA = (
-    "service_provider_name",
-    "service",
-    "family",
-    "accelerator_name",
-    "form_factor",
-    "instance_type",
-    "region_id",
-    "purchase_option",
-    "commitment_term_hours",
-    "purchase_payment_model",
-    "tier",
-)
+CRITERIA = columns("""
+service_provider_name, service, family, accelerator_name, form_factor, instance_type, region_id, purchase_option,
+commitment_term_hours, purchase_payment_model, tier
+""")
 
 
 def read(file: str, body: bytes, names: Names) -> list[Rule]:
-    """Return the rules of a file, told by its name's end to be TOML or CSV. Raises ChipledgerError."""
+    """Return the rules of a file, TOML or CSV by the end of its name. Raises ChipledgerError."""
     if file.lower().endswith(".csv"):
         entries = list(_from_csv(file, body))
     elif file.lower().endswith(".toml"):
@@ -128,7 +121,7 @@ def _from_csv(file: str, body: bytes) -> Iterator[tuple[str, Entry]]:
     for entry in csv_entries(file, body, columns=COLUMNS, required=("kind", "provider", "valid_from")):
         kind = entry.one_of("kind", FIELDS)
         if kind is None:
-            raise entry.error("kind", "must be given", "Allowed: discount, rate")
+            raise entry.error("kind", "required", "Allowed: discount, rate")
         for name in entry.values:
             if name != "kind" and name not in FIELDS[kind] and entry.text(name) is not None:
                 raise entry.error(name, f"means nothing for a {kind}", f"Known: {', '.join(FIELDS[kind])}")
@@ -139,29 +132,28 @@ def _rule(kind: str, entry: Entry, names: Names) -> Rule:
     provider = names.provider(entry)
     valid_from, valid_to = entry.day("valid_from"), entry.day("valid_to")
     if valid_from is None:
-        raise entry.error("valid_from", "must be given", "The first day on which it holds")
+        raise entry.error("valid_from", "required", "The first day on which it holds")
     if valid_to is not None and valid_to < valid_from:
         raise entry.error("valid_to", "before valid_from")
-    contract_id = entry.text("contract_id")
-    common = {
-        "rule": entry.text("rule") or entry.place,
-        "kind": kind,
-        "service_provider_name": provider,
-        "region_id": entry.text("region"),
-        "purchase_option": entry.one_of("option", PURCHASE_OPTIONS),
-        "valid_from": valid_from,
-        "valid_to": valid_to,
-        "contract_id": contract_id,
-        "place": entry.place,
-    }
     own = _discount(entry, provider, names) if kind == DISCOUNT else _rate(entry, provider, names)
-    return Rule(**{**common, **own})  # type: ignore[arg-type]
+    return Rule(
+        rule=entry.text("rule") or entry.place,
+        kind=kind,
+        service_provider_name=provider,
+        region_id=entry.text("region"),
+        purchase_option=entry.one_of("option", PURCHASE_OPTIONS),
+        valid_from=valid_from,
+        valid_to=valid_to,
+        contract_id=entry.text("contract_id"),
+        place=entry.place,
+        **own,
+    )
 
 
-def _discount(entry: Entry, provider: str, names: Names) -> dict[str, object]:
+def _discount(entry: Entry, provider: str, names: Names) -> dict[str, Any]:
     percent = entry.number("percent", above=Decimal(0), most=Decimal(100))
     if percent is None:
-        raise entry.error("percent", "must be given", "Percent off the list price")
+        raise entry.error("percent", "required", "Percent off the list price")
     if percent != percent.quantize(PERCENT_DIGITS):
         raise entry.error("percent", "more than 6 digits after the point")
     service, family = entry.one_of("service", SERVICES), entry.text("family")
@@ -179,26 +171,23 @@ def _discount(entry: Entry, provider: str, names: Names) -> dict[str, object]:
         "discount": percent / 100,
         "service": service,
         "family": family,
-        "accelerator_name": chip.accelerator_name,
-        "form_factor": chip.form_factor,
+        **asdict(chip),
     }
 
 
-def _rate(entry: Entry, provider: str, names: Names) -> dict[str, object]:
+def _rate(entry: Entry, provider: str, names: Names) -> dict[str, Any]:
     thing = names.known_thing(entry, "offer", provider)
     for field in ("option", "contract_id"):
         entry.required(field)
     hourly, chip_hourly = (entry.number(name, above=Decimal(0)) for name in ("usd_per_hour", "usd_per_chip_hour"))
     if (hourly is None) == (chip_hourly is None):
-        raise entry.error("usd_per_hour", "this or usd_per_chip_hour must be given, and not both")
+        raise entry.error("usd_per_hour", "give this or usd_per_chip_hour, not both")
     if hourly is not None and thing.instance_type is None:
         raise entry.error("usd_per_hour", "a chip is no machine", "Give usd_per_chip_hour, or name the machine")
     return {
         "usd_per_hour": hourly,
         "usd_per_chip_hour": chip_hourly,
-        "instance_type": thing.instance_type,
-        "accelerator_name": thing.accelerator_name,
-        "form_factor": thing.form_factor,
+        **asdict(thing),
         "commitment_term_hours": entry.term_hours("term"),
         "purchase_payment_model": entry.payment("payment"),
         "tier": entry.text("tier"),
@@ -213,10 +202,6 @@ def _refuse_twins(file: str, rules: Iterable[Rule]) -> None:
     """Raise where two rules are for the same and hold on the same day: nothing says which one counts."""
     for first, second in combinations(rules, 2):
         if first.kind == second.kind and first.criteria == second.criteria and first.overlaps(second):
-            raise ChipledgerError(
-                f"{first.place} and {second.place}: both are for the same on the same days",
-                source=file,
-                field="rule",
-                value=f"{first.rule}, {second.rule}",
-                hint="End one before the other begins, or take one out",
-            )
+            message = f"{first.place} and {second.place}: both are for the same on the same days"
+            hint = "End one before the other begins, or take one out"
+            raise ChipledgerError(message, source=file, field="rule", value=f"{first.rule}, {second.rule}", hint=hint)

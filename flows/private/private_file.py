@@ -1,4 +1,4 @@
-"""The private file, `private.duckdb`: what the user pays and runs, beside the published file and never in it.
+"""The private file, `private.duckdb`: what the user pays and runs, next to the published file and never in it.
 
 Pages, feeds, mails' tables and exports read the published file alone, so nothing of this can be in them. It is built
 after each publication from the files that [private] of the settings names, readable by its owner only.
@@ -85,12 +85,8 @@ def in_memory(settings: Settings, now: datetime) -> duckdb.DuckDBPyConnection:
     """
     named = settings.private
     if named.prices is None and named.fleet is None:
-        raise ChipledgerError(
-            "no private file is named",
-            source="chipledger.toml",
-            field="private",
-            hint='Write [private] with fleet = "fleet.csv"; docs/fleet.md shows one',
-        )
+        hint = 'Write [private] with fleet = "fleet.csv"; docs/fleet.md shows one'
+        raise ChipledgerError("no private file is named", source="chipledger.toml", field="private", hint=hint)
     documents = _documents(named, now)
     con = duckdb.connect()
     try:
@@ -115,7 +111,7 @@ def read(con: duckdb.DuckDBPyConnection, documents: Mapping[str, Document]) -> O
 
 
 def fill(con: duckdb.DuckDBPyConnection, overlay: Overlay, built_at: datetime) -> None:
-    """Make the tables in the database in use, beside the published file attached as `prices`."""
+    """Make the tables in the database in use, next to the published file attached as `prices`."""
     con.execute(
         "create table build as select ?::TIMESTAMP as built_at, b.built_at as prices_built_at, ?::VARCHAR as version, "
         "?::VARCHAR as prices_sha256, ?::VARCHAR as fleet_sha256 from prices.meta.build as b",
@@ -169,13 +165,9 @@ def _refuse_ties(con: duckdb.DuckDBPyConnection, overlay: Overlay) -> None:
         "inner join price_rule as r using (rule) group by thing, thing_id having count(*) > 1 order by all limit 1"
     ).fetchone()
     if tie and overlay.prices:
-        raise ChipledgerError(
-            f"{tie[1]} and {tie[2]}: both fit one offer, and neither names all that the other does",
-            source=overlay.prices.scope,
-            field="rule",
-            value=", ".join(tie[0]),
-            hint="Write one more rule that names what both name, or end one of them",
-        )
+        message = f"{tie[1]} and {tie[2]}: both fit one offer, and neither names all that the other does"
+        hint = "Write one more rule that names what both name, or end one of them"
+        raise ChipledgerError(message, source=overlay.prices.scope, field="rule", value=", ".join(tie[0]), hint=hint)
 
 
 def _describe(con: duckdb.DuckDBPyConnection) -> None:
@@ -194,9 +186,9 @@ CHECKS = (
         "a line of the fleet has neither an offer nor a reason",
         "select line_number from fleet_cost where list_usd_per_month is null and reason is null",
     ),
-    ("a line of the fleet stands twice", "select line_number from fleet_cost group by all having count(*) > 1"),
+    ("duplicate line of the fleet", "select line_number from fleet_cost group by all having count(*) > 1"),
     (
-        "a price stands without its rule",
+        "a price without its rule",
         "select line_number from fleet_cost where contracted_price_per_node_hour is not null and rule is null",
     ),
     ("an offer has two contracted prices", "select offer_id from contracted_price group by all having count(*) > 1"),

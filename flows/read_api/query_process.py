@@ -29,11 +29,11 @@ from flows.shared import select_only
 from flows.shared.output import plain
 from warehouse.errors import ChipledgerError
 
-MOST_ROWS = 1000
-MOST_SECONDS = 30.0
-MOST_CHARACTERS = 20_000
+MAX_ROWS = 1000
+MAX_SECONDS = 30.0
+MAX_CHARACTERS = 20_000
 """Of a question."""
-MOST_BYTES = 200_000
+MAX_BYTES = 200_000
 """Of the rows of an answer, as JSON."""
 GRACE_S = 2.0
 MEMORY = "256MB"
@@ -54,13 +54,9 @@ class Asker:
         with self._lock:
             reply = self._reply({"file": str(file), "sql": sql, "rows": rows, "seconds": seconds}, seconds + GRACE_S)
         if reply is None:
-            raise ChipledgerError(
-                f"stopped: it took more than {seconds:g} s or more memory than a question may have",
-                source=str(file),
-                field="sql",
-                value=sql,
-                hint="Ask for less, or for fewer rows at once",
-            )
+            message = f"stopped: it took more than {seconds:g} s or more memory than a question may have"
+            hint = "Ask for less, or for fewer rows at once"
+            raise ChipledgerError(message, source=str(file), field="sql", value=sql, hint=hint)
         if "error" in reply:
             raise ChipledgerError(reply["error"], source=str(file), field="sql", value=sql, hint=reply["hint"])
         return reply
@@ -164,7 +160,7 @@ def _rows(cursor: duckdb.DuckDBPyConnection, most: int) -> dict[str, Any]:
             return {"rows": kept, "cut": "rows"}
         line = [wire(value) for value in row]
         size += len(json.dumps(line, ensure_ascii=False).encode())
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             return {"rows": kept, "cut": "bytes"}
         kept.append(line)
     return {"rows": kept, "cut": None}

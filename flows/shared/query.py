@@ -193,3 +193,8 @@ def rows(
     if most is not None and len(found) > most:
         raise tabular.too_many(most)
     return [dict(zip(names, row, strict=True)) for row in found]
+
+
+def columns(select: str) -> tuple[str, ...]:
+    """Return the names of a select list."""
+    return tuple(name.strip() for name in select.split(","))

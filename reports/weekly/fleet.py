@@ -73,8 +73,8 @@ def you(moves: Sequence[Row], costs: Sequence[Row], *, with_contracted: bool) ->
     if with_contracted and both:
         contracted = usd(sum(cost["contracted_usd_per_month"] for cost in both))
         known = [cost["list_usd_per_month"] for cost in both]
-        beside = "" if None in known else f", {usd(sum(known))} at list"
-        parts.append(f"of it {wording.count(len(both), 'line')} under contract: {contracted} USD contracted{beside}")
+        at_list = "" if None in known else f", {usd(sum(known))} at list"
+        parts.append(f"of it {wording.count(len(both), 'line')} under contract: {contracted} USD contracted{at_list}")
     return tuple(parts)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2")
 """The reader's chips, unless a setting names others."""
-LEAST_CHANGE = 0.01
+MIN_CHANGE = 0.01
 """Smaller moves are counted, not shown, unless a setting says otherwise."""
 
 
@@ -35,7 +35,7 @@ def read(
     *,
     known_then: bool = False,
     chips: Sequence[str] = CHIPS,
-    least: float = LEAST_CHANGE,
+    least: float = MIN_CHANGE,
     shown_in: str = "USD",
 ) -> "WeekFacts":
     """Return the facts of a week of a published file; without one, of the last that was over when it was built.

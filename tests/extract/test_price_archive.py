@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
+import doc_blocks
 import pytest
 
 from extract import SOURCES, observations, price_archive, source_named
 from extract.base import Context
 from extract.price_archive import SOURCE
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, SourceError
 from warehouse.log.gates import row_gate
 from warehouse.schema.tables import IDENTITY
@@ -41,7 +42,7 @@ def rows(origin: str) -> list[Row]:
     return read_csv(ARCHIVE / "prices" / f"{origin}.csv")
 
 
-def look(origin: str) -> Look:
+def look(origin: str) -> ScopeFetch:
     (found,) = SOURCE.backfill(CONTEXT, origin, None, None)  # type: ignore[misc]
     return found
 
@@ -145,7 +146,7 @@ def test_another_layout_is_refused(body: bytes) -> None:
 
 def test_the_page_lists_every_origin() -> None:
     """With its rows, its days, its evidence and its terms."""
-    page = (ROOT / "docs/offline-archive.md").read_text()
+    page = doc_blocks.script("docs_site").archive_origins()
     for name, origin in price_archive.origins().items():
         (line,) = re.findall(rf"^\| `{re.escape(name)}` .*$", page, flags=re.MULTILINE)
         at = sorted(row["observed_at_utc"][:10] for row in rows(name))

@@ -69,16 +69,16 @@ def test_the_published_file_stays_as_it_is(file: Path) -> None:
 def test_what_was_left_out_is_said(file: Path) -> None:
     """By region with the number of its current prices; those that state no region are counted by themselves."""
     with allowed.opened(file, [EAST]) as con:
-        found = allowed.told([EAST], allowed.left_out(con, [EAST]))
+        found = allowed.as_dict([EAST], allowed.left_out(con, [EAST]))
     sold = query(file, "select region_id, count(*) from int.accelerator_hour_price where is_current group by all")
     assert {(each["region_id"], each["n_prices"]) for each in found["left_out"]} == {
         each for each in sold if each[0] != EAST
     }
-    (line,) = allowed.words(found)
+    (line,) = allowed.lines(found)
     numbers = dict(sold)
     assert line.startswith(f"Regions: only {EAST}. Current prices left out: 16 east (1), 32 east (1), us-east-1 (")
     assert line.endswith(f"no region stated ({numbers[None]}).")
-    assert list(allowed.words(allowed.told((), ()))) == []
+    assert list(allowed.lines(allowed.as_dict((), ()))) == []
 
 
 def test_a_region_nobody_sells_in_is_named(file: Path) -> None:
@@ -90,12 +90,12 @@ def test_a_region_nobody_sells_in_is_named(file: Path) -> None:
 
 def test_choose_stays_within(file: Path) -> None:
     """By setting or option; what wins is sold there, and where nothing is sold nothing wins."""
-    asked = choose.Asked(workloads=("pretraining-175b",))
+    asked = choose.Query(workloads=("pretraining-175b",))
     here = choose.answer(file, asked, DecisionSettings(regions=(HERE,)))
     won = [row for row in here["workloads"][0]["choices"] if row["offer_id"] is not None]
     assert {row["region_id"] for row in won} == {HERE}
     assert here["inputs"]["regions"] == [HERE]
-    east = choose.answer(file, choose.Asked(workloads=asked.workloads, regions=(EAST,)), DecisionSettings())
+    east = choose.answer(file, choose.Query(workloads=asked.workloads, regions=(EAST,)), DecisionSettings())
     assert [row for row in east["workloads"][0]["choices"] if row["offer_id"] is not None] == []
     assert choose.answer(file, asked, DecisionSettings())["regions"] == {"allowed": [], "left_out": []}
 

@@ -1,4 +1,4 @@
-"""docs/break-even.md: its commands with an output under them print those lines, and its SQL gives its numbers."""
+"""docs/deciding.md: its commands with an output under them print those lines, and its SQL gives its numbers."""
 
 import re
 import shlex
@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from flows.cli.main import main
-from flows.decisions.break_even_sums import in_memory
+from flows.decisions.break_even import in_memory
 
-TEXT = (Path(__file__).parents[2] / "docs" / "break-even.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "deciding.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```sh\nchipledger ([^`]*)```\n\n```text\n([^`]*)```", TEXT, flags=re.MULTILINE)
 QUERIES = re.findall(r"^```sql\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
 
@@ -26,7 +26,7 @@ def test_examples_print_what_is_shown(words: str, lines: str, tmp_path: Path) ->
 
 
 def test_there_are_examples() -> None:
-    assert (len(EXAMPLES), len(QUERIES)) == (3, 2)
+    assert (len(EXAMPLES), len(QUERIES)) == (3, 3)
 
 
 def test_queries_give_what_is_shown() -> None:

@@ -225,7 +225,7 @@ def test_upkeep_by_releases(call: Call) -> None:
         (("--from-cpm", "0.6", "--to-cpm", "0.5..0.3"), "does not rise"),
         (("--from-cpm", "0.6", "--to-cpm", "cheap"), "no number or range"),
         (("--from-cpm", "0.6", "--to-cpm", "0.3", "--effort", "port"), "either weeks of work or a kind of effort"),
-        (("--from-cpm", "0.6", "--to-cpm", "0.3", "--upkeep-per-month", "9"), "need a load"),
+        (("--from-cpm", "0.6", "--to-cpm", "0.3", "--upkeep-per-month", "9"), "require --tokens-per-day"),
         (("--from-cpm", "0.6", "--to-cpm", "0.3", "--releases-per-year", "4"), "give upkeep once"),
         (("--from", "h200 spot lunch", "--to-cpm", "0.3"), "the word 'lunch' is not understood"),
         (("--from", "p5.48xlarge savings_plan", "--to", "h200 on_demand", "--model", "llama-9"), "no such model"),

@@ -159,7 +159,7 @@ def test_list_and_contracted_are_two_answers() -> None:
     [
         (line(offer_id=None, reason="no such type"), OPTIONS, "no such type"),
         (line(purchase_option="spot"), OPTIONS, "it runs on spot: a commitment is weighed against on demand only"),
-        (line(), [], "no commitment is known for this machine in this place beside an on-demand price"),
+        (line(), [], "no commitment is known for this machine in this region that has an on-demand price too"),
         (line(share_of_use=None), OPTIONS, "its share of use is not known"),
     ],
 )

@@ -46,7 +46,7 @@ def test_bare_sums(call: Call, price: str, throughput: str, cost: float) -> None
     row = sums(call, "--price", price, "--throughput", throughput)
 
     assert row["usd_per_million_tokens"] == pytest.approx(cost, abs=0.005)
-    assert row["bound"] == "no bound, as chip or model is not given"
+    assert row["bound"] == "no bound: give chip and model"
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_wrong_costs_in_the_settings_are_named(call: Call, tmp_path: Path, line:
         (("--model", "llama-9"), 1, "no such model"),
         (("--model", "llama-3-70b", "--tokens", "3B"), 2, "--tokens goes with --task training"),
         (("--model", "llama-3-70b", "--task", "training", "--tokens", "3X"), 2, "no number of tokens"),
-        (("--model", "llama-3-70b", "--chip", "H1000"), 2, "no chip is called that"),
+        (("--model", "llama-3-70b", "--chip", "H1000"), 2, "unknown chip"),
         (("--model", "llama-2-70b", "--add", "lunch=3"), 2, "not NAME=AMOUNT"),
         (("--model", "llama-2-70b", "--add", "egress=3"), 2, "needs --tokens-per-day"),
         (("--price", "1", "--throughput", "1", "--model", "llama-3-70b", "--chip", "h100"), 2, "in one form"),

@@ -183,7 +183,7 @@ def test_a_document_that_is_not_what_it_was_is_named(folder: Path, *, is_gone: b
         shutil.copy(files[1], files[0])
     row = looked(folder)["landing"]
     assert row["result"] == "fail"
-    assert str(row["found"]).startswith("1 of 3 documents looked at: ")
+    assert str(row["found"]).startswith("1 of 3 documents checked: ")
 
 
 def test_the_sample_is_of_the_newest_and_of_all_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,7 @@ from extract import SOURCES
 from extract.web import certificates
 from flows.cli.main import main
 from flows.config.settings import PASSWORD, Settings
-from flows.doctor import checks, services
-from flows.doctor import network as examine_net
+from flows.doctor import checks, network
 from flows.doctor.row import Row
 from flows.mail import sending
 
@@ -47,10 +46,10 @@ def dated(moment: datetime, status: int = 200) -> Callable[[BaseHTTPRequestHandl
     return answer
 
 
-def network(**on: dict[str, Any]) -> dict[str, Row]:
+def reached(**on: dict[str, Any]) -> dict[str, Row]:
     """Return the lines of the network where these sources alone are on."""
     chosen = Settings(sources=OFF | {name: {"enabled": True, **table} for name, table in on.items()})
-    rows = examine_net.checks(chosen, clock=lambda: NOW, progress=lambda message: None)
+    rows = network.checks(chosen, clock=lambda: NOW, progress=lambda message: None)
     return {str(row["check"]).removeprefix("network: "): row for row in rows}
 
 
@@ -60,7 +59,7 @@ def network(**on: dict[str, Any]) -> dict[str, Row]:
 def test_each_host_is_asked_once_for_its_robots(site: Site) -> None:
     """Whatever it says of it: an answer is an answer. What is asked of a page stays unasked."""
     site.answers["/robots.txt"] = [dated(NOW, 404)]
-    rows = network(vultr={"url": f"{site.url}/v2?page=s3cr3t"}, crusoe={"url": site.url}, verda={"url": GONE})
+    rows = reached(vultr={"url": f"{site.url}/v2?page=s3cr3t"}, crusoe={"url": site.url}, verda={"url": GONE})
 
     assert {name: row["result"] for name, row in rows.items()} == {
         "vultr": "ok", "crusoe": "ok", "verda": "fail", "clock": "ok",
@@ -74,14 +73,14 @@ def test_each_host_is_asked_once_for_its_robots(site: Site) -> None:
 def test_a_server_that_fails_is_there(site: Site) -> None:
     """It is a warning that passes, not a network that is broken."""
     site.answers["/robots.txt"] = [send(status=503)]
-    row = network(vultr={"url": site.url})["vultr"]
+    row = reached(vultr={"url": site.url})["vultr"]
     assert (row["result"], "503" in str(row["found"])) == ("warn", True)
 
 
 def test_a_source_of_two_hosts_wants_both(site: Site) -> None:
     site.answers["/robots.txt"] = [send(status=200)]
     feed = {"prices_url": f"{site.url}/spot.json", "advisor_url": f"{GONE}/advisor.json"}
-    row = network(aws_spot_feed=feed)["aws_spot_feed"]
+    row = reached(aws_spot_feed=feed)["aws_spot_feed"]
     assert (row["result"], str(row["found"]).startswith(GONE)) == ("fail", True)
 
 
@@ -95,7 +94,7 @@ def test_a_source_of_two_hosts_wants_both(site: Site) -> None:
 )
 def test_the_clock_is_compared_with_the_hosts(site: Site, ahead: timedelta, result: str, found: str) -> None:
     site.answers["/robots.txt"] = [dated(NOW + ahead)]
-    row = network(vultr={"url": site.url})["clock"]
+    row = reached(vultr={"url": site.url})["clock"]
     assert (row["result"], row["found"]) == (result, found)
 
 
@@ -105,10 +104,10 @@ def test_wrong_clocks_are_outvoted(site: Site) -> None:
     with open_site() as other, open_site() as wrong:
         other.answers["/robots.txt"] = [dated(NOW + timedelta(days=9))]
         wrong.answers["/robots.txt"] = [dated(NOW - timedelta(days=9))]
-        row = network(vultr={"url": site.url}, verda={"url": other.url}, crusoe={"url": wrong.url})["clock"]
+        row = reached(vultr={"url": site.url}, verda={"url": other.url}, crusoe={"url": wrong.url})["clock"]
     assert (row["result"], row["found"]) == ("ok", "0 s ahead of 3 hosts")
-    assert network(vultr={"url": GONE})["clock"]["result"] == "warn"
-    assert examine_net._ahead("yesterday", NOW) is None
+    assert reached(vultr={"url": GONE})["clock"]["result"] == "warn"
+    assert network._ahead("yesterday", NOW) is None
 
 
 def test_every_live_source_has_an_address_or_asks_an_api(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,14 +115,12 @@ def test_every_live_source_has_an_address_or_asks_an_api(monkeypatch: pytest.Mon
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     none = {
-        source.name
-        for source in SOURCES
-        if source.kind == "live" and not examine_net.addresses(source, {"access": "bulk"})
+        source.name for source in SOURCES if source.kind == "live" and not network.addresses(source, {"access": "bulk"})
     }
     assert none == {"aws_spot", "aws_capacity_blocks", "aws_instance_types", "gpuhunt"}
     for source in SOURCES:
-        assert all(url.startswith("https://") for url in examine_net.addresses(source, {"access": "bulk"}))
-    assert examine_net.root("https://me:s3cr3t@proxy.example.com:8443/v2?k=s3cr3t") == "https://proxy.example.com:8443"
+        assert all(url.startswith("https://") for url in network.addresses(source, {"access": "bulk"}))
+    assert network.root("https://me:s3cr3t@proxy.example.com:8443/v2?k=s3cr3t") == "https://proxy.example.com:8443"
 
 
 # --- mail
@@ -132,7 +129,7 @@ def test_every_live_source_has_an_address_or_asks_an_api(monkeypatch: pytest.Mon
 def told(context: ssl.SSLContext | None, port: int, monkeypatch: pytest.MonkeyPatch, **more: Any) -> Row:
     """Return the line of mail where the server's own authority is trusted, or no other than the usual."""
     monkeypatch.setattr(certificates, "tls_context", lambda: context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
-    (row,) = services.mails(Settings(mail=MAIL | {"port": port, "user": "me"} | more, mail_password="secret"))
+    (row,) = network.mails(Settings(mail=MAIL | {"port": port, "user": "me"} | more, mail_password="secret"))
     return row
 
 
@@ -153,14 +150,14 @@ def test_what_is_wrong_with_mail_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         refused = told(server.context, server.port, monkeypatch, user="nobody")
         untrusted = told(None, server.port, monkeypatch)
     unreached = told(None, 9, monkeypatch)
-    (unset,) = services.mails(Settings(mail=MAIL | {"user": "me"}))
+    (unset,) = network.mails(Settings(mail=MAIL | {"user": "me"}))
     assert [row["result"] for row in (refused, untrusted, unreached, unset)] == ["fail"] * 4
     assert PASSWORD in str(refused["advice"])
     assert "CERTIFICATE_VERIFY_FAILED" in str(untrusted["found"])
     assert "ConnectionRefusedError" in str(unreached["found"])
     assert "without a password" in str(unset["found"])
     assert "secret" not in str((refused, untrusted, unreached, unset))
-    (none,) = services.mails(Settings())
+    (none,) = network.mails(Settings())
     assert (none["result"], none["found"]) == ("ok", "not set up")
 
 
@@ -178,7 +175,7 @@ def test_ses_says_whether_it_sends(account: dict[str, bool], result: str, monkey
             return account
 
     monkeypatch.setattr(sending.Ses, "client", lambda self: Client())
-    (row,) = services.mails(Settings(mail=MAIL | {"transport": "ses"}))
+    (row,) = network.mails(Settings(mail=MAIL | {"transport": "ses"}))
     assert row["result"] == result
 
 
@@ -187,12 +184,12 @@ def test_ses_says_whether_it_sends(account: dict[str, bool], result: str, monkey
 
 def test_prefect_is_asked_only_where_one_is_named(site: Site) -> None:
     """With the credentials of the environment, which stand in no line."""
-    assert services.prefect({}) == []
+    assert network.prefect({}) == []
     site.answers["/api/health"] = [send(b"true", Content_Type="application/json"), send(status=401)]
     environ = {"PREFECT_API_URL": f"{site.url}/api", "PREFECT_API_AUTH_STRING": "me:s3cr3t-word"}
-    (good,) = services.prefect(environ)
-    (refused,) = services.prefect(environ)
-    (gone,) = services.prefect({"PREFECT_API_URL": f"{GONE}/api"})
+    (good,) = network.prefect(environ)
+    (refused,) = network.prefect(environ)
+    (gone,) = network.prefect({"PREFECT_API_URL": f"{GONE}/api"})
     assert [row["result"] for row in (good, refused, gone)] == ["ok", "fail", "fail"]
     assert site.asked[0].headers["Authorization"] == "Basic bWU6czNjcjN0LXdvcmQ="
     assert "PREFECT_API_AUTH_STRING" in str(refused["advice"])
@@ -202,20 +199,20 @@ def test_prefect_is_asked_only_where_one_is_named(site: Site) -> None:
 def test_alerts_are_counted_and_nobody_is_told() -> None:
     """By service, never by address; a wrong address and a missing [mail] are named."""
     urls = f"json://{GONE.removeprefix('http://')}/s3cr3t"
-    (both,) = services.alerts(Settings(alerts={"to": ["a@example.com"]}, mail=MAIL, alert_urls=urls))
-    (none,) = services.alerts(Settings())
-    (no_mail,) = services.alerts(Settings(alerts={"to": ["a@example.com"]}))
-    (unknown,) = services.alerts(Settings(alert_urls="nothing://s3cr3t"))
+    (both,) = network.alerts(Settings(alerts={"to": ["a@example.com"]}, mail=MAIL, alert_urls=urls))
+    (none,) = network.alerts(Settings())
+    (no_mail,) = network.alerts(Settings(alerts={"to": ["a@example.com"]}))
+    (unknown,) = network.alerts(Settings(alert_urls="nothing://s3cr3t"))
     assert (both["result"], both["found"]) == ("ok", "json, mail")
-    assert (none["result"], none["found"]) == ("ok", "nobody is told")
+    assert (none["result"], none["found"]) == ("ok", "no recipient")
     assert [row["result"] for row in (no_mail, unknown)] == ["fail", "fail"]
     assert "s3cr3t" not in str((both, unknown))
 
 
 def test_the_heartbeat_is_not_called(site: Site) -> None:
     """A call says that a run was good."""
-    (set_,) = services.heartbeat(Settings(heartbeat_url=f"{site.url}/s3cr3t"))
-    (unset,) = services.heartbeat(Settings())
+    (set_,) = network.heartbeat(Settings(heartbeat_url=f"{site.url}/s3cr3t"))
+    (unset,) = network.heartbeat(Settings())
     assert (set_["result"], unset["result"], site.asked) == ("ok", "warn", [])
     assert "s3cr3t" not in str(set_)
 
@@ -225,11 +222,11 @@ def test_the_heartbeat_is_not_called(site: Site) -> None:
 
 def test_offline_asks_nobody_and_says_so(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are looked at all the same; nothing that asks is called."""
-    for name in ("network.checks", "aws.checks", "services.mails", "services.prefect"):
+    for name in ("network.checks", "aws.checks", "network.mails", "network.prefect"):
         monkeypatch.setattr(f"flows.doctor.{name}", None)
     rows = checks.all_checks(Settings(data_dir=tmp_path), offline=True, environ={})
     (said,) = [row for row in rows if row["check"] == "network"]
-    assert "not asked" in str(said["found"])
+    assert "not checked" in str(said["found"])
     assert {"data directory", "disk", "published file", "heartbeat"} <= {row["check"] for row in rows}
 
 
@@ -240,7 +237,7 @@ def test_the_command_ends_with_1_where_something_fails(tmp_path: Path, monkeypat
     (tmp_path / "chipledger.toml").write_text("")
     good = CliRunner().invoke(main, asked)
     assert good.exit_code == 0, good.output
-    assert "\nwarn  heartbeat: none\n      -> heartbeat_url: " in good.stdout
+    assert "\nwarn  heartbeat: none\n      -> Set heartbeat_url: " in good.stdout
     (tmp_path / "chipledger.toml").write_text('[alerts]\nto = ["a@example.com"]\n')
     bad = CliRunner().invoke(main, [*asked, "--json"])
     rows = json.loads(bad.stdout)

@@ -113,7 +113,7 @@ def test_old_and_other_publications_are_named(made: Settings, tmp_path: Path) ->
     assert (late["result"], "No run has published since" in str(late["advice"])) == ("warn", True)
 
     elsewhere = made.replace(data_dir=tmp_path)
-    assert looked(elsewhere)["copy here"]["advice"] == "The first question fetches it"
+    assert looked(elsewhere)["copy here"]["advice"] == "The first query fetches it"
     elsewhere.published()
     assert results(looked(elsewhere)) == {}
     file = tmp_path / "prices.duckdb"
@@ -121,7 +121,7 @@ def test_old_and_other_publications_are_named(made: Settings, tmp_path: Path) ->
     file.chmod(0o644)
     file.write_bytes(bytes(1000) + content[1000:])
     row = looked(elsewhere)["copy here"]
-    assert (row["result"], str(row["advice"])) == ("fail", f"Remove {file}: the next question fetches it")
+    assert (row["result"], str(row["advice"])) == ("fail", f"Remove {file}: the next query fetches it")
 
     pointer = Path(made.place().data_path) / "published/newest.json"
     words = pointer.read_text()
@@ -141,7 +141,7 @@ def test_a_damaged_document_is_named(made: Settings) -> None:
     shutil.copy(other, one)
     row = looked(made)["landing"]
     one.write_bytes(before)
-    assert (row["result"], str(row["found"]).startswith("1 of 2 documents looked at: ")) == ("fail", True)
+    assert (row["result"], str(row["found"]).startswith("1 of 2 documents checked: ")) == ("fail", True)
     assert one.name in str(row["found"])
 
 

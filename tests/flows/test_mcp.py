@@ -5,6 +5,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import anyio
 import pytest
 from click.testing import CliRunner
 from cost_file import P5
@@ -45,8 +46,8 @@ def later(file):
     """Return a function that calls a tool as if that many hours had passed since the file was published."""
 
     def call(hours, tool, **given):
-        api = server.Api(lambda: file, clock=lambda: datetime.now(UTC) + timedelta(hours=hours))
-        return json.loads(api.call(tool, given).content[0].text)
+        api = server.ReadApi(lambda: file, lambda: datetime.now(UTC) + timedelta(hours=hours))
+        return anyio.run(api.call_tool, tool, given).structured_content
 
     return call
 
@@ -72,8 +73,9 @@ def test_tools_are_listed_as_reading_only_with_their_arguments(served):
 
 
 def test_documented_arguments_are_those_that_there_are(served):
-    """docs/mcp.md has a row for each tool, which names all that it takes."""
-    text = (Path(server.__file__).parents[2] / "docs/mcp.md").read_text(encoding="utf-8")
+    """docs/exports.md has a row for each tool, which names all that it takes."""
+    page = (Path(server.__file__).parents[2] / "docs/exports.md").read_text(encoding="utf-8")
+    text = page.partition("### Tools")[2]
     rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
     offers = {"chip", "instance_type", "provider", "region", "limit"}  # "the same", of price_history
 
@@ -137,7 +139,7 @@ def test_another_chip_of_the_name_is_never_taken_for_it(call):
 
     assert found["purchase_options"] == []
     assert {"what": "prices", "n": 1, "reason": "they are of A100-80GB, which is another chip here"} in found["unknown"]
-    assert {"what": "prices", "n": 0, "reason": "none of what was asked for is in the file"} in found["unknown"]
+    assert {"what": "prices", "n": 0, "reason": "the file has no price of these names"} in found["unknown"]
 
 
 def test_what_is_gone_has_no_latest_price(call):
@@ -260,7 +262,7 @@ def test_sources_say_how_fresh_they_are_and_which_were_never_asked(call):
 
     assert (found["aws_price_list"]["n_current"], found["aws_price_list"]["unknown"]) == (1, {})
     assert found["aws_spot"]["n_current"] == 0 and found["aws_spot"]["newest_age_hours"] == pytest.approx(120, abs=1)
-    assert found["aws_capacity_blocks"]["unknown"] == {"last_good_at": "it was never asked"}
+    assert found["aws_capacity_blocks"]["unknown"] == {"last_good_at": "it was never fetched"}
     assert (scope["scope"], scope["is_current"]) == ("us-east-1", False)
 
 
@@ -337,9 +339,9 @@ def test_a_replaced_file_is_answered_from(call, file):
 
 def test_without_a_file_the_answer_says_so(tmp_path):
     """The server starts before the first run; the error says how to make the file."""
-    api = server.Api(Settings(data_dir=tmp_path).published, clock=lambda: datetime.now(UTC))
+    api = server.ReadApi(Settings(data_dir=tmp_path).published, lambda: datetime.now(UTC))
 
-    found = api.call("sources", {})
+    found = anyio.run(api.call_tool, "sources", {})
 
     assert found.is_error
     assert "chipledger run" in found.structured_content["hint"]

@@ -10,8 +10,7 @@ from standin import aws, faults
 
 from flows.config.settings import Settings
 from flows.doctor import aws as examine_aws
-from flows.doctor import quotas
-from flows.doctor.quotas import Need
+from flows.doctor.aws import Need
 
 P_QUOTA = "Running On-Demand P instances"
 
@@ -34,12 +33,12 @@ def need(instance_type: str, option: str = "on_demand", *, is_seen: bool = True)
 def test_the_quota_that_counts(standin: aws.StandIn, instance_type: str, option: str, name: str | None) -> None:
     """Letters name families, and some quotas of spot name generations: one of others is none."""
     told = dict.fromkeys(standin.quotas.applied["us-east-1"], 8.0)
-    assert quotas.quota_of(need(instance_type, option), told) == (name and (name, 8.0))
+    assert examine_aws.quota_of(need(instance_type, option), told) == (name and (name, 8.0))
 
 
 def test_newer_accounts_have_one_quota_of_spot_for_all_p() -> None:
     """AWS's page lists P5 apart in 2024, and all of P together later."""
-    assert quotas.quota_of(need("p6-b200.48xlarge", "spot"), {"All P Spot Instance Requests": 1.0}) == (
+    assert examine_aws.quota_of(need("p6-b200.48xlarge", "spot"), {"All P Spot Instance Requests": 1.0}) == (
         "All P Spot Instance Requests", 1.0,
     )  # fmt: skip
 
@@ -48,7 +47,7 @@ def test_allowed_not_allowed_and_not_known() -> None:
     """A p5 needs 192 vCPUs. A quota that is not listed is not 0."""
 
     def told(told_quotas: dict[str, float] | str, one: Need) -> tuple[object, object]:
-        (row,) = quotas.checked([one], lambda _region: told_quotas)
+        (row,) = examine_aws.checked([one], lambda _region: told_quotas)
         return row["result"], row["found"]
 
     assert told({P_QUOTA: 192}, need(P5)) == ("ok", f"{P_QUOTA}: 192 vCPUs, one needs 192")
@@ -91,7 +90,7 @@ def test_the_doctor_asks_each_region_once(standin: aws.StandIn, tmp_path_factory
 def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Settings:
     """Return settings of a deployment whose best options are two."""
     duckdb.connect(str(tmp_path / "prices.duckdb")).close()
-    monkeypatch.setattr(quotas, "needed", lambda *_: [need(P5), need(TRN1)])
+    monkeypatch.setattr(examine_aws, "needed", lambda *_: [need(P5), need(TRN1)])
     return Settings(data_dir=tmp_path)
 
 
@@ -107,7 +106,7 @@ def test_without_credentials_no_quota_is_asked(
     """Nobody is asked, and each best option still stands there."""
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    assert set(of_quotas(settings).values()) == {("warn", "not asked: no credentials")}
+    assert set(of_quotas(settings).values()) == {("warn", "not checked: no credentials")}
     assert len(of_quotas(settings)) == 2
     assert standin.count() == 0
 
@@ -116,5 +115,5 @@ def test_a_file_without_choices_is_a_note(standin: aws.StandIn, tmp_path: Path) 
     """A file of an older version has no mart.choice: the doctor says so and goes on."""
     duckdb.connect(str(tmp_path / "prices.duckdb")).close()
     (row,) = of_quotas(Settings(data_dir=tmp_path)).values()
-    assert row[1].startswith("not asked: ")
+    assert row[1].startswith("not checked: ")
     assert standin.count("quotas") == 1

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import bedrock_file
 from fleet_file import FLEET, NAMES, PRICES
@@ -15,13 +14,15 @@ from fuzz.json_mutants import of_json
 from fuzz.rows import of_values, row, text
 from fuzz.table_mutants import of_table
 from fuzz.verdicts import Row, Subject
+from mcp.server.mcpserver.tools import Tool
+from pydantic import ValidationError
 
 from flows.backup.containers import Item, Manifest
 from flows.config import settings
 from flows.decisions import bedrock
 from flows.private import fleet_file, prices
-from flows.read_api import inputs
-from warehouse.documents import Document, Look
+from flows.read_api import server
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged
 from warehouse.landing.folder import Landing
 from warehouse.reference import claims
@@ -50,14 +51,14 @@ CLAIMS = (
     'S0-002,LLM training run,savings_pct,,30,50,percent,"cost reduction, said to decide",2026 (undated)\n'
     "S0-003,p5.48xlarge,price_per_instance,98.32,,,usd_per_hour,on demand us-east-1,2025-01\n"
 )
-ASKED = {
-    "latest_price": (inputs.LatestPrice, {"chip": "H100 SXM", "region": "us-east-1", "limit": 5}),
-    "price_history": (inputs.PriceHistory, {"offer_id": 7, "since": "2026-01-01", "limit": 3}),
-    "cost_per_token": (inputs.CostPerToken, {"model": "llama-2-70b", "utilisation": 0.7, "mfu": 0.4}),
-    "query": (inputs.Query, {"sql": "select 1", "rows": 5, "seconds": 1.5}),
-    "audit_claims": (inputs.AuditClaims, {"claims": [{
+ARGUMENTS = {
+    "latest_price": {"chip": "H100 SXM", "region": "us-east-1", "limit": 5},
+    "price_history": {"offer_id": 7, "since": "2026-01-01", "limit": 3},
+    "cost_per_token": {"model": "llama-2-70b", "utilisation": 0.7, "mfu": 0.4},
+    "query": {"sql": "select 1", "rows": 5, "seconds": 1.5},
+    "audit_claims": {"claims": [{
         "claim_id": "a", "subject": "p5", "metric": "price_per_chip", "unit": "usd_per_hour", "as_of": "2026", "value": "9"  # noqa: E501
-    }]}),
+    }]},
 }  # fmt: skip
 
 
@@ -114,10 +115,11 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
         name="backup manifest", documents={"made": manifest}, changes=of_json,
         read=lambda body: {row({"path": each.path}) for each in Manifest.parse(body, Path("x")).items},
     )  # fmt: skip
-    for name, (model, given) in ASKED.items():
+    api = server.ReadApi(lambda: Path("none"), lambda: NOW)
+    for name, arguments in ARGUMENTS.items():
         yield Subject(
-            name=f"mcp {name}", documents={"made": json.dumps(given).encode()}, changes=of_json,
-            read=lambda body, model=model: _checked(model, body),
+            name=f"mcp {name}", documents={"made": json.dumps(arguments).encode()}, changes=of_json,
+            read=lambda body, tool=api.typed[name]: _validated(tool, body),
         )  # fmt: skip
 
 
@@ -139,14 +141,17 @@ def _per_million(body: bytes) -> set[str]:
     return {text(number * by) for number in found for by in (1, 1000, 1_000_000)}
 
 
-def _checked(model: Any, body: bytes) -> Collection[Row]:
+def _validated(tool: Tool, body: bytes) -> Collection[Row]:
     try:
-        given = json.loads(body)
+        arguments = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise LayoutChanged("the client's library refuses it", source="mcp") from error
-    if not isinstance(given, dict):
+    if not isinstance(arguments, dict):
         raise LayoutChanged("the client's library refuses it", source="mcp")
-    inputs.checked(model, given)
+    try:
+        tool.fn_metadata.validate_arguments(arguments)
+    except ValidationError as error:
+        raise server.refusal(error, tool.parameters["properties"]) from error
     return {row({"arguments": "accepted"})}
 
 
@@ -154,8 +159,8 @@ def _journal() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         landing = Landing(Path(folder))
         document = Document(source="vast", scope="all", url="https://x", body=b"{}", fetched_at=NOW)
-        look = Look(source="vast", scope="all", observed_at=NOW, complete=True, documents=(document,))
-        landing.record_look(look, run_id="r", recorded_at=NOW)
+        look = ScopeFetch(source="vast", scope="all", observed_at=NOW, complete=True, documents=(document,))
+        landing.record_fetch(look, run_id="r", recorded_at=NOW)
         landing.record_failure(source="ovh", scope="FR", observed_at=NOW, error="HTTP 500", run_id="r", recorded_at=NOW)
         landing.record_decision(quarantine_id=7, decision="accept", decided_by="me", recorded_at=NOW)
         return landing.journal.read_bytes()

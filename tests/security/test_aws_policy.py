@@ -106,7 +106,7 @@ def test_mail_needs_what_its_policy_allows_and_no_more(
     message = sending.EmailMessage()
     with pytest.raises((sending.Refused, sending.Uncertain)):
         post.hand_over(message, sender=chosen.sender, to="b@example.com", before=lambda: None)
-    from flows.doctor.services import _ses
+    from flows.doctor.network import _ses
 
     assert _ses(chosen)["result"] == "fail"
     assert set().union(*(ONE_OPERATION_TWO_ACTIONS.get(each, {each}) for each in called)) == allowed("mail.json")

@@ -47,8 +47,8 @@ def test_pages_of_other_sites_get_no_answer(base: str, origin: str | None, *, is
 
     from flows.read_api import server
 
-    api = server.Api(lambda: Path("none"), clock=lambda: datetime.now(UTC))
-    app = server.server(api, "1").streamable_http_app(json_response=True, stateless_http=True, host="127.0.0.1")
+    api = server.ReadApi(lambda: Path("none"), lambda: datetime.now(UTC))
+    app = api.streamable_http_app(json_response=True, stateless_http=True, host="127.0.0.1")
     headers = {"Accept": "application/json, text/event-stream"} | ({"Origin": origin} if origin else {})
     with TestClient(app, base_url=base) as client:
         asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}

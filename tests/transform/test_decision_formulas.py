@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flows.decisions.break_even_sums import INPUTS, MAY_BE_ZERO, in_memory
+from flows.decisions.break_even import INPUTS, MAY_BE_ZERO, in_memory
 
 SUMS = in_memory()
 PUBLISHED = dict(zip(INPUTS, (0.61, 0.28, 1e9, 3, 2, 150, 0, 0, 0, 0, 0, 12), strict=True))
@@ -190,17 +190,17 @@ def test_flips_really_flip(moves: list[dict[str, float]], used: float | None) ->
     found = SUMS.flips([(move, used) for move in moves])
     asked, expected = [], []
     for move, flips in zip(moves, found, strict=True):
-        ratios = [flip.ratio for flip in flips if flip.ratio is not None]
+        ratios = [flip["ratio"] for flip in flips if flip["ratio"] is not None]
         assert ratios == sorted(ratios)
         for flip in flips:
-            assert flip.ratio is None or flip.ratio >= 1
+            assert flip["ratio"] is None or flip["ratio"] >= 1
             for factor in (1 - 1e-6, 1 + 1e-6):
-                value = flip.flips_at * factor
-                if flip.name == "utilisation":
+                value = flip["flips_at"] * factor
+                if flip["name"] == "utilisation":
                     asked.append(move | {each: move[each] * (used or 1) / value for each in ("from_usd", "to_usd")})
                 else:
-                    asked.append(move | {flip.name: value})
-                expected.append((factor > 1) == (flip.pays == "above"))
+                    asked.append(move | {flip["name"]: value})
+                expected.append((factor > 1) == (flip["pays"] == "above"))
 
     assert asked
     assert [row["move_verdict"] == "pays" for row in SUMS.moves(asked)] == expected
@@ -210,14 +210,14 @@ def test_what_flips_the_published_sum() -> None:
     """Worked out by hand: R = 12 - 3 x 168 / 730 months, and 36,000 = M x (from - to) x R."""
     running = 12 - 3 * 168 / 730
     (found,) = SUMS.flips([(PUBLISHED, None)])
-    by_name = {flip.name: flip for flip in found}
+    by_name = {flip["name"]: flip for flip in found}
 
     per_million = 36_000 / (1e9 * 730 / 24 / 1e6) / running
-    assert by_name["to_usd"].flips_at == pytest.approx(0.61 - per_million)
-    assert by_name["from_usd"].flips_at == pytest.approx(0.28 + per_million)
-    assert by_name["tokens_a_day"].flips_at == pytest.approx(1e9 * per_million / 0.33)
-    assert by_name["engineers"].flips_at == pytest.approx(2 * 0.33 / per_million)
-    assert by_name["stranded"].flips_at == pytest.approx(36_000 * (0.33 / per_million - 1))
+    assert by_name["to_usd"]["flips_at"] == pytest.approx(0.61 - per_million)
+    assert by_name["from_usd"]["flips_at"] == pytest.approx(0.28 + per_million)
+    assert by_name["tokens_a_day"]["flips_at"] == pytest.approx(1e9 * per_million / 0.33)
+    assert by_name["engineers"]["flips_at"] == pytest.approx(2 * 0.33 / per_million)
+    assert by_name["stranded"]["flips_at"] == pytest.approx(36_000 * (0.33 / per_million - 1))
     assert "late_usd" not in by_name
     assert SUMS.flips([(PUBLISHED | {"tokens_a_day": None}, None)]) == [[]]
 

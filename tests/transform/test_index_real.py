@@ -12,7 +12,7 @@ from few_marts import published_with
 from published import query
 
 BENCH = Path(__file__).parents[2] / "bench" / "price_index.py"
-DOCUMENT = Path(__file__).parents[2] / "docs" / "drift-index.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "methodology.md"
 CUT = date(2025, 6, 23)
 
 

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import doc_blocks
 import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from physics_file import physics_file
 
-from transform import formula
+from transform import formula, models
 from transform.formula import SQL, Domain, Formula, Parameter
 from transform.physics import FORMULAS
 
@@ -130,17 +131,22 @@ def test_macros_are_as_listed(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_the_page_has_every_formula() -> None:
-    """docs/physics.md shows each macro as it is called, and what it gives."""
-    page = (Path(__file__).parents[2] / "docs/physics.md").read_text(encoding="utf-8")
+    """The page of formulas shows each macro as it is called, and what it gives."""
+    page = doc_blocks.script("docs_site").formulas()
 
-    calls = {f"| `{f.name}({', '.join(p.declaration for p in f.parameters)})` | {f.meaning} |" for f in FORMULAS}
+    calls = {
+        f"`{f.schema}.{f.name}({', '.join(p.declaration for p in f.parameters)})`: {f.meaning}."
+        for f in models.FORMULAS
+    }
+    assert len(calls) > len(FORMULAS)
     assert {line for line in calls if line not in page} == set()
 
 
 def test_queries_of_the_page_run(con: duckdb.DuckDBPyConnection) -> None:
-    """The queries of docs/physics.md run as they stand and find something."""
-    page = (Path(__file__).parents[2] / "docs/physics.md").read_text(encoding="utf-8")
-    queries = [text for text in re.findall(r"^```sql\n(.*?)^```", page, re.DOTALL | re.MULTILINE) if "select" in text]
+    """The queries of docs/cost-per-token.md on bounds run unchanged and find something."""
+    page = (Path(__file__).parents[2] / "docs/cost-per-token.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```sql\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    queries = [text for text in found if "physics." in text or "mart.fit" in text]
 
     assert len(queries) == 2
     assert [query for query in queries if not con.execute(query).fetchall()] == []

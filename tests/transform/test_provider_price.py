@@ -295,7 +295,7 @@ def test_a_price_beyond_the_limit_of_age_has_no_distance(file: Path, at: int, ex
 
 
 def test_every_documented_query_of_providers_answers(file: Path) -> None:
-    part = DOCUMENT.read_text(encoding="utf-8").split("## Questions about providers side by side")[1]
+    part = DOCUMENT.read_text(encoding="utf-8").split("## Questions that compare providers")[1]
     queries = re.findall(r"^```sql\n(.*?)^```", part, flags=re.DOTALL | re.MULTILINE)
     assert len(queries) == 4
     assert [query for query in queries if not records(file, query)] == []

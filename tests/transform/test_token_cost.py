@@ -293,10 +293,31 @@ def test_what_has_no_cost_is_counted(file: Path) -> None:
     assert own == 2  # of units of one chip and of eight with a network: the beaten run is part of neither
 
 
+def documented_queries() -> list[str]:
+    """Return the queries of docs/cost-per-token.md whose answers it shows."""
+    page = (Path(__file__).parents[2] / "docs" / "cost-per-token.md").read_text(encoding="utf-8")
+    part = page.partition("## Two queries and their answers")[2].partition("\n## ")[0]
+    return [text.strip().rstrip(";") for text in re.findall(r"^```sql\n(.*?)^```", part, re.DOTALL | re.MULTILINE)]
+
+
+def test_the_documented_answers_are_those_of_the_archive(offline_run: Path) -> None:
+    """Each row that docs/cost-per-token.md shows under a query is one that the query returns on an offline run."""
+    page = (Path(__file__).parents[2] / "docs" / "cost-per-token.md").read_text(encoding="utf-8")
+    shown = [line for line in page.splitlines() if re.match(r"\| .* \| [A-D] \|$", line) and "%" in line]
+    found = set()
+    for query in documented_queries():
+        for line in lines(offline_run / "prices.duckdb", query):
+            money = {name: f"{line[name]:.2f}" for name in ("usd_per_chip_hour", "low", "median", "high")}
+            cells = line | money | {"of_bound": f"{line['of_bound']:.0%}"}
+            found.add(f"| {' | '.join('-' if cell is None else str(cell) for cell in cells.values())} |")
+    assert len(shown) == 7
+    assert [line for line in shown if line not in found] == []
+
+
 def test_the_documented_queries_answer(file: Path) -> None:
     """The tables of docs/cost-per-token.md come from its own queries, whose answers name a price's date and a grade."""
     page = (Path(__file__).parents[2] / "docs" / "cost-per-token.md").read_text()
-    queries = re.findall(r"^```sql\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    queries = documented_queries()
 
     assert len(queries) == 2
     for query in queries:

@@ -1,11 +1,11 @@
-"""The costs in docs/when-to-share.md are what its own formulas give of its own numbers."""
+"""The costs in docs/warehouse-shared.md are what its own formulas give of its own numbers."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[1] / "docs" / "when-to-share.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "warehouse-shared.md").read_text(encoding="utf-8")
 LINES = ("machines", "catalogue", "storage", "requests", "transfer to 10 readers outside")
 HOURS, DAYS, READERS, KEPT = 730, 30.4, 10, 30
 

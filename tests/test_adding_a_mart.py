@@ -1,0 +1,56 @@
+"""docs/adding-a-mart.md, tried: its SELECT, its column, its line and its section work on a published file."""
+
+import csv
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from doc_blocks import blocks
+
+from transform.models import Mart
+
+PAGE = Path(__file__).parent.parent / "docs" / "adding-a-mart.md"
+
+
+def only(heading: str, language: str) -> str:
+    """Return the one block of a language under a heading."""
+    (found,) = blocks(PAGE, heading, language=language)
+    return found
+
+
+@pytest.fixture
+def con(offline_run: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A copy of an offline run's file that has the mart."""
+    file = tmp_path / "prices.duckdb"
+    shutil.copy(offline_run / "prices.duckdb", file)
+    file.chmod(0o600)
+    with duckdb.connect(str(file)) as opened:
+        opened.execute(f"create view int.chip_floor as {only('1. The SELECT: `transform/sql/chip_floor.sql`', '')}")
+        yield opened
+
+
+def test_the_query_answers(con: duckdb.DuckDBPyConnection) -> None:
+    """The documented query returns its rows, the cheapest first."""
+    (line,) = [line for line in only("5. Try it", "sh").splitlines() if "chipledger query" in line]
+    rows = con.execute(line.split('"')[1]).fetchall()
+    assert len(rows) == 5
+    assert [row[3] for row in rows] == sorted(row[3] for row in rows)
+
+
+def test_every_column_is_declared(con: duckdb.DuckDBPyConnection) -> None:
+    """One column is new, with the type that the SELECT has; the others are declared already."""
+    (declared,) = csv.reader([only("2. New columns: `warehouse/schema/columns.csv`", "csv")])
+    columns = {row[0]: row[1] for row in con.execute("describe int.chip_floor").fetchall()}
+    known = {name for (name,) in con.execute("select distinct column_name from mart.data_dictionary").fetchall()}
+    assert set(columns) - known == {declared[0]}
+    assert columns[declared[0]] == declared[1]
+    assert declared[3]
+
+
+def test_the_line_is_a_mart() -> None:
+    """It evaluates to a mart of the name of the file."""
+    line = only("3. The list of marts: `transform/models.py`", "python")
+    mart = eval(line, {"Mart": Mart})  # noqa: S307 (a line of our own document)
+    assert mart.qualified == "int.chip_floor"
