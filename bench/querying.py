@@ -30,7 +30,7 @@ import real_options  # noqa: E402
 from flows.collect import importer, steps  # noqa: E402
 from flows.collect.collector import FetchResult  # noqa: E402
 from flows.config.settings import Settings  # noqa: E402
-from warehouse.documents import Document, Look  # noqa: E402
+from warehouse.documents import Document, ScopeFetch  # noqa: E402
 
 BUDGET_MS = 200
 TIMES = 5
@@ -62,7 +62,7 @@ def publish(shared: Path, folder: Path) -> Path:
     with steps.open_run(chosen) as run:
         for path in sorted((shared / "data" / "aws_samples").glob("spot_history_us_east_1_*.json.gz")):
             look = saved_spot(path)
-            run.land(FetchResult(source=look.source, scope=look.scope, looks=(look,)))
+            run.land(FetchResult(source=look.source, scope=look.scope, fetches=(look,)))
         for name in HISTORIES:
             importer.land_file(run, shared / "data" / name)
         run.load()
@@ -70,12 +70,12 @@ def publish(shared: Path, folder: Path) -> Path:
     return chosen.published()
 
 
-def saved_spot(path: Path) -> Look:
+def saved_spot(path: Path) -> ScopeFetch:
     """Return ninety days of spot prices by zone, as EC2 answered on 2021-05-30, as a past look."""
     seen_at = datetime(2021, 5, 30, 22, tzinfo=UTC)
     body = gzip.decompress(path.read_bytes())
     document = Document(source="aws_spot", scope="us-east-1", url=path.name, body=body, fetched_at=seen_at)
-    return Look(
+    return ScopeFetch(
         source="aws_spot", scope="us-east-1", observed_at=seen_at, complete=False, archived=True, documents=(document,)
     )
 

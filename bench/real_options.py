@@ -25,7 +25,7 @@ from extract.aws import capacity_block_rates as rates  # noqa: E402
 from flows.collect import importer, steps  # noqa: E402
 from flows.collect.collector import FetchResult  # noqa: E402
 from flows.config.settings import Settings  # noqa: E402
-from warehouse.documents import Document, Look  # noqa: E402
+from warehouse.documents import Document, ScopeFetch  # noqa: E402
 
 TYPES = (
     "p5.48xlarge", "p5en.48xlarge", "p4d.24xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf2.48xlarge",
@@ -104,14 +104,14 @@ def capacity_blocks(file: Path) -> Iterator[Row]:
             yield kept | {"pricing": "capacity_block", "usd_per_hour": round(rate, 10)}
 
 
-def published_rates(file: Path, now: datetime) -> Look:
+def published_rates(file: Path, now: datetime) -> ScopeFetch:
     """Return the table of published rates as a past look, of the moment that it states itself."""
     body = file.read_bytes()
     seen_at = datetime.fromisoformat(json.loads(body)["metadata"]["last_updated"])
     document = Document(
         source=rates.NAME, scope=rates.SCOPE, url=file.name, body=body, fetched_at=now, published_at=seen_at
     )
-    return Look(
+    return ScopeFetch(
         source=rates.NAME, scope=rates.SCOPE, observed_at=seen_at, complete=False, archived=True, documents=(document,)
     )
 
@@ -149,7 +149,7 @@ def build(shared: Path, folder: Path) -> Path:
         for file in imports:
             importer.land_file(run, file)
         look = published_rates(samples / "capacity_block_published_rates_20260722.json", run.started_at)
-        run.land(FetchResult(source=look.source, scope=look.scope, looks=(look,)))
+        run.land(FetchResult(source=look.source, scope=look.scope, fetches=(look,)))
         run.load()
         return run.publisher.publish()
 

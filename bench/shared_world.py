@@ -18,7 +18,7 @@ import duckdb
 
 from extract.base import Context, Parsed, Source
 from flows.collect import collector, ingest, publisher
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 
 CHIPS, COUNTS = ("H100", "A100", "H200", "B200", "L40S", "RTX 4090", "A10", "L4"), (1, 2, 4, 8)
 N_SHARED = 2
@@ -110,15 +110,15 @@ class World:
         """Return the source of one writer; `number` says which look at its scopes is the next one."""
         name = f"load_{writer}"
 
-        def fetch(ctx: Context, scope: str) -> Look:
+        def fetch(ctx: Context, scope: str) -> ScopeFetch:
             url = f"load:{name}/{scope}/{number()}"
             body = json.dumps({"url": url, "rows": self.rows(name, scope, number())}).encode()
             document = Document(source=name, scope=scope, url=url, body=body, fetched_at=ctx.now())
-            return Look(source=name, scope=scope, observed_at=ctx.now(), complete=True, documents=(document,))
+            return ScopeFetch(source=name, scope=scope, observed_at=ctx.now(), complete=True, documents=(document,))
 
         return Source(
             name=name, provider="Lambda", title=f"Writer {writer}", url="load:", terms_url="load:",
-            max_age=timedelta(days=3), precedence=20, scopes=lambda ctx: self.scopes, fetch=fetch, parse=parse,
+            max_age=timedelta(days=3), scopes=lambda ctx: self.scopes, fetch=fetch, parse=parse,
         )  # fmt: skip
 
     @contextmanager

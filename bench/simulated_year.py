@@ -41,7 +41,7 @@ from flows.collect.publisher import Publisher  # noqa: E402
 from flows.collect.summary import Summary  # noqa: E402
 from flows.config.settings import Settings  # noqa: E402
 from flows.mail import weekly_steps  # noqa: E402
-from warehouse.documents import Document, Look  # noqa: E402
+from warehouse.documents import Document, ScopeFetch  # noqa: E402
 from warehouse.errors import Unavailable  # noqa: E402
 from warehouse.landing.folder import Landing  # noqa: E402
 from warehouse.log import content  # noqa: E402
@@ -142,18 +142,18 @@ class World:
     def source(self, kind: Kind) -> Source:
         """Return a source of this world."""
 
-        def fetch(ctx: Context, scope: str) -> Look:
+        def fetch(ctx: Context, scope: str) -> ScopeFetch:
             if (kind.name, scope) in self.failing:
                 raise Unavailable("HTTP 503", source=kind.name, field="scope", value=scope)
             body = json.dumps(self.prices[kind.name, scope], indent=1).encode()
             document = Document(
                 source=kind.name, scope=scope, url=f"year:{kind.name}/{scope}", body=body, fetched_at=self.now
             )
-            return Look(source=kind.name, scope=scope, observed_at=self.now, complete=True, documents=(document,))
+            return ScopeFetch(source=kind.name, scope=scope, observed_at=self.now, complete=True, documents=(document,))
 
         return Source(
             name=kind.name, provider=kind.provider, title=f"Simulated: {kind.name}", url="year:", terms_url="year:",
-            max_age=timedelta(days=3), precedence=20, scopes=lambda ctx: kind.scopes, fetch=fetch, parse=parse,
+            max_age=timedelta(days=3), scopes=lambda ctx: kind.scopes, fetch=fetch, parse=parse,
         )  # fmt: skip
 
 
@@ -293,7 +293,7 @@ def _proof(settings: Settings, world: World) -> Iterator[str]:
     """Rebuild from the landing folder, and say whether the content is equal."""
     started = time.process_time()
     made = rebuild.rebuild(settings, clock=lambda: world.now)
-    yield f"rebuilt from {made.n_looks} looks in {time.process_time() - started:.1f} s, differing: {made.differing}"
+    yield f"rebuilt from {made.n_fetches} looks in {time.process_time() - started:.1f} s, differing: {made.differing}"
     yield f"{content.whole(made.before)}  all tables of core and mart, as they were"
     yield f"{content.whole(made.after)}  all tables of core and mart, rebuilt from landing/ alone"
 

@@ -16,19 +16,19 @@ from extract.neoclouds import SOURCES as NEOCLOUDS
 
 SOURCES: tuple[Source, ...] = (
     price_list.SOURCE,
-    savings_plans.SOURCE,
     spot.SOURCE,
-    spot_feed.SOURCE,
     capacity_blocks.SOURCE,
+    savings_plans.SOURCE,
     capacity_block_rates.SOURCE,
-    instance_types.SOURCE,
-    ecb_rates.SOURCE,
+    spot_feed.SOURCE,
     offline_archive.SOURCE,
     price_archive.SOURCE,
+    instance_types.SOURCE,
+    ecb_rates.SOURCE,
     *NEOCLOUDS,
     *CATALOGS,
 )
-"""Every source, one line each; a test walks the folder and fails where one is missing."""
+"""Every source, one line each, in the order of precedence: of two that price one offer, the one further up wins."""
 
 
 def source_named(name: str) -> Source:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SettingsError, SourceError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Source:
     `settings` names what a deployment may choose of it, beside `enabled`. `polite` sources go through
     `extract.web.polite`: robots.txt is minded and hosts are given a pause. A source with `off_because` is collected
     only where a deployment says `enabled = true`; the text says why. `credentials` names environment variables and AWS
-    actions in backticks, for docs/sources.md.
+    actions in backticks, for the docs.
     """
 
     name: str
@@ -74,11 +74,10 @@ class Source:
     url: str
     terms_url: str
     max_age: timedelta | None
-    precedence: int
     scopes: Callable[[Context], tuple[str, ...]]
-    fetch: Callable[[Context, str], Look]
+    fetch: Callable[[Context, str], ScopeFetch]
     parse: Callable[[Document], Parsed]
-    backfill: Callable[[Context, str, datetime | None, datetime | None], Iterator[Look]] | None = None
+    backfill: Callable[[Context, str, datetime | None, datetime | None], Iterator[ScopeFetch]] | None = None
     kind: str = "live"
     settings: tuple[str, ...] = ()
     polite: bool = False
@@ -107,9 +106,9 @@ def failing_alone(source: str, scope: str) -> Iterator[None]:
         ) from error
 
 
-def past_looks(
+def past_fetches(
     source: Source, ctx: Context, scope: str, since: datetime | None, until: datetime | None
-) -> Iterator[Look]:
+) -> Iterator[ScopeFetch]:
     """Yield the looks of a source's archive at one scope, failing alone. Raises SourceError, also where it has none.
 
     What the caller does with a look is outside: a fault of its own, such as a full disk, is not the source's.

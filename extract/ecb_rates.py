@@ -34,7 +34,7 @@ from decimal import Decimal
 from xml.parsers import expat
 
 from extract.base import Context, Parsed, Source
-from warehouse.documents import Document, Look, Whole
+from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged, SettingsError
 
 NAME = "ecb_rates"
@@ -85,7 +85,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return (SCOPE,)
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a look at the rates of the last working day; raise Unavailable or SourceError."""
     answer = ctx.web.get(_address(ctx, "url", URL), accept="application/xml, text/xml")
     document = Document(
@@ -97,10 +97,10 @@ def fetch(ctx: Context, scope: str) -> Look:
         status=answer.status,
         content_type=answer.content_type,
     )
-    return Look(source=NAME, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))
+    return ScopeFetch(source=NAME, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))
 
 
-def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield the rates of all working days between two dates, as one look at the archive.
 
     Raises Unavailable, SourceError, or LayoutChanged where it is no such archive.
@@ -124,7 +124,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     # What was asked for before has the same end, so that it is not loaded twice.
     last: date = parse(document).facts["fx_rate"]["rate_date"].to_list()[-1]
     end = datetime.combine(last, time(), tzinfo=UTC) + timedelta(days=1)
-    yield Look(
+    yield ScopeFetch(
         source=NAME, scope=scope, observed_at=min(end, ctx.now()), complete=False, archived=True, documents=(document,)
     )
 
@@ -304,7 +304,6 @@ SOURCE = Source(
     url="https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/html/index.en.html",
     terms_url="https://www.ecb.europa.eu/services/using-our-site/disclaimer/html/index.en.html",
     max_age=timedelta(days=10),
-    precedence=95,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 
 from extract.base import Context, Landed, Parsed, Source
 from extract.web.interface import Response
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
 
 NAME = "offline_archive"
@@ -93,7 +93,7 @@ def regions(ctx: Context) -> tuple[str, ...]:
     return tuple(sorted(index["regions"]))
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Raise SourceError: the archive knows the past only."""
     raise SourceError(
         "the offline archive has no present prices",
@@ -104,7 +104,7 @@ def fetch(ctx: Context, scope: str) -> Look:
     )
 
 
-def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield the looks of one region between two dates, oldest first, as those of this source."""
     from extract.aws.price_list import versions
 
@@ -152,7 +152,6 @@ SOURCE = Source(
     url="https://github.com/aws/karpenter-provider-aws",
     terms_url="https://github.com/aws/karpenter-provider-aws/blob/main/LICENSE",
     max_age=None,
-    precedence=50,
     scopes=regions,
     fetch=fetch,
     parse=parse,

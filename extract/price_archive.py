@@ -24,7 +24,7 @@ from importlib.resources.abc import Traversable
 
 from extract.base import Context, Parsed, Source
 from extract.offline_archive import MARK
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, SourceError
 from warehouse.schema.tables import OBSERVATION
 
@@ -52,7 +52,7 @@ def newest() -> datetime:
     return max(_newest(_file(origin).read_bytes()) for origin in origins())
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Raise SourceError: the archive knows the past only."""
     raise SourceError(
         "the archive of prices has no present prices",
@@ -63,7 +63,7 @@ def fetch(ctx: Context, scope: str) -> Look:
     )
 
 
-def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield the look at one file, where its newest moment lies between two dates. Raises SourceError."""
     known = origins()
     if scope not in known:
@@ -83,7 +83,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
         content_type="text/csv",
         parameters={name: known[scope][name] for name in EVIDENCE},
     )
-    yield Look(source=NAME, scope=scope, observed_at=at, complete=False, archived=True, documents=(document,))
+    yield ScopeFetch(source=NAME, scope=scope, observed_at=at, complete=False, archived=True, documents=(document,))
 
 
 def parse(document: Document) -> Parsed:
@@ -128,7 +128,6 @@ SOURCE = Source(
     url="https://github.com/chipledger/chipledger/tree/main/extract/archive",
     terms_url="https://github.com/chipledger/chipledger/blob/main/docs/offline-archive.md",
     max_age=None,
-    precedence=60,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

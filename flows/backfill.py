@@ -74,7 +74,7 @@ def backfill(
         key=ARTIFACT_KEY, markdown="\n".join(run_page.page(summary)), description=f"chipledger backfill of {name}"
     )
     if not summary.fresh:
-        raise ChipledgerError(run_page.outcome(summary), hint="The last published file stands")
+        raise ChipledgerError(run_page.outcome(summary), hint="The last published file is unchanged")
     nothing = f"; nothing in the archive: {', '.join(empty)}" if empty else ""
     return Completed(message=run_page.outcome(summary) + nothing, data=summary)
 

@@ -33,7 +33,7 @@ from flows.config import settings
 from flows.scheduling import run_page
 from flows.scheduling.retrying import RETRIES
 from flows.scheduling.run_page import known, outcome, page, without_secrets
-from warehouse.documents import Look
+from warehouse.documents import ScopeFetch
 from warehouse.errors import ChipledgerError, SettingsError, SourceError, Unavailable
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def daily(
     show(chosen, summary)
     deliver.after_run(chosen, clock=utc_now)
     if not summary.fresh:
-        raise ChipledgerError(outcome(summary), hint="The last published file stands")
+        raise ChipledgerError(outcome(summary), hint="The last published file is unchanged")
     heartbeat.call(chosen)
     return Completed(message=outcome(summary), data=summary)
 
@@ -100,11 +100,11 @@ def daily(
 def show(chosen: settings.Settings, summary: Summary) -> None:
     """Show what was published: the last week's drift as a table, and where the report is."""
     if summary.file:
-        told, rows = run_page.drifts(summary.file)
-        create_table_artifact(key=DRIFT_KEY, table=rows, description=told)
+        notes, rows = run_page.drifts(summary.file)
+        create_table_artifact(key=DRIFT_KEY, table=rows, description=notes)
     if summary.report:
-        link, told = run_page.address(chosen, summary.report)
-        create_link_artifact(key=REPORT_KEY, link=link, link_text=link, description=told)
+        link, notes = run_page.address(chosen, summary.report)
+        create_link_artifact(key=REPORT_KEY, link=link, link_text=link, description=notes)
 
 
 def fetch_all(run: steps.Run, planned: "Sequence[tuple[Source, str]]") -> None:
@@ -130,7 +130,7 @@ def fetch_all(run: steps.Run, planned: "Sequence[tuple[Source, str]]") -> None:
             run.land(result_of(done, *futures[done]))
 
 
-def fetch_task(fetch: Fetch) -> Task[[str, str], tuple[Look, ...]]:
+def fetch_task(fetch: Fetch) -> Task[[str, str], tuple[ScopeFetch, ...]]:
     """Return the task that fetches one scope.
 
     Its parameters are names only, as Prefect shows and hashes them; its result stays in memory.
@@ -145,16 +145,16 @@ def fetch_task(fetch: Fetch) -> Task[[str, str], tuple[Look, ...]]:
         persist_result=False,
         **RETRIES,
     )
-    def fetch_scope(source: str, scope: str) -> tuple[Look, ...]:
+    def fetch_scope(source: str, scope: str) -> tuple[ScopeFetch, ...]:
         return fetch(source, scope)
 
     return fetch_scope
 
 
 def result_of(done: "PrefectFuture[Any]", source: str, scope: str) -> FetchResult:
-    """Return the result of a task that ended: looks, or the error. Faults of the program are raised."""
+    """Return the result of a task that ended: fetches, or the error. Faults of the program are raised."""
     try:
-        return FetchResult(source=source, scope=scope, looks=done.result())
+        return FetchResult(source=source, scope=scope, fetches=done.result())
     except SourceError as error:
         return FetchResult(source=source, scope=scope, error=error)
     except TimeoutError:

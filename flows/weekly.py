@@ -40,15 +40,15 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     link, where = run_page.address(chosen, page)
     create_link_artifact(key=PAGE_KEY, link=link, link_text=link, description=where)
     outcome = Outcome(week=str(found.week))
-    told = ["no [mail] in the settings: nothing was sent"]
+    notes = ["no [mail] in the settings: nothing was sent"]
     if chosen.mail.is_set:
         outcome = weekly_steps.send(chosen, str(found.week), clock=steps.utc_now)
-        told = list(weekly_steps.lines(outcome))
-    for line in told:
+        notes = list(weekly_steps.lines(outcome))
+    for line in notes:
         log.info("%s", line)
     create_markdown_artifact(
         key=ARTIFACT_KEY,
-        markdown=summary(page, outcome, told[0]),
+        markdown=summary(page, outcome, notes[0]),
         description=f"chipledger week {found.week}",
     )
     if written.faults:
@@ -64,7 +64,7 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     return Completed(message=f"{found.week}: {len(outcome.sent)} sent", data=page)
 
 
-def summary(page: Path, outcome: Outcome, told: str) -> str:
+def summary(page: Path, outcome: Outcome, notes: str) -> str:
     """Return the run's page in Markdown: counts and our own words, no text from outside and no address."""
     return "\n".join(
         (
@@ -73,6 +73,6 @@ def summary(page: Path, outcome: Outcome, told: str) -> str:
             f"- page: `{page.name}`",
             f"- sent: {len(outcome.sent)}, had it already: {len(outcome.already)}, failed: {len(outcome.failed)}, "
             f"uncertain: {len(outcome.uncertain)}",
-            *([] if outcome.sent or outcome.already or outcome.failed else [f"- {told}"]),
+            *([] if outcome.sent or outcome.already or outcome.failed else [f"- {notes}"]),
         )
     )

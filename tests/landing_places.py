@@ -10,7 +10,7 @@ from typing import Any
 
 from looks import day
 
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.landing.folder import Landing
 from warehouse.landing.storage import Bucket
 
@@ -104,8 +104,8 @@ def name_of(body: bytes = BODY) -> str:
 
 
 def record(landing: Landing, at: float, body: bytes = BODY) -> None:
-    one = Look(source="s", scope="a", observed_at=day(at), complete=True, documents=(document(body),))
-    landing.record_look(one, run_id=f"run {at}", recorded_at=day(at))
+    one = ScopeFetch(source="s", scope="a", observed_at=day(at), complete=True, documents=(document(body),))
+    landing.record_fetch(one, run_id=f"run {at}", recorded_at=day(at))
 
 
 def land_many(place: Place, part: str, *, n_looks: int) -> None:

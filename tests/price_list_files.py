@@ -10,7 +10,7 @@ import polars as pl
 
 from extract.aws.price_list import SOURCE
 from extract.base import Context, Parsed
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
@@ -223,7 +223,7 @@ def plain_csv(body: bytes) -> list[dict[str, str]]:
     return [dict(zip(rows[header], row, strict=True)) for row in rows[header + 1 :]]
 
 
-def rows(look: Look) -> pl.DataFrame:
+def rows(look: ScopeFetch) -> pl.DataFrame:
     """Return what all documents of a look say."""
     return pl.concat([SOURCE.parse(document).rows for document in look.documents])
 

@@ -13,7 +13,7 @@ from flows.collect import collector, ingest, publisher, steps
 from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, Unavailable
 
 TOY = "toy"
@@ -39,19 +39,19 @@ class Toy:
     def clock(self) -> datetime:
         return day(self.at)
 
-    def fetch(self, ctx: Context, scope: str) -> Look:
+    def fetch(self, ctx: Context, scope: str) -> ScopeFetch:
         told = self.world[scope]
         if told is None:
             raise Unavailable("HTTP 503", source=TOY, field="scope", value=scope)
         prices: object = [{"instance_type": name, "unit_price": price} for name, price in told.items()]
         body = json.dumps({"prices": prices, "mark": self.mark}).encode()
         document = Document(source=TOY, scope=scope, url=f"toy:{scope}", body=body, fetched_at=ctx.now())
-        return Look(source=TOY, scope=scope, observed_at=ctx.now(), complete=True, documents=(document,))
+        return ScopeFetch(source=TOY, scope=scope, observed_at=ctx.now(), complete=True, documents=(document,))
 
     def source(self) -> Source:
         return Source(
             name=TOY, provider="AWS", title="A toy", url="toy:", terms_url="toy:", max_age=timedelta(days=3),
-            precedence=20, scopes=lambda ctx: tuple(self.world), fetch=self.fetch, parse=parse,
+            scopes=lambda ctx: tuple(self.world), fetch=self.fetch, parse=parse,
         )  # fmt: skip
 
     def settings(self) -> Settings:

@@ -1,9 +1,10 @@
 """Pages of the docs site that are made when it is built, and what is checked of it: a hook of MkDocs, for `make docs`.
 
 Made are a page for each source (from its `Source` and its docstring), for each mart (from its SELECT and the
-dictionary), for all formulas, all truth checks, the origins of the archive, and every option of every command; README,
-CONTRIBUTING and CHANGELOG become pages. None of these is in the repository, so none can differ from the code. Links to
-files that are no page become their names, and a built page that would load anything from another host is an error.
+dictionary), the list of sources, for all formulas, all truth checks, the origins of the archive, and every option of
+every command; README, CONTRIBUTING and CHANGELOG become pages. None of these is in the repository, so none can differ
+from the code. Links to files that are no page become their names, and a built page that would load anything from
+another host is an error.
 """
 
 import csv
@@ -36,6 +37,18 @@ CODE = re.compile(r"(^[ ]*```.*?^[ ]*```[ ]*$|`[^`\n]+`)", re.DOTALL | re.MULTIL
 LOADING = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "video": "src"}
 """Tags that make a browser ask for something, and the attribute that says for what."""
 
+SOURCES_HEAD = """\
+# Sources
+
+Where two sources price one offer, the one of lower precedence wins (`core.source.precedence`). A source without its
+credentials is left out of a run, which says so and goes on. A source that is off is collected where its table of the
+[settings](settings.md) says `enabled = true`. A price is current while its source confirmed it within its limit of age;
+archives and imports are never current. `chipledger import` adds a source `import:NAME` for each origin of its file.
+
+| source | what | kind | terms | credentials | precedence | off, because |
+| --- | --- | --- | --- | --- | --- | --- |
+"""
+
 
 # --- the pages
 
@@ -50,6 +63,7 @@ def generated() -> dict[str, str]:
         "truth-rules.md": truth_rules(),
         "archive-origins.md": archive_origins(),
         "command-options.md": command_options(),
+        "sources.md": sources_page(),
     }
 
 
@@ -73,8 +87,29 @@ def sources() -> dict[str, str]:
     return {f"sources/{source.name}.md": source_page(source) for source in SOURCES}
 
 
+def sources_page() -> str:
+    """Return the page of all sources, a row for each in the order of precedence."""
+    from extract import SOURCES
+
+    lines = SOURCES_HEAD.splitlines()
+    for precedence, source in enumerate(SOURCES, start=1):
+        cells = (
+            f"[`{source.name}`](sources/{source.name}.md)",
+            f"[{source.title}]({source.url})",
+            source.kind + (", with an archive" if source.backfill and source.kind == "live" else ""),
+            f"[terms]({source.terms_url})",
+            source.credentials,
+            str(precedence),
+            source.off_because,
+        )
+        lines.append(f"| {' | '.join(map(_cell, cells))} |")
+    return "\n".join([*lines, ""])
+
+
 def source_page(source: "Source") -> str:
     """Return the page of a source: what it is, its limits and settings, and its module's own words on its quirks."""
+    from extract import SOURCES
+
     module = sys.modules[source.parse.__module__]
     package = module.__name__.rpartition(".")[0]
     told = inspect.getdoc(module) or ""
@@ -90,7 +125,7 @@ def source_page(source: "Source") -> str:
         "a price is current for": "never: it is of its date"
         if hours is None
         else f"{hours:g} hours after a good fetch",
-        "precedence": f"{source.precedence}; of two sources of one offer the lower wins",
+        "precedence": f"{SOURCES.index(source) + 1}; of two sources of one offer the lower wins",
         "settings": ", ".join(f"`{name}`" for name in ("enabled", *source.settings)) + f" in `[sources.{source.name}]`",
         "client": "polite: obeys robots.txt, pauses between requests" if source.polite else "its own",
         "on": f"only with `enabled = true`: {source.off_because}" if source.off_because else "yes",

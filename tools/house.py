@@ -143,18 +143,16 @@ def names(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield line and text of strings of several words: messages, and the help that click takes from docstrings."""
-    silent = set()
+    silent, help_texts = set(), set()
     for node in ast.walk(tree):
         match node:
-            case ast.FunctionDef(body=[ast.Expr(value=ast.Constant(value=str())) as first, *_]):
-                decorated = any(
-                    "command" in ast.unparse(one) or "group" in ast.unparse(one) for one in node.decorator_list
-                )
-                silent |= set() if decorated else {id(first.value)}
+            case ast.FunctionDef(decorator_list=decorators, body=[ast.Expr(value=value), *_]) if any(
+                re.search(r"\b(command|group|tool)\b", ast.unparse(decorator)) for decorator in decorators
+            ):
+                help_texts.add(id(value))
             case ast.Expr(value=ast.Constant(value=str()) as value):
                 silent.add(id(value))
-            case ast.Module(body=[ast.Expr(value=value), *_]) | ast.ClassDef(body=[ast.Expr(value=value), *_]):
-                silent.add(id(value))
+    silent -= help_texts
     for node in ast.walk(tree):
         match node:
             case ast.Constant(value=str(text)) if id(node) not in silent and " " in text.strip():

@@ -46,7 +46,7 @@ class Document:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class ScopeFetch:
     """One look at one scope of a source: the documents it gave, and whether they are the whole answer.
 
     Only a complete look allows to say that an offer is gone; archives and imports are never complete.

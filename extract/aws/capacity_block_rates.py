@@ -25,7 +25,7 @@ from typing import Any
 
 from extract.base import Context, Parsed, Source
 from extract.web import strict_json
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, SettingsError
 from warehouse.schema.tables import OBSERVATION
 
@@ -44,7 +44,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return (SCOPE,)
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a look at the table, as of when its collector saw it; raise Unavailable, SourceError or LayoutChanged."""
     url = ctx.settings.get("url") or URL
     if not isinstance(url, str) or not url.startswith(("https://", "http://")):
@@ -61,7 +61,9 @@ def fetch(ctx: Context, scope: str) -> Look:
         content_type=answer.content_type,
         published_at=seen_at,
     )
-    return Look(source=NAME, scope=scope, observed_at=min(seen_at, ctx.now()), complete=True, documents=(document,))
+    return ScopeFetch(
+        source=NAME, scope=scope, observed_at=min(seen_at, ctx.now()), complete=True, documents=(document,)
+    )
 
 
 def parse(document: Document) -> Parsed:
@@ -146,7 +148,6 @@ SOURCE = Source(
     url="https://aws.amazon.com/ec2/capacityblocks/pricing/",
     terms_url="https://aws.amazon.com/terms/",
     max_age=timedelta(days=7),
-    precedence=30,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from extract.base import Context, Parsed, Source
 from extract.web import strict_json
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 from warehouse.schema.tables import OBSERVATION
@@ -71,7 +71,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return tuple(URLS)
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a complete look at one feed; raise Unavailable or SourceError."""
     if scope not in URLS:
         hint = f"The feeds are {', '.join(URLS)}"
@@ -91,7 +91,7 @@ def fetch(ctx: Context, scope: str) -> Look:
         status=answer.status,
         content_type=answer.content_type,
     )
-    return Look(source=NAME, scope=scope, observed_at=now, complete=True, documents=(document,))
+    return ScopeFetch(source=NAME, scope=scope, observed_at=now, complete=True, documents=(document,))
 
 
 def parse(document: Document) -> Parsed:
@@ -252,7 +252,6 @@ SOURCE = Source(
     url="https://aws.amazon.com/ec2/spot/pricing/",
     terms_url="https://aws.amazon.com/terms/",
     max_age=timedelta(days=1),
-    precedence=40,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

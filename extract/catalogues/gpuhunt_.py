@@ -46,7 +46,7 @@ from extract.base import Context, Parsed, Source
 from extract.neoclouds.answers import Digits, Fields, content, refusal
 from extract.neoclouds.offers import Row, offer, once, parsed, plain
 from extract.web import strict_json
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import CredentialsMissing, LayoutChanged, SourceError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return tuple(name for name, served in SERVED.items() if not served.key or os.environ.get(served.key))
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a look at what gpuhunt says of one provider; raise CredentialsMissing, Unavailable or SourceError."""
     if scope not in SERVED:
         reason = "chipledger reads it itself" if scope in READ_HERE else "not one that gpuhunt reads here"
@@ -126,7 +126,7 @@ def fetch(ctx: Context, scope: str) -> Look:
     document = Document(
         source=NAME, scope=scope, url=f"gpuhunt:{scope}", body=body, fetched_at=now, content_type="application/json"
     )
-    return Look(source=NAME, scope=scope, observed_at=now, complete=False, documents=(document,))
+    return ScopeFetch(source=NAME, scope=scope, observed_at=now, complete=False, documents=(document,))
 
 
 def _installed() -> None:
@@ -319,7 +319,6 @@ SOURCE = Source(
     url=URL,
     terms_url=URL,
     max_age=timedelta(days=3),
-    precedence=231,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

@@ -31,29 +31,29 @@ from extract.neoclouds import (
 )
 
 SOURCES: tuple[Source, ...] = (
+    spheron.SOURCE,
+    vultr.SOURCE,
+    scaleway.SOURCE,
+    verda.SOURCE,
+    lambda_.SOURCE,
+    nebius.SOURCE,
     coreweave.SOURCE,
     crusoe.SOURCE,
-    digitalocean.SOURCE,
-    hotaisle.SOURCE,
-    hyperbolic.SOURCE,
     hyperstack.SOURCE,
-    jarvislabs.SOURCE,
-    lambda_.SOURCE,
-    lium.SOURCE,
-    massedcompute.SOURCE,
-    nebius.SOURCE,
-    ovh.SOURCE,
-    runpod.SOURCE,
-    scaleway.SOURCE,
-    shadeform.SOURCE,
-    spheron.SOURCE,
     together.SOURCE,
-    vast.SOURCE,
-    verda.SOURCE,
+    ovh.SOURCE,
+    digitalocean.SOURCE,
     voltagepark.SOURCE,
-    vultr.SOURCE,
+    hyperbolic.SOURCE,
+    massedcompute.SOURCE,
+    hotaisle.SOURCE,
+    lium.SOURCE,
+    shadeform.SOURCE,
+    runpod.SOURCE,
+    vast.SOURCE,
+    jarvislabs.SOURCE,
 )
-"""Every source of this folder, one line each."""
+"""Every source of this folder, one line each. Of two that price one offer the upper one wins: append a new source."""
 
-CATALOGS: tuple[Source, ...] = (gpuhunt_.SOURCE, skypilot_catalog.SOURCE)
+CATALOGS: tuple[Source, ...] = (skypilot_catalog.SOURCE, gpuhunt_.SOURCE)
 """Sources of this folder that are no provider's own: what others gather of many of them."""

@@ -188,7 +188,6 @@ SOURCE = web_source(
     title="CoreWeave list prices, on demand and spot",
     url=URL,
     terms_url="https://docs.coreweave.com/policies/terms-of-service",
-    precedence=207,
     parse=parse,
     accept=HTML,
     max_age=timedelta(days=3),

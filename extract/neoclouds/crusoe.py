@@ -121,7 +121,6 @@ SOURCE = web_source(
     title="Crusoe list prices, on demand and spot",
     url=URL,
     terms_url="https://legal.crusoe.ai/",
-    precedence=208,
     parse=parse,
     accept=HTML,
     max_age=timedelta(days=3),

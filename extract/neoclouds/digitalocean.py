@@ -219,7 +219,6 @@ SOURCE = dataclasses.replace(
         title="DigitalOcean GPU Droplets",
         url=URL,
         terms_url="https://www.digitalocean.com/legal/terms-of-service-agreement",
-        precedence=212,
         parse=parse,
         pages=answers_of,
         off_because=OFF_BECAUSE,

@@ -1,5 +1,6 @@
 """How the sources of this folder come by their documents: one look at one scope, all pages of it or none."""
 
+import functools
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +10,7 @@ from urllib.parse import urlsplit
 
 from extract.base import Context, Parsed, Source
 from extract.web.interface import Response
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, SettingsError, SourceError, Unavailable
 
 HTML = "text/html"
@@ -25,6 +26,15 @@ HINT = "Check the landed answer; the source may have a new layout"
 Pages = Callable[[Context, str], Iterator[Response]]
 
 
+class Todo(str):
+    """A question in place of a value that a new source does not know yet; `todo` makes one."""
+
+
+def todo(question: str) -> Any:
+    """Return a question to put in place of any value. A source whose module has one refuses to fetch and to parse."""
+    return Todo(question)
+
+
 def web_source(
     *,
     name: str,
@@ -32,7 +42,6 @@ def web_source(
     title: str,
     url: str,
     terms_url: str,
-    precedence: int,
     parse: Callable[[Document], Parsed],
     accept: str = JSON,
     pages: Pages | None = None,
@@ -48,7 +57,7 @@ def web_source(
     another address in place of `url`: the whole of it without `pages`, else what `base_url` returns.
     """
 
-    def fetch(ctx: Context, scope: str) -> Look:
+    def fetch(ctx: Context, scope: str) -> ScopeFetch:
         """Return a complete look; raise Unavailable, SourceError or LayoutChanged."""
         if pages is None:
             answer = ctx.web.get(base_url(ctx, name, url), accept=accept)
@@ -66,8 +75,16 @@ def web_source(
             status=status,
             content_type=content_type,
         )
-        return Look(source=name, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))
+        return ScopeFetch(
+            source=name, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,)
+        )
 
+    if questions := [field for field, value in parse.__globals__.items() if isinstance(value, Todo)]:
+        off_because = f"its module is not finished: {', '.join(questions)}"
+        fetch, parse = (
+            functools.wraps(fetch)(_unfinished(name, parse)),
+            functools.wraps(parse)(_unfinished(name, parse)),
+        )
     return Source(
         name=name,
         provider=provider,
@@ -75,7 +92,6 @@ def web_source(
         url=url,
         terms_url=terms_url,
         max_age=max_age,
-        precedence=precedence,
         scopes=lambda ctx: scopes,
         fetch=fetch,
         parse=parse,
@@ -84,6 +100,17 @@ def web_source(
         off_because=off_because,
         credentials=credentials,
     )
+
+
+def _unfinished(name: str, parse: Callable[[Document], Parsed]) -> Callable[..., Any]:
+    """Return a function that raises LayoutChanged with the first question in the module of `parse`."""
+
+    def refuse(*arguments: object) -> None:
+        field, question = next((k, v) for k, v in parse.__globals__.items() if isinstance(v, Todo))
+        hint = f"Replace todo(...) by the value of {field} in the module of the source"
+        raise LayoutChanged(f"TODO: {question}", source=name, field=field, value="", hint=hint)
+
+    return refuse
 
 
 def _all(pages: Iterator[Response], source: str) -> list[Response]:

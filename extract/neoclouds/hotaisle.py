@@ -165,7 +165,6 @@ SOURCE = web_source(
     title="Hot Aisle, AMD GPUs",
     url=URL,
     terms_url="https://hotaisle.xyz/",
-    precedence=216,
     parse=parse,
     accept=HTML,
 )

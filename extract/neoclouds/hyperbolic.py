@@ -142,7 +142,6 @@ SOURCE = web_source(
     title="Hyperbolic on-demand options",
     url=URL,
     terms_url="https://hyperbolic.xyz/terms",
-    precedence=214,
     max_age=timedelta(days=3),
     parse=parse,
     off_because=OFF_BECAUSE,

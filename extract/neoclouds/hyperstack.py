@@ -153,7 +153,6 @@ SOURCE = web_source(
     title="Hyperstack list prices: on demand, reserved and spot",
     url=URL,
     terms_url="https://www.hyperstack.cloud/terms-and-conditions",
-    precedence=209,
     parse=parse,
     accept=HTML,
     max_age=timedelta(days=3),

@@ -121,7 +121,6 @@ SOURCE = dataclasses.replace(
         title="JarvisLabs GPUs, by region",
         url=URL,
         terms_url="https://jarvislabs.ai/",
-        precedence=221,
         parse=parse,
         pages=pages,
         max_age=timedelta(days=3),

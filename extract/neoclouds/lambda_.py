@@ -159,7 +159,6 @@ SOURCE = web_source(
     title="Lambda, price page",
     url=URL,
     terms_url=TERMS_URL,
-    precedence=205,
     parse=parse,
     accept=HTML,
     max_age=timedelta(days=3),

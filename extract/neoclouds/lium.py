@@ -167,7 +167,6 @@ SOURCE = web_source(
     title="Lium, public feed of nodes",
     url=URL,
     terms_url=TERMS_URL,
-    precedence=217,
     parse=parse,
     max_age=timedelta(days=1),
 )

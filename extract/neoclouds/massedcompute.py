@@ -238,7 +238,6 @@ SOURCE = web_source(
     title="Massed Compute, price page",
     url=URL,
     terms_url=TERMS_URL,
-    precedence=215,
     parse=parse,
     accept=HTML,
     max_age=timedelta(days=3),

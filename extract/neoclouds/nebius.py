@@ -210,7 +210,6 @@ SOURCE = web_source(
     title="Nebius, price page",
     url=URL,
     terms_url=TERMS_URL,
-    precedence=206,
     parse=parse,
     accept=HTML,
     max_age=timedelta(days=3),

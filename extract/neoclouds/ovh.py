@@ -189,7 +189,6 @@ SOURCE = dataclasses.replace(
         title="OVHcloud Public Cloud, GPU instances and AI plans",
         url=URL,
         terms_url="https://www.ovhcloud.com/en/terms-and-conditions/contracts/",
-        precedence=211,
         parse=parse,
         pages=pages,
         settings=("regions",),

@@ -4,7 +4,6 @@ Class names change with every build of a site, and positions with every new colu
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from extract.neoclouds.answers import refusal
 from warehouse.documents import Document
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser, LexborNode
+    from selectolax.lexbor import LexborNode
 
 UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "-comment", "-text"})
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -24,6 +23,8 @@ MAX_DEPTH = 256
 MAX_OPEN = 10_000
 """The parser walks through all open elements for each further one: of a hundred thousand it takes minutes."""
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)[^<>]*?(/?)>")
+_RAW = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+"""Comments, scripts and styles: what looks like a tag there is none."""
 
 
 class Page:
@@ -52,7 +53,7 @@ class Page:
             raise refusal(self.source, f"more than {MAX_OPEN} elements left open", "body", text[:80])
         self.text = text
         self.tree: LexborHTMLParser = LexborHTMLParser(text)
-        if self.is_excerpt and (problem := _unbalanced(text, self.tree)):
+        if self.is_excerpt and (problem := _unbalanced(text)):
             raise refusal(self.source, f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
         self._nodes = list(self._visible(self.tree.root))
 
@@ -172,21 +173,23 @@ def _max_open(text: str) -> int:
     return highest
 
 
-def _unbalanced(text: str, tree: "LexborHTMLParser") -> str:
-    """Return what is wrong with the tags of an excerpt; empty where every element is closed, and there is one.
-
-    The parser closes what was left open and drops end tags that close nothing: then the end tags of the tree are not
-    those of the text.
-    """
-    tags = [(tag[1] or tag[3], tag[2].lower()) for tag in _TAG.finditer(text)]
+def _unbalanced(text: str) -> str:
+    """Return what is wrong with the tags of an excerpt; empty where every element is closed, and there is one."""
+    tags = list(_TAG.finditer(_RAW.sub("", text)))
     if not tags:
         return "it has no element"
     if not text.rstrip().endswith(">"):
         return "it ends within a tag"
-    written = Counter(name for is_end, name in tags if is_end)
-    read = Counter(tag[2].lower() for tag in _TAG.finditer(tree.html or "") if tag[1])
-    wrong = sorted(name for name in {name for _, name in tags} - VOID if written[name] != read[name])
-    return f"{written[wrong[0]]} end tags of <{wrong[0]}>, expected {read[wrong[0]]}" if wrong else ""
+    opened: list[str] = []
+    for tag in tags:
+        name = tag[2].lower()
+        if name in VOID or tag[3]:
+            continue
+        if not tag[1]:
+            opened.append(name)
+        elif not opened or opened.pop() != name:
+            return f"</{name}> closes no element"
+    return f"<{opened[-1]}> is not closed" if opened else ""
 
 
 def children(node: "LexborNode") -> "list[LexborNode]":

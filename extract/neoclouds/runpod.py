@@ -143,7 +143,6 @@ SOURCE = web_source(
     title="RunPod, GPU types",
     url=URL,
     terms_url=TERMS_URL,
-    precedence=219,
     parse=parse,
     pages=pages,
     off_because=OFF_BECAUSE,

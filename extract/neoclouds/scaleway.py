@@ -184,7 +184,6 @@ SOURCE = dataclasses.replace(
         title="Scaleway GPU Instances, by zone",
         url=URL,
         terms_url="https://www.scaleway.com/en/contracts/",
-        precedence=203,
         parse=parse,
         pages=pages,
         settings=("regions",),

@@ -219,7 +219,6 @@ SOURCE = web_source(
     title="Shadeform, instance types",
     url=URL,
     terms_url=TERMS_URL,
-    precedence=218,
     parse=parse,
     pages=pages,
     max_age=timedelta(days=1),

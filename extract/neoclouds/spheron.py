@@ -237,7 +237,6 @@ SOURCE = web_source(
     title="Spheron GPU offers",
     url=URL,
     terms_url="https://www.spheron.network/",
-    precedence=201,
     max_age=timedelta(days=1),
     parse=parse,
     pages=pages,

@@ -166,7 +166,6 @@ SOURCE = web_source(
     title="Together AI list prices: GPU clusters and dedicated inference",
     url=URL,
     terms_url="https://www.together.ai/terms-of-service",
-    precedence=210,
     parse=parse,
     accept=HTML,
     max_age=timedelta(days=3),

@@ -358,7 +358,6 @@ SOURCE = dataclasses.replace(
         title="Vast.ai, verified machines",
         url=URL,
         terms_url=TERMS_URL,
-        precedence=220,
         parse=parse,
         pages=pages,
         max_age=timedelta(days=1),

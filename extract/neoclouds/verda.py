@@ -211,7 +211,6 @@ SOURCE = web_source(
     title="Verda instance types",
     url=URL,
     terms_url="https://verda.com/terms-and-conditions",
-    precedence=204,
     max_age=timedelta(days=3),
     parse=parse,
 )

@@ -98,7 +98,6 @@ SOURCE = web_source(
     title="Voltage Park bare metal",
     url=URL,
     terms_url="https://voltagepark.com/terms-of-service",
-    precedence=213,
     max_age=timedelta(days=3),
     parse=parse,
     off_because=OFF_BECAUSE,

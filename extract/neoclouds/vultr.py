@@ -255,7 +255,6 @@ SOURCE = web_source(
     title="Vultr GPU plans",
     url=URL,
     terms_url="https://www.vultr.com/legal/tos/",
-    precedence=202,
     max_age=timedelta(days=3),
     parse=parse,
     pages=pages,

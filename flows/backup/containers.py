@@ -25,7 +25,7 @@ from warehouse.log.content import TableHash
 MANIFEST = "manifest.json"
 FORMAT = 1
 CHUNK_BYTES = 1 << 20
-MOST_CHUNKS = 1000
+MAX_CHUNKS = 1000
 """Of a manifest: one that is longer is cut, and then no JSON."""
 UNREADABLE = (OSError, EOFError, tarfile.TarError, zlib.error)
 ALLOWED = re.compile(
@@ -55,22 +55,22 @@ class Manifest:
 
     def text(self) -> bytes:
         """Return the manifest as it is written."""
-        told = {"format": FORMAT, "made_at": self.made_at, "version": self.version}
-        told |= {"log": {name: asdict(table) for name, table in self.log.items()}}
-        return json.dumps(told | {"files": [asdict(item) for item in self.items]}, indent=1).encode()
+        size = {"format": FORMAT, "made_at": self.made_at, "version": self.version}
+        size |= {"log": {name: asdict(table) for name, table in self.log.items()}}
+        return json.dumps(size | {"files": [asdict(item) for item in self.items]}, indent=1).encode()
 
     @staticmethod
     def parse(text: bytes, source: Path) -> "Manifest":
         """Return the manifest that a text is. Raises ChipledgerError for any other, and for names not allowed."""
         try:
-            told = json.loads(text)
-            if told["format"] != FORMAT:
-                raise ValueError(f"format {told['format']}")
+            size = json.loads(text)
+            if size["format"] != FORMAT:
+                raise ValueError(f"format {size['format']}")
             manifest = Manifest(
-                made_at=str(told["made_at"]),
-                version=str(told["version"]),
-                items=tuple(Item(**each) for each in told["files"]),
-                log={name: TableHash(**each) for name, each in told["log"].items()},
+                made_at=str(size["made_at"]),
+                version=str(size["version"]),
+                items=tuple(Item(**each) for each in size["files"]),
+                log={name: TableHash(**each) for name, each in size["log"].items()},
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise refused(source, "the manifest cannot be read", MANIFEST, str(error)) from error
@@ -78,7 +78,7 @@ class Manifest:
             if not isinstance(item.path, str) or not ALLOWED.fullmatch(item.path):
                 raise refused(source, "a name that no backup has", "path", item.path)
         if len({item.path for item in manifest.items}) != len(manifest.items):
-            raise refused(source, "a name stands twice", "path", MANIFEST)
+            raise refused(source, "duplicate name", "path", MANIFEST)
         return manifest
 
 
@@ -124,7 +124,7 @@ def receive(source: Path, into: Path, *, only: str | None = None) -> Manifest:
         if manifest is None:
             if name != MANIFEST:
                 raise refused(source, "it does not begin with a manifest", "path", name)
-            manifest = Manifest.parse(b"".join(islice(_chunks(source, stream), MOST_CHUNKS)), source)
+            manifest = Manifest.parse(b"".join(islice(_chunks(source, stream), MAX_CHUNKS)), source)
             left = {each.path: each for each in manifest.items}
             continue
         expected = left.pop(name, None)

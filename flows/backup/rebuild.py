@@ -38,7 +38,7 @@ class Rebuilt:
     before: dict[str, TableHash] = field(default_factory=dict)
     unreadable: str = ""
     notes: list[str] = field(default_factory=list)
-    n_looks: int = 0
+    n_fetches: int = 0
     is_in_use: bool = False
     set_aside: Path | None = None
 
@@ -52,7 +52,7 @@ class Rebuilt:
         for name, table in self.after.items():
             mark = "  DIFFERS" if name in self.differing else ""
             yield f"{table.sha256}  {table.n_rows:>9}  {name}{mark}"
-        yield f"{content.whole(self.after)}  all tables, rebuilt from {self.n_looks} looks"
+        yield f"{content.whole(self.after)}  all tables, rebuilt from {self.n_fetches} fetches"
         if self.before:
             yield f"{content.whole(self.before)}  all tables, as they were"
         elif self.unreadable:
@@ -99,7 +99,7 @@ def rebuild(
             progress("publishing the new log")
             new = publisher.publish_log(con, scratch, now, ranking=ranking)
             con.execute("checkpoint")  # all of it in the one file that is moved
-        made = Rebuilt(after=_hashes(new), notes=[*unpacked, *notes], n_looks=len(results))
+        made = Rebuilt(after=_hashes(new), notes=[*unpacked, *notes], n_fetches=len(results))
         in_use = data_dir / db.FILE_NAME
         if in_use.exists():
             progress("publishing the log in use")

@@ -51,8 +51,8 @@ class Backup:
     def lines(self) -> Iterator[str]:
         """Yield what it holds, for people."""
         files = self.manifest.items
-        told = sum(item.size for item in files)
-        yield f"{self.path}: {len(files)} files of {told / 1e6:.1f} MB in {self.n_bytes / 1e6:.1f} MB, read back"
+        n_bytes = sum(item.size for item in files)
+        yield f"{self.path}: {len(files)} files of {n_bytes / 1e6:.1f} MB in {self.n_bytes / 1e6:.1f} MB, read back"
         yield f"{content.whole(self.manifest.log)}  all tables of the log"
 
 

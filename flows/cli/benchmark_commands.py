@@ -124,7 +124,7 @@ def _shown(result: "Result") -> dict[str, Any]:
         {"throughput_id": number, "sentence": describe(run)}
         for number, run in zip(benchmarks.ids(result), result.runs, strict=True)
     ]
-    return {"result": result.name, "name": result.label, "given": dict(result.given), "runs": runs}
+    return {"result": result.name, "name": result.label, "given": dict(result.supplied), "runs": runs}
 
 
 def _assigned(words: tuple[str, ...]) -> dict[str, str]:

@@ -102,7 +102,7 @@ def rebuild(read: Reader, *, accept: bool, in_json: bool) -> None:
         with output.progress(quiet=in_json) as progress:
             done = rebuilding.rebuild(chosen, accept=accept, progress=progress)
     result = {
-        "looks": done.n_looks,
+        "looks": done.n_fetches,
         "is_in_use": done.is_in_use,
         "differing": done.differing,
         "set_aside": done.set_aside,

@@ -22,6 +22,7 @@ from flows.cli import (
     cost_commands,
     data_commands,
     deploy_commands,
+    developer_commands,
     export_commands,
     fleet_commands,
     mail_commands,
@@ -93,6 +94,7 @@ main.add_command(query_commands.query)
 main.add_command(query_commands.open_file)
 main.add_command(export_commands.export)
 main.add_command(data_commands.data)
+main.add_command(developer_commands.new_source)
 
 
 @main.command(epilog="Example: chipledger run --offline")

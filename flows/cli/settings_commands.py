@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from flows.config import FILE_NAME, Reader
+from flows.config import Reader
 from flows.shared import output
+from flows.shared.folders import FILE_NAME
 
 
 @click.group(invoke_without_command=True, epilog="Example: chipledger settings --json")

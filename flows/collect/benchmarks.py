@@ -55,13 +55,13 @@ class Result:
     name: str
     label: str
     body: bytes
-    given: Mapping[str, str]
+    supplied: Mapping[str, str]
     runs: "tuple[Measurement, ...]"
 
     def document(self, at: datetime) -> Document:
         """Return the file as a document of this moment, with the words as its parameters."""
         return Document(
-            source=NAME, scope=self.label, url=self.name, body=self.body, fetched_at=at, parameters=self.given
+            source=NAME, scope=self.label, url=self.name, body=self.body, fetched_at=at, parameters=self.supplied
         )
 
 
@@ -70,7 +70,7 @@ def is_benchmark(source: str) -> bool:
     return source == NAME
 
 
-def understand(file: Path, given: Mapping[str, str], *, label: str | None = None, ask: Ask | None = None) -> Result:
+def understand(file: Path, supplied: Mapping[str, str], *, label: str | None = None, ask: Ask | None = None) -> Result:
     """Return what a file says; what it lacks is asked for until it is complete or nobody answers.
 
     Raises BenchmarkIncomplete, BenchmarkRefused or LayoutChanged.
@@ -82,7 +82,7 @@ def understand(file: Path, given: Mapping[str, str], *, label: str | None = None
     with file.open("rb") as opened:
         # One byte more than is read shows a file that is too large, without reading all of it.
         body = opened.read(MAX_BYTES + 1)
-    words = dict(given)
+    words = dict(supplied)
     while True:
         try:
             runs = read(body, file.name, words)
@@ -93,7 +93,7 @@ def understand(file: Path, given: Mapping[str, str], *, label: str | None = None
             words |= answers
         else:
             shown = file.name if _LABEL.fullmatch(file.name) else name
-            return Result(name=shown, label=name, body=body, given=words, runs=tuple(runs))
+            return Result(name=shown, label=name, body=body, supplied=words, runs=tuple(runs))
 
 
 def is_known(con: duckdb.DuckDBPyConnection, result: Result, document: Document, at: datetime) -> bool:

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from extract import SOURCES, source_named
-from extract.base import Context, Source, failing_alone, past_looks
+from extract.base import Context, Source, failing_alone, past_fetches
 from flows.collect.offline import ARCHIVES
 from flows.config.settings import Settings, read
 from flows.shared import query
-from warehouse.documents import Document, Look, Whole
+from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
 from warehouse.landing.folder import Landing
 
@@ -36,7 +36,7 @@ Clock = Callable[[], datetime]
 Progress = Callable[[str], None]
 Scope = tuple[str, str]
 """The name of a source, and one of its scopes."""
-Fetch = Callable[[str, str], tuple[Look, ...]]
+Fetch = Callable[[str, str], tuple[ScopeFetch, ...]]
 """Fetches one scope of a source, by their names. Raises SourceError."""
 
 
@@ -47,11 +47,11 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, kw_only=True)
 class FetchResult:
-    """The result of fetching one scope: its documents as looks, or the error that explains why there are none."""
+    """The result of fetching one scope: its documents as fetches, or the error that explains why there are none."""
 
     source: str
     scope: str
-    looks: tuple[Look, ...] = ()
+    fetches: tuple[ScopeFetch, ...] = ()
     error: SourceError | None = None
 
 
@@ -130,16 +130,16 @@ class Collector:
                 plan.failures.append(FetchResult(source=source.name, scope=WHOLE_SOURCE, error=error))
         return plan
 
-    def fetch(self, source: Source, scope: str) -> tuple[Look, ...]:
-        """Return the looks at one scope. Raises SourceError."""
+    def fetch(self, source: Source, scope: str) -> tuple[ScopeFetch, ...]:
+        """Return the fetches of one scope. Raises SourceError."""
         ctx = self.context(source)
         if source.kind == "archive":
-            return tuple(past_looks(source, ctx, scope, None, None))
+            return tuple(past_fetches(source, ctx, scope, None, None))
         with failing_alone(source.name, scope):
             return (source.fetch(ctx, scope),)
 
-    def fetch_named(self, source: str, scope: str) -> tuple[Look, ...]:
-        """Return the looks at one scope of a source, by its name. Raises SourceError."""
+    def fetch_named(self, source: str, scope: str) -> tuple[ScopeFetch, ...]:
+        """Return the fetches of one scope of a source, by its name. Raises SourceError."""
         return self.fetch(source_named(source), scope)
 
     def fetch_in_threads(self, planned: Iterable[tuple[Source, str]], land: Callable[[FetchResult], None]) -> None:
@@ -149,7 +149,7 @@ class Collector:
             for done in as_completed(futures):
                 source, scope = futures[done]
                 try:
-                    land(FetchResult(source=source, scope=scope, looks=done.result()))
+                    land(FetchResult(source=source, scope=scope, fetches=done.result()))
                 except SourceError as error:
                     land(FetchResult(source=source, scope=scope, error=error))
 
@@ -205,6 +205,6 @@ class Collector:
         )
 
 
-def _fetch_in_process(data_dir: Path, state: LogState, source: str, scope: str) -> tuple[Look, ...]:
+def _fetch_in_process(data_dir: Path, state: LogState, source: str, scope: str) -> tuple[ScopeFetch, ...]:
     chosen = read(data_dir=data_dir)
     return Collector(chosen, chosen.landing(), state, utc_now, LOG.info).fetch_named(source, scope)

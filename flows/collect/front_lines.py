@@ -11,7 +11,7 @@ import duckdb
 CHIPS = ("H100", "H200", "B200", "MI300X", "L40S", "Trainium1")
 """The chips that are shown where the settings name none."""
 MOST = 6
-MOST_WIDTH = 100
+MAX_WIDTH = 100
 HEADS = ("", "AWS", "1 year", "3 years", "spot", "elsewhere", "tokens")
 WIDTHS = (11, 8, 8, 9, 13, 24, 0)
 NOT_KNOWN = "-"
@@ -75,4 +75,4 @@ def _line(cells: Sequence[str]) -> str:
         f"{cell if len(cell) < width else cell[: width - 2] + '~':<{width}}" if width else cell
         for cell, width in zip(cells, WIDTHS, strict=True)
     )
-    return f" {made}".rstrip()[:MOST_WIDTH]
+    return f" {made}".rstrip()[:MAX_WIDTH]

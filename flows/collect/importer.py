@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from extract import observations
-from extract.base import Source, past_looks
+from extract.base import Source, past_fetches
 from flows.collect import benchmarks, offline
 from flows.collect.collector import FetchResult
 from flows.collect.steps import Run
 from flows.shared import user_file
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
 
 
@@ -20,16 +20,16 @@ def land_file(run: Run, file: Path) -> None:
     name, body = user_file.name(file), user_file.read(file)
     document = Document(source=observations.NAME, scope=name, url=name, body=body, fetched_at=now)
     observations.parse(document)
-    look = Look(
+    fetch = ScopeFetch(
         source=observations.NAME, scope=name, observed_at=now, complete=False, documents=(document,), archived=True
     )
-    run.landing.record_look(look, run_id=run.summary.run_id, recorded_at=now)
+    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=now)
 
 
 def backfill(
     run: Run, source: Source, scopes: Iterable[str], *, since: datetime | None, until: datetime | None
 ) -> None:
-    """Land the past looks of scopes, one after the other as they arrive, so that an interruption loses none."""
+    """Land the past fetches of scopes, one after the other as they arrive, so that an interruption loses none."""
     for scope in scopes:
         try:
             backfill_scope(run, source, scope, since=since, until=until)
@@ -40,13 +40,14 @@ def backfill(
 
 
 def backfill_scope(run: Run, source: Source, scope: str, *, since: datetime | None, until: datetime | None) -> int:
-    """Land the past looks of one scope as they arrive; return how many. Raises SourceError where the archive fails."""
+    """Land the past fetches of one scope as they arrive; return how many. Raises SourceError where the archive
+    fails."""
     offline.refuse_mixing(run.con, [source], run.settings.data_dir)
     count = 0
     context = run.collector.context(source)
-    for look in past_looks(source, context, scope, _day(since), _day(until, ends=True)):
-        run.land(FetchResult(source=source.name, scope=scope, looks=(look,)))
-        run.progress(f"{source.name} {scope}: {look.observed_at:%Y-%m-%d}")
+    for fetch in past_fetches(source, context, scope, _day(since), _day(until, ends=True)):
+        run.land(FetchResult(source=source.name, scope=scope, fetches=(fetch,)))
+        run.progress(f"{source.name} {scope}: {fetch.observed_at:%Y-%m-%d}")
         count += 1
     if not count:
         run.summary.notes.append(f"{source.name} {scope}: the archive has nothing of it in that time")
@@ -60,7 +61,7 @@ def add_benchmark(run: Run, result: benchmarks.Result) -> bool:
     document = result.document(now)
     if benchmarks.is_known(run.con, result, document, now):
         return False
-    look = Look(
+    fetch = ScopeFetch(
         source=benchmarks.NAME,
         scope=result.label,
         observed_at=now,
@@ -68,7 +69,7 @@ def add_benchmark(run: Run, result: benchmarks.Result) -> bool:
         documents=(document,),
         archived=True,
     )
-    run.landing.record_look(look, run_id=run.summary.run_id, recorded_at=now)
+    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=now)
     run.load()
     return True
 

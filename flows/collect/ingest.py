@@ -136,7 +136,7 @@ def rehearse(con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str) 
 def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, notes: list[str]) -> list[ParsedFetch]:
     content = entry.content
     if entry.kind == "failure":
-        return [_look(content, error=content["error"])]
+        return [_fetch(content, error=content["error"])]
     if observations.is_import(content["source"]):
         return _imported(landing, content, notes)
     if benchmarks.is_benchmark(content["source"]):
@@ -155,12 +155,12 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
                 facts.setdefault(name, []).append(frame.with_columns(document_sha256=pl.lit(document["sha256"])))
             notes += [f"{content['source']} {content['scope']}: {text}" for text in parsed.unknown]
     except ChipledgerError as error:
-        return [_look(content, error=str(error))]
+        return [_fetch(content, error=str(error))]
     except Exception as error:
         LOG.exception("%s %s could not be read", content["source"], content["scope"])
-        return [_look(content, error=f"the parser failed: {type(error).__name__}: {error}")]
-    look = _look(content, rows=pl.concat(frames, how="diagonal") if frames else no_rows())
-    return [replace(look, facts={name: pl.concat(parts) for name, parts in facts.items()})]
+        return [_fetch(content, error=f"the parser failed: {type(error).__name__}: {error}")]
+    fetch = _fetch(content, rows=pl.concat(frames, how="diagonal") if frames else no_rows())
+    return [replace(fetch, facts={name: pl.concat(parts) for name, parts in facts.items()})]
 
 
 def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) -> list[ParsedFetch]:
@@ -168,23 +168,23 @@ def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) ->
         document = landing.document(content, 0)
         by_origin, flagged = observations.parse(document), observations.flagged(document)
     except ChipledgerError as error:
-        return [_look(content, error=str(error))]
+        return [_fetch(content, error=str(error))]
     for rows in flagged.values():
         counts = sorted(rows["flag"].value_counts().iter_rows())
         notes += [f"{content['scope']}: {count} rows refused, flagged {flag}" for flag, count in counts]
     sha256 = pl.lit(content["documents"][0]["sha256"])
     nothing = no_rows().drop("document_sha256")
-    looks = []
+    fetches = []
     for origin in sorted({*by_origin, *flagged}):
-        look = _look(
+        fetch = _fetch(
             {**content, "source": f"{observations.PREFIX}{origin}"},
             rows=by_origin.get(origin, nothing).with_columns(document_sha256=sha256),
         )
-        looks.append(replace(look, flagged=flagged.get(origin)))
-    return looks
+        fetches.append(replace(fetch, flagged=flagged.get(origin)))
+    return fetches
 
 
-def _look(
+def _fetch(
     content: Mapping[str, Any], *, rows: pl.DataFrame | None = None, error: str | None = None, trusted: bool = False
 ) -> ParsedFetch:
     documents = content.get("documents") or [{"sha256": None}]
@@ -217,17 +217,17 @@ def _decide(
     try:
         row = decide(con, number, decision, decided_by=content["decided_by"], recorded_at=recorded_at)
     except ChipledgerError as error:
-        settled = [each for each in listed(con, everything=True) if each.quarantine_id == number]
-        if [each.decision for each in settled] != [decision]:
+        resolved = [each for each in listed(con, everything=True) if each.quarantine_id == number]
+        if [each.decision for each in resolved] != [decision]:
             notes.append(f"decision {decision} on {number} is left out: {error.message}")
             return
-        row = settled[0]
+        row = resolved[0]
     if decision != "accept" or row.row_json != "{}":
         return
     for entry in landing.entries():
-        look = entry.content
-        if entry.kind == "look" and (look["source"], look["scope"]) == (row.source, row.scope):
-            if naive(unstamp(look["observed_at"])) != row.observed_at:
+        fetch = entry.content
+        if entry.kind == "look" and (fetch["source"], fetch["scope"]) == (row.source, row.scope):
+            if naive(unstamp(fetch["observed_at"])) != row.observed_at:
                 continue
             again = [replace(parsed, trusted=True) for parsed in _parsed(con, landing, entry, [])]
             load(con, again, recorded_at=recorded_at)

@@ -36,8 +36,8 @@ def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
     from flows.decisions import regions as allowed
 
     with allowed.opened(file, regions) as standing:
-        told = [*allowed.lines(allowed.as_dict(regions, allowed.left_out(standing, regions))), OF_ALL]
-        return write_site(standing=standing, regions=" ".join(told))
+        notes = [*allowed.lines(allowed.as_dict(regions, allowed.left_out(standing, regions))), OF_ALL]
+        return write_site(standing=standing, regions=" ".join(notes))
 
 
 def noted(settings: Settings, summary: "Summary", *, clock: Callable[[], datetime]) -> Path:

@@ -20,7 +20,7 @@ from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.shared import redact
 from warehouse import disk
-from warehouse.documents import Look
+from warehouse.documents import ScopeFetch
 from warehouse.lake import ducklake
 from warehouse.landing import packs
 from warehouse.landing.folder import Landing
@@ -86,17 +86,17 @@ class Run:
                 recorded_at=self.started_at,
             )
             return
-        for look in result.looks:
-            self.summary.notes += [f"{look.source} {look.scope}: {note}" for note in look.notes]
-            if not look.documents:
+        for fetch in result.fetches:
+            self.summary.notes += [f"{fetch.source} {fetch.scope}: {note}" for note in fetch.notes]
+            if not fetch.documents:
                 continue
-            if self._is_loaded(look):
+            if self._is_loaded(fetch):
                 self.summary.results.append(
-                    ScopeResult(source=look.source, scope=look.scope, observed_at=look.observed_at, status="known")
+                    ScopeResult(source=fetch.source, scope=fetch.scope, observed_at=fetch.observed_at, status="known")
                 )
                 continue
-            self.landing.record_look(look, run_id=self.summary.run_id, recorded_at=self.started_at)
-        self.progress(f"{result.source} {result.scope}: {len(result.looks)} fetched")
+            self.landing.record_fetch(fetch, run_id=self.summary.run_id, recorded_at=self.started_at)
+        self.progress(f"{result.source} {result.scope}: {len(result.fetches)} fetched")
 
     def load(self) -> None:
         """Load the entries of the journal that were not loaded before."""
@@ -125,11 +125,11 @@ class Run:
         self.summary.finished_at = self.clock()
         return self.summary
 
-    def _is_loaded(self, look: Look) -> bool:
+    def _is_loaded(self, fetch: ScopeFetch) -> bool:
         row = self.con.execute(
             "select 1 from core.scope_run where source = ? and scope = ? and observed_at = ? and status = 'ok' "
             "and document_sha256 = ?",
-            [look.source, look.scope, naive(look.observed_at), look.documents[0].sha256],
+            [fetch.source, fetch.scope, naive(fetch.observed_at), fetch.documents[0].sha256],
         ).fetchone()
         return row is not None
 

@@ -67,10 +67,10 @@ class Summary:
     def lines(self) -> Iterator[str]:
         """Yield the summary as lines for people: counts, what failed, what to know, and where the results are."""
         counts = Counter(result.status for result in self.results)
-        told = ", ".join(f"{count:,} {STATUSES.get(status, status)}" for status, count in sorted(counts.items()))
+        counted = ", ".join(f"{count:,} {STATUSES.get(status, status)}" for status, count in sorted(counts.items()))
         fetches = f"{len(self.results):,} fetch{'' if len(self.results) == 1 else 'es'}"
         rows = sum(result.n_rows for result in self.results)
-        yield f"{fetches}{f': {told}' if told else ''}; {rows:,} rows read; {self.n_events:,} changes stored"
+        yield f"{fetches}{f': {counted}' if counted else ''}; {rows:,} rows read; {self.n_events:,} changes stored"
         refused = sum(result.n_refused for result in self.results)
         if refused:
             yield f"{refused:,} rows refused: `chipledger quarantine list` says why"
@@ -82,7 +82,7 @@ class Summary:
             yield f"note: and {len(self.notes) - 20} more"
         for line in self.truth:
             yield f"DIFFERS: {line}"
-        yield f"file: {self.file}" if self.file else "nothing was published; the last file stands"
+        yield f"file: {self.file}" if self.file else "nothing was published; the last file is unchanged"
         if self.report:
             yield f"report: {self.report}"
         for fault in self.week_faults:
@@ -103,11 +103,11 @@ class Summary:
         from flows.collect import front_lines
 
         try:
-            told = list(front_lines.lines(file, self.chips))
+            lines = list(front_lines.lines(file, self.chips))
         except duckdb.Error as error:  # a file of another version
-            told = [f"prices by chip could not be read: {str(error).splitlines()[0]}"]
+            lines = [f"prices by chip could not be read: {str(error).splitlines()[0]}"]
         yield ""
-        yield from told
+        yield from lines
         yield 'Open the report above. Ask: chipledger query "from mart.price_now". Decide: chipledger choose --help'
 
     def as_dict(self) -> dict[str, Any]:

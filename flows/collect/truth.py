@@ -22,8 +22,8 @@ select
     count(*) filter (where result = 'not_checked')
 from int.truth_check
 """
-MOST_LINES = 10
-MOST_LETTERS = 240
+MAX_LINES = 10
+MAX_LETTERS = 240
 
 
 class Differing(NamedTuple):
@@ -39,9 +39,9 @@ class Differing(NamedTuple):
     @property
     def line(self) -> str:
         """Return it on one line, without control characters."""
-        told = f"{self.check_name} of {self.subject}: {self.n_differing:,} of {self.n_compared:,}; {self.example}"
-        clean = "".join(letter for letter in " ".join(told.split()).rstrip("; ") if letter.isprintable())
-        return clean if len(clean) <= MOST_LETTERS else f"{clean[: MOST_LETTERS - 3]}..."
+        lines = f"{self.check_name} of {self.subject}: {self.n_differing:,} of {self.n_compared:,}; {self.example}"
+        clean = "".join(letter for letter in " ".join(lines.split()).rstrip("; ") if letter.isprintable())
+        return clean if len(clean) <= MAX_LETTERS else f"{clean[: MAX_LETTERS - 3]}..."
 
 
 def differing(file: Path) -> list[Differing]:
@@ -52,7 +52,7 @@ def differing(file: Path) -> list[Differing]:
 
 def lines(found: Sequence[Differing]) -> list[str]:
     """Return a line for each, and how many more there are."""
-    shown = [each.line for each in found[:MOST_LINES]]
+    shown = [each.line for each in found[:MAX_LINES]]
     left = len(found) - len(shown)
     return [*shown, f"and {left:,} more: select * from int.truth_check where result = 'differs'"] if left else shown
 
@@ -69,11 +69,11 @@ def doctor(file: Path) -> list[Row]:
         return [warn("truth checks", str(error).splitlines()[0], "`chipledger build` makes the file anew")]
     if counts is None:  # a file of an older version, which its own line tells
         return []
-    told = f"{counts[0]:,} hold, {counts[1]:,} differ, {counts[2]:,} had nothing to compare"
+    lines = f"{counts[0]:,} hold, {counts[1]:,} differ, {counts[2]:,} had nothing to compare"
     rows = [
-        ok("truth checks", told)
+        ok("truth checks", lines)
         if not found
-        else warn("truth checks", told, "docs/auditing-a-claim.md#truth-checks says of each")
+        else warn("truth checks", lines, "docs/auditing-a-claim.md#truth-checks says of each")
     ]
     kinds: dict[str, list[Differing]] = {}
     for each in found:

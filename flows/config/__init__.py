@@ -5,24 +5,14 @@ to import than a query of the published file takes to answer.
 """
 
 import os
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.errors import ChipledgerError
+from flows.shared.folders import DATA_DIR, is_anything_set, published_in, visible_folder
 
 if TYPE_CHECKING:
     from flows.config.settings import Settings
-
-FILE_NAME = "chipledger.toml"
-PREFIX = "CHIPLEDGER_"
-DATA_DIR = Path("data")
-PUBLISHED = "prices.duckdb"
-OFFLINE = "offline"
-"""The folder of a data directory that holds the archive of the package, apart from live prices."""
 
 
 @dataclass(frozen=True)
@@ -43,45 +33,3 @@ class Reader:
         if self.file or is_anything_set(os.environ):
             return self().published()
         return published_in(visible_folder((self.data_dir or DATA_DIR).expanduser()))
-
-
-def is_anything_set(environ: Mapping[str, str]) -> bool:
-    """Return whether there is a settings file here or a variable of a setting."""
-    return Path(FILE_NAME).exists() or any(name.startswith(PREFIX) for name in environ)
-
-
-def offline_folder(data_dir: Path) -> Path:
-    """Return the data directory of the package's archive."""
-    return data_dir if data_dir.name == OFFLINE else data_dir / OFFLINE
-
-
-def visible_folder(data_dir: Path) -> Path:
-    """Return the data directory whose prices are shown; the archive's where only the archive was published."""
-    archive = offline_folder(data_dir)
-    if (data_dir / PUBLISHED).exists() or not (archive / PUBLISHED).exists():
-        return data_dir
-    _note_archive(archive / PUBLISHED)
-    return archive
-
-
-def published_in(data_dir: Path) -> Path:
-    """Return the published file of a data directory. Raises ChipledgerError where there is none."""
-    file = data_dir / PUBLISHED
-    if not file.exists():
-        raise ChipledgerError(
-            "there is no published file yet",
-            source=str(file),
-            hint="`chipledger run` makes one; `chipledger run --offline` works without a network",
-        )
-    return file
-
-
-@cache
-def _note_archive(file: Path) -> None:
-    """Write once to stderr that answers come from the archive of the package, and its date."""
-    import duckdb
-
-    with duckdb.connect(str(file), read_only=True) as con:
-        row = con.execute("select strftime(built_at, '%Y-%m-%d') from meta.build").fetchone()
-    day = row[0] if row else "an unknown day"
-    sys.stderr.write(f"prices of the archive in the package, as of {day}; `chipledger run` fetches today's\n")

@@ -29,7 +29,6 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from pydantic_settings import TomlConfigSettingsSource as TomlSource
 from pydantic_settings.exceptions import SettingsError as PydanticSettingsError
 
-from flows import config
 from flows.config import types
 from flows.config.types import (
     Access,
@@ -50,6 +49,7 @@ from flows.config.types import (
     Whole,
 )
 from flows.decisions.cost_added import Added
+from flows.shared import folders
 from reports.weekly.pages import CHIPS
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.lake import place
@@ -61,9 +61,9 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 DELIMITER = "__"
-FILE_VARIABLE = f"{config.PREFIX}SETTINGS"
-PASSWORD = f"{config.PREFIX}MAIL_PASSWORD"
-CHAT_ADDRESSES = f"{config.PREFIX}ALERT_URLS"
+FILE_VARIABLE = f"{folders.PREFIX}SETTINGS"
+PASSWORD = f"{folders.PREFIX}MAIL_PASSWORD"
+CHAT_ADDRESSES = f"{folders.PREFIX}ALERT_URLS"
 ENVIRONMENT_ONLY = ("cache_dir", "mail_password", "alert_urls")
 """Set by variables alone: secrets must not be in a file, and the folder is that of one machine."""
 SECRET: dict[str, JsonValue] = {"secret": True}
@@ -342,13 +342,17 @@ OPTIONS: Mapping[str, Option] = {
 """Each setting that a source may list in `Source.settings`. Where none is set, the source decides."""
 
 
-@functools.cache
 def source_tables() -> type[BaseModel]:
     """Return the model of the table [sources]: one table a source, with the options that the source lists."""
     from extract import SOURCES
 
+    return _tables_of(tuple(SOURCES))
+
+
+@functools.cache
+def _tables_of(sources: "tuple[Source, ...]") -> type[BaseModel]:
     made: dict[str, Any] = {}
-    for source in SOURCES:
+    for source in sources:
         off = f". Off because {source.off_because}" if source.off_because else ""
         switch = Field(not source.off_because, description=f"whether runs collect from it{off}")
         fields: dict[str, Any] = {"enabled": (Switch, switch)}
@@ -365,7 +369,7 @@ class Settings(BaseSettings):
     """Everything that a deployment can choose."""
 
     model_config = SettingsConfigDict(
-        env_prefix=config.PREFIX,
+        env_prefix=folders.PREFIX,
         env_nested_delimiter=DELIMITER,
         env_ignore_empty=True,
         extra="forbid",
@@ -374,7 +378,7 @@ class Settings(BaseSettings):
     )
 
     data_dir: Annotated[Path, AfterValidator(Path.expanduser)] = Field(
-        config.DATA_DIR, description="build.duckdb, prices.duckdb, landing/, reports/"
+        folders.DATA_DIR, description="build.duckdb, prices.duckdb, landing/, reports/"
     )
     workers: Whole = Field(8, ge=1, le=64, description="scopes that are fetched concurrently")
     wait_seconds: Number = Field(0.0, ge=0, le=86400, description="how long to wait for another run that is writing")
@@ -452,15 +456,15 @@ class Settings(BaseSettings):
             from warehouse.lake import publication
 
             return publication.current(where)
-        return config.published_in(self.shown().data_dir)
+        return folders.published_in(self.shown().data_dir)
 
     def offline(self) -> "Settings":
         """Return these settings for the archive of the package, which is stored apart from live prices."""
-        return self.replace(data_dir=config.offline_folder(self.data_dir), warehouse={})
+        return self.replace(data_dir=folders.offline_folder(self.data_dir), warehouse={})
 
     def shown(self) -> "Settings":
         """Return the settings of what readers see: of the archive where only the archive was published."""
-        if self.warehouse.is_set or config.visible_folder(self.data_dir) == self.data_dir:
+        if self.warehouse.is_set or folders.visible_folder(self.data_dir) == self.data_dir:
             return self
         return self.offline()
 
@@ -553,7 +557,7 @@ class Layers:
         for layer in (self.file, environment):
             for name in ENVIRONMENT_ONLY if layer is self.file else ():
                 if name in layer:
-                    hint = f"Set {config.PREFIX}{name.upper()}"
+                    hint = f"Set {folders.PREFIX}{name.upper()}"
                     raise SettingsError("must not be set in a file", source=str(self.path), field=name, hint=hint)
             if _at(layer, ("mail", "password")) is not None:
                 raise SettingsError("must not be set here", field="mail.password", hint=f"Set {PASSWORD}")
@@ -597,7 +601,7 @@ def layers(
     """Return what was set and where; log a warning for old names. Raises SettingsError for what cannot be read."""
     environ = os.environ if environ is None else environ
     named = path or (Path(environ[FILE_VARIABLE]) if environ.get(FILE_VARIABLE) else None)
-    file = named or Path(config.FILE_NAME)
+    file = named or Path(folders.FILE_NAME)
     if named and not file.exists():
         raise SettingsError("the settings file does not exist", source=str(file))
     path = file if file.exists() else None
@@ -619,16 +623,16 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    known = {f"{config.PREFIX}{field.upper()}": field for field in Settings.model_fields}
+    known = {f"{folders.PREFIX}{field.upper()}": field for field in Settings.model_fields}
     for name, value in sorted(environ.items()):
-        if not name.startswith(config.PREFIX) or name == FILE_VARIABLE or not value:
+        if not name.startswith(folders.PREFIX) or name == FILE_VARIABLE or not value:
             continue
         if name.split(DELIMITER)[0] not in known:
             raise types.unknown(name, [FILE_VARIABLE, *known])
         try:
             yield name, Environment({name: value})()
         except PydanticSettingsError:
-            hint = f'Write a list as ["a", "b"], a table as {config.PREFIX}TABLE{DELIMITER}NAME'
+            hint = f'Write a list as ["a", "b"], a table as {folders.PREFIX}TABLE{DELIMITER}NAME'
             shown = types.HIDDEN if types.SECRET_NAME.search(name) else value
             raise SettingsError("wrong setting", field=name, value=shown, hint=hint) from None
 

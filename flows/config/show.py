@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from flows.config import PREFIX, types
+from flows.config import types
 from flows.config.settings import ENVIRONMENT_ONLY, OPTIONS, RENAMED, Layers, Settings, source_tables
+from flows.shared.folders import PREFIX
 from reports.files import put
 from warehouse.errors import SettingsError
 
@@ -55,8 +56,11 @@ def text() -> str:
 
 def reference() -> str:
     """Return all settings as tables in Markdown: name, default, description; those of sources by name."""
+    from extract.neoclouds import SOURCES as NEOCLOUDS
+
     lines: list[str] = []
     having: dict[str, list[str]] = {name: [] for name in OPTIONS}
+    providers = {f"`{source.name}`" for source in NEOCLOUDS}
     for table, description, fields in _tables():
         if table[:1] == ("sources",):
             for name in fields.keys() & OPTIONS.keys():
@@ -66,7 +70,10 @@ def reference() -> str:
         lines += [*TABLE_HEAD, *(_entry(*each) for each in fields.items() if each[0] not in ENVIRONMENT_ONLY)]
     lines += ["", "`[sources.<name>]`, for the sources named; without it the source decides.", ""]
     lines += ["| setting | for | sources |", "| --- | --- | --- |"]
-    lines += [f"| `{name}` | {OPTIONS[name].meaning} | {', '.join(names)} |" for name, names in having.items()]
+    for name, names in having.items():
+        if providers <= {*names}:
+            names = ["every provider other than AWS", *(each for each in names if each not in providers)]
+        lines.append(f"| `{name}` | {OPTIONS[name].meaning} | {', '.join(names)} |")
     lines += ["", "Old names, which work until the next release, with a warning:", "", "| old | new |", "| --- | --- |"]
     lines += [f"| `{old}` | {f'`{new}`' if new else 'none: it has no effect'} |" for old, new in RENAMED.items()]
     lines += ["", "By variables only:", "", "| variable | for |", "| --- | --- |"]

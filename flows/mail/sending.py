@@ -141,13 +141,13 @@ class Smtp:
                 try:
                     _expect(server.data(body), 250)
                 except smtplib.SMTPResponseException as error:
-                    raise Refused(self.told(error)) from None
+                    raise Refused(self.redacted(error)) from None
                 except (OSError, smtplib.SMTPException) as error:
                     raise Uncertain from error
         except (OSError, smtplib.SMTPException) as error:
-            raise Refused(f"{type(error).__name__}: {self.told(error)}") from None
+            raise Refused(f"{type(error).__name__}: {self.redacted(error)}") from None
 
-    def told(self, error: Exception) -> str:
+    def redacted(self, error: Exception) -> str:
         """Return what an error says; a server may repeat the password in its refusal, in Base64 as it was sent."""
         return redact.hide(str(error), secrets=[self.settings.password.get_secret_value()])
 

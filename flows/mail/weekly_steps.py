@@ -23,7 +23,7 @@ NOBODY = "prices@localhost"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class WrittenWeek:
     """A week that was written: its facts, its page, and why parts of page or mail could not be made."""
 
     found: "WeekFacts"
@@ -31,7 +31,7 @@ class Told:
     faults: tuple[str, ...] = ()
 
 
-def report(settings: Settings, week: str | None, *, known_then: bool = False) -> Told:
+def report(settings: Settings, week: str | None, *, known_then: bool = False) -> WrittenWeek:
     """Write the page of a week and the feeds."""
     from reports.pages import feed
 
@@ -52,7 +52,9 @@ def after_run(settings: Settings, file: Path, *, clock: Clock) -> tuple[str, ...
     return (*written.faults, *faults)
 
 
-def _page(settings: Settings, file: Path, week: Week | None, *, known_then: bool = False, draw: bool = True) -> Told:
+def _page(
+    settings: Settings, file: Path, week: Week | None, *, known_then: bool = False, draw: bool = True
+) -> WrittenWeek:
     found = pages.read(
         file,
         week,
@@ -62,7 +64,7 @@ def _page(settings: Settings, file: Path, week: Week | None, *, known_then: bool
         shown_in=settings.reporting_currency,
     )
     written = pages.write(found, settings.data_dir / "reports", draw=draw)
-    return Told(found=found, page=written.page, faults=written.faults)
+    return WrittenWeek(found=found, page=written.page, faults=written.faults)
 
 
 def dry_run(
@@ -75,7 +77,9 @@ def dry_run(
     return _put_message(settings, report(settings, week, known_then=known_then), clock=clock)
 
 
-def _put_message(settings: Settings, written: Told, *, clock: Clock, draw: bool = True) -> tuple[Path, tuple[str, ...]]:
+def _put_message(
+    settings: Settings, written: WrittenWeek, *, clock: Clock, draw: bool = True
+) -> tuple[Path, tuple[str, ...]]:
     from reports.weekly import mail as letters
 
     chosen = settings.mail_to_send() if settings.mail.to else MailSettings(sender=NOBODY, to=(NOBODY,))
@@ -140,11 +144,11 @@ def with_fleet(settings: Settings, found: "WeekFacts") -> "WeekFacts":
 
     from reports.weekly import fleet
 
-    told = fleet.read(file, found, with_contracted=settings.private.in_mail)
-    return replace(found, fleet=told)
+    facts = fleet.read(file, found, with_contracted=settings.private.in_mail)
+    return replace(found, fleet=facts)
 
 
-def _written(settings: Settings, written: Told, chosen: MailSettings, *, draw: bool = True) -> "Letter":
+def _written(settings: Settings, written: WrittenWeek, chosen: MailSettings, *, draw: bool = True) -> "Letter":
     from reports.weekly import mail as letters
 
     url = f"{chosen.site_url}/{FOLDER}/{written.page.name}" if chosen.site_url else ""

@@ -17,7 +17,7 @@ from flows.config.settings import Settings
 from warehouse.errors import SettingsError
 
 LONGEST_ERROR = 400
-MOST_DRIFTS = 200
+MAX_DRIFTS = 200
 
 DRIFT = """
     select
@@ -54,10 +54,10 @@ def outcome(summary: Summary) -> str:
     """Return the outcome of a run in a sentence: how many looks were fresh, and which scopes are stale."""
     stale = ", ".join(f"{result.source} {result.scope}" for result in summary.failed)
     if not summary.fresh:
-        return f"nothing was fresh: {stale or 'no scope to look at'}"
+        return f"nothing was fresh: {stale or 'no scope'}"
     fresh = len(summary.results) - len(summary.failed)
     private = f"; private side not built: {summary.private_fault}" if summary.private_fault else ""
-    return f"{fresh} looks fresh, {summary.n_events} changes" + (f"; stale: {stale}" if stale else "") + private
+    return f"{fresh} fetches fresh, {summary.n_events} changes" + (f"; stale: {stale}" if stale else "") + private
 
 
 def page(summary: Summary) -> Iterator[str]:
@@ -71,7 +71,7 @@ def page(summary: Summary) -> Iterator[str]:
     yield "| what | count |"
     yield "| --- | ---: |"
     for status, count in sorted(counts.items()):
-        yield f"| looks {status} | {count} |"
+        yield f"| fetches {status} | {count} |"
     yield f"| prices | {sum(result.n_rows for result in summary.results)} |"
     yield f"| price events | {summary.n_events} |"
     yield f"| refused rows | {refused} |"
@@ -92,7 +92,7 @@ def page(summary: Summary) -> Iterator[str]:
     if summary.file:
         yield f"- file: {escaped(str(summary.file.resolve()))}"
     else:
-        yield "- nothing was published; the last file stands"
+        yield "- nothing was published; the last file is unchanged"
     if summary.report:
         yield f"- report: {escaped(str(summary.report.resolve()))}"
     if refused:
@@ -109,15 +109,15 @@ def drifts(file: Path) -> tuple[str, list[dict[str, Any]]]:
         since, until = con.execute(LAST_WEEK).fetchone() or (None, None)
         if until is None:
             return "The published file has no drift index yet", []
-        found = con.execute(DRIFT, {"since": since, "until": until, "most": MOST_DRIFTS})
+        found = con.execute(DRIFT, {"since": since, "until": until, "most": MAX_DRIFTS})
         names = [column[0] for column in found.description]
         rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-    told = (
+    text = (
         f"Like-for-like drift of prices from {since} to {until}, in percent, by chip and purchase option: what was "
         "compared with itself. Level is what the mean of the list did, with all that came and went. Chips that neither "
         "moved, came nor went are left out"
     )
-    return told, rows or [{"chip": "none", "purchase_option": "no price of that week could be compared with itself"}]
+    return text, rows or [{"chip": "none", "purchase_option": "no price of that week could be compared with itself"}]
 
 
 def address(settings: Settings, page: Path) -> tuple[str, str]:

@@ -97,7 +97,7 @@ def test_a_writer_writes_and_a_reader_reads(
         roles.publish(load, "publisher-0", times(1))
     own = small.source(1, lambda: 1)
     with small.in_place(own), steps.open_run(load.settings("writer-1")) as killed:
-        killed.fetch_all(killed.plan([own]))
+        killed.collector.fetch_in_threads(killed.plan([own]), killed.land)
     roles.read(load, "reader-1", [(1, "select 1")], times(1))
     heard = shared.Heard(
         [(name, line) for name in ("writer-0", "publisher-0", "reader-1") for line in told(tmp_path, name)]

@@ -16,7 +16,7 @@ from standin.ec2_cloud import NOW, Block, Zone
 from extract.aws.capacity_blocks import SOURCE
 from extract.base import Context, Parsed
 from extract.web.http import HttpWeb, Retries
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 from warehouse.log.gates import row_gate
 from warehouse.log.load import load
@@ -51,15 +51,15 @@ def ask(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> Ask:
     return context
 
 
-def read(look: Look) -> list[Parsed]:
+def read(look: ScopeFetch) -> list[Parsed]:
     return [SOURCE.parse(document) for document in look.documents]
 
 
-def rows(look: Look) -> pl.DataFrame:
+def rows(look: ScopeFetch) -> pl.DataFrame:
     return pl.concat([each.rows for each in read(look)])
 
 
-def facts(look: Look) -> pl.DataFrame:
+def facts(look: ScopeFetch) -> pl.DataFrame:
     return pl.concat([each.facts["capacity_block_answer"] for each in read(look)])
 
 
@@ -390,7 +390,7 @@ def test_offers_pass_the_gates_and_are_gone_in_the_next_look(standin: aws.StandI
     assert offers == (4,)
 
 
-def parsed(look: Look) -> ParsedFetch:
+def parsed(look: ScopeFetch) -> ParsedFetch:
     """Return a look as the flow parses it."""
     return ParsedFetch(
         run_id="run", source=look.source, scope=look.scope, observed_at=look.observed_at, complete=look.complete,

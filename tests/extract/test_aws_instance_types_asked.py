@@ -15,7 +15,7 @@ from standin import aws, ec2, ec2_cloud, faults
 from extract.aws.instance_types import SOURCE
 from extract.base import Context, Parsed
 from extract.web.http import HttpWeb
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 from warehouse.schema.tables import FACT_TABLES
 
@@ -48,7 +48,7 @@ def dump(shared: Path) -> Parsed:
     return SOURCE.parse(document(gzip.decompress(packed.read_bytes())))
 
 
-def facts(look: Look, table: str) -> pl.DataFrame:
+def facts(look: ScopeFetch, table: str) -> pl.DataFrame:
     found = [SOURCE.parse(each).facts for each in look.documents]
     return pl.concat([each[table] for each in found if table in each])
 

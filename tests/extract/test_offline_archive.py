@@ -17,7 +17,7 @@ import pytest
 from extract import offline_archive
 from extract.base import Context
 from extract.offline_archive import SOURCE, ArchiveWeb
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
 from warehouse.log.gates import row_gate
 from warehouse.reference.instance_types import missing
@@ -62,16 +62,16 @@ def facts() -> list[dict[str, str]]:
     return read_csv(ARCHIVE / "facts.csv")
 
 
-def looks(region: str, since: datetime | None = None, until: datetime | None = None) -> list[Look]:
+def looks(region: str, since: datetime | None = None, until: datetime | None = None) -> list[ScopeFetch]:
     assert SOURCE.backfill
     return list(SOURCE.backfill(CONTEXT, region, since, until))
 
 
-def rows_of(look: Look) -> pl.DataFrame:
+def rows_of(look: ScopeFetch) -> pl.DataFrame:
     return pl.concat([SOURCE.parse(document).rows for document in look.documents])
 
 
-def prices_of(look: Look) -> Prices:
+def prices_of(look: ScopeFetch) -> Prices:
     rows = rows_of(look)
     return dict(zip(rows["instance_type"], rows["unit_price"], strict=True))
 

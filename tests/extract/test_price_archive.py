@@ -16,7 +16,7 @@ import pytest
 from extract import SOURCES, observations, price_archive, source_named
 from extract.base import Context
 from extract.price_archive import SOURCE
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, SourceError
 from warehouse.log.gates import row_gate
 from warehouse.schema.tables import IDENTITY
@@ -42,7 +42,7 @@ def rows(origin: str) -> list[Row]:
     return read_csv(ARCHIVE / "prices" / f"{origin}.csv")
 
 
-def look(origin: str) -> Look:
+def look(origin: str) -> ScopeFetch:
     (found,) = SOURCE.backfill(CONTEXT, origin, None, None)  # type: ignore[misc]
     return found
 

@@ -4,10 +4,12 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+import duckdb
 import pytest
 from doc_blocks import script
 
 from extract import SOURCES, base, source_named
+from flows.collect.source_table import source_rows
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("extract", "extract.aws", "extract.catalogues", "extract.neoclouds")
@@ -40,9 +42,53 @@ def test_every_module_is_registered():
     assert set(modules()) == {source.name for source in SOURCES}
 
 
-def test_precedence_tells_all_sources_apart():
-    """Where two sources overlap, one of them is believed."""
-    assert len(SOURCES) == len({source.precedence for source in SOURCES})
+PRECEDENCE_TYPED_BY_HAND = {
+    "aws_price_list": 10,
+    "aws_spot": 11,
+    "aws_capacity_blocks": 12,
+    "aws_savings_plans": 20,
+    "aws_capacity_block_rates": 30,
+    "aws_spot_feed": 40,
+    "offline_archive": 50,
+    "price_archive": 60,
+    "aws_instance_types": 90,
+    "ecb_rates": 95,
+    "spheron": 201,
+    "vultr": 202,
+    "scaleway": 203,
+    "verda": 204,
+    "lambda": 205,
+    "nebius": 206,
+    "coreweave": 207,
+    "crusoe": 208,
+    "hyperstack": 209,
+    "together": 210,
+    "ovh": 211,
+    "digitalocean": 212,
+    "voltagepark": 213,
+    "hyperbolic": 214,
+    "massedcompute": 215,
+    "hotaisle": 216,
+    "lium": 217,
+    "shadeform": 218,
+    "runpod": 219,
+    "vast": 220,
+    "jarvislabs": 221,
+    "skypilot_catalog": 230,
+    "gpuhunt": 231,
+}
+"""The numbers of 2026.11, when each source had one of its own."""
+
+
+def test_precedence_is_the_order_of_the_registry():
+    """Of two sources that price one offer the same one wins as before; imports come last, and no two are level."""
+    with duckdb.connect() as con:
+        con.execute("create schema core; create table core.scope_run as select 'import:a' as source")
+        precedence = {row[0]: row[4] for row in source_rows(con, SOURCES)}
+    assert len(set(precedence.values())) == len(SOURCES) + 1
+    assert max(precedence, key=precedence.__getitem__) == "import:a"
+    before = sorted(PRECEDENCE_TYPED_BY_HAND, key=PRECEDENCE_TYPED_BY_HAND.__getitem__)
+    assert sorted(PRECEDENCE_TYPED_BY_HAND, key=precedence.__getitem__) == before
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
@@ -58,12 +104,12 @@ def test_a_source_is_documented(source: base.Source):
 
 
 def test_the_page_of_sources_is_the_registry():
-    """docs/sources.md is what its tool writes: a row for each source, with a reason for each that is off."""
-    tool = script("sources_page")
-    assert tool.DOCUMENT.read_text(encoding="utf-8") == tool.page(), "run: python tools/sources_page.py"
-    rows = [line.split(" | ") for line in tool.page().splitlines() if line.startswith("| `")]
-    assert [cells[0] for cells in rows] == [f"| `{source.name}`" for source in SOURCES]
-    off = {cells[0].strip("| `") for cells in rows if cells[-1].strip(" |")}
+    """The docs site has a row for each source, in the order of precedence, with a reason for each that is off."""
+    page = script("docs_site").generated()["sources.md"]
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| [`")]
+    names = [cells[0].partition("`")[2].partition("`")[0] for cells in rows]
+    assert names == [source.name for source in SOURCES]
+    off = {name for name, cells in zip(names, rows, strict=True) if cells[-1].strip(" |")}
     assert off == {source.name for source in SOURCES if source.off_because}
     assert any("pricing:GetProducts" in cells[4] for cells in rows)
 

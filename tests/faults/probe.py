@@ -27,7 +27,7 @@ from faults.subjects import MOMENT, Lab
 from faults.table import FINAL, HARMLESS, Fault, Way
 from faults.tls import authority, certified
 from faults.wire import FaultServer
-from warehouse.documents import Look
+from warehouse.documents import ScopeFetch
 from warehouse.errors import ChipledgerError
 from warehouse.log.gates import row_gate
 
@@ -203,7 +203,7 @@ def _asked(lab: Lab, subject: Subject, fault: Fault | None, folder: Path, n_good
                 web = extract.web.polite.PoliteWeb(web, spare_loopback=False, pause_s=0.0)
             ctx = Context(web=web, settings=subject.settings(base), now=lambda: MOMENT)
             error: BaseException | None = None
-            looks: list[Look] = []
+            looks: list[ScopeFetch] = []
             rows = None
             with watch if subject.door == "git" else contextlib.nullcontext():
                 before, begun = reset_peak(), time.monotonic()
@@ -223,7 +223,7 @@ def _asked(lab: Lab, subject: Subject, fault: Fault | None, folder: Path, n_good
     )  # fmt: skip
 
 
-def read(subject: Subject, looks: Iterable[Look]) -> list[dict[str, Any]]:
+def read(subject: Subject, looks: Iterable[ScopeFetch]) -> list[dict[str, Any]]:
     """Return all that the documents of looks say: facts, and the rows that the row gate takes."""
     said: list[dict[str, Any]] = []
     for document in (document for look in looks for document in look.documents):

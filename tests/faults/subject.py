@@ -12,7 +12,7 @@ from standin.exchange import Answer
 from extract.base import Context, Source
 from faults.table import Fault, strikes
 from faults.wire import ROBOTS, Handle
-from warehouse.documents import Look
+from warehouse.documents import ScopeFetch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Subject:
     is_daily: bool = True
     is_quick: bool = True
 
-    def looks(self, ctx: Context) -> Iterable[Look]:
+    def looks(self, ctx: Context) -> Iterable[ScopeFetch]:
         """Ask for today's prices, or for those of the days."""
         if self.days is None:
             return [self.source.fetch(ctx, self.scope)]

@@ -16,7 +16,7 @@ from toy_source import TOY, Toy
 
 from extract.base import Context, Source
 from flows.collect import collector, ingest, publisher
-from warehouse.documents import Look
+from warehouse.documents import ScopeFetch
 from warehouse.errors import ChipledgerError, LayoutChanged, SettingsError, Unavailable
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,9 @@ class Archive(Toy):
 
     asked: list[tuple[str, datetime | None, datetime | None]] = field(default_factory=list)
 
-    def backfill(self, ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+    def backfill(
+        self, ctx: Context, scope: str, since: datetime | None, until: datetime | None
+    ) -> Iterator[ScopeFetch]:
         self.asked.append((scope, since, until))
         for number in range(0 if scope == "d" else 3):
             if number and scope == "b":
@@ -95,7 +97,7 @@ def test_a_scope_that_breaks_off_fails_alone_and_loses_nothing(flow_file: Any, a
     the broken scope is loaded."""
     state = run(flow_file, scopes=["a", "b", "c"], since=date(2026, 1, 1), until=date(2026, 1, 3))
 
-    assert state.message == f"4 looks fresh, 3 changes; stale: {TOY} b, {TOY} c"
+    assert state.message == f"4 fetches fresh, 3 changes; stale: {TOY} b, {TOY} c"
     assert archive.asked[0] == ("a", day(0), datetime(2026, 1, 3, 23, 59, 59, 999999, tzinfo=UTC))
     assert [(at, Decimal(price)) for at, price in prices(archive)] == [("01", 1), ("02", 2), ("03", 3)]
     assert "| toy | b |" in flow_file.pages[0]
@@ -106,7 +108,7 @@ def test_a_scope_that_is_not_in_the_archive_is_named(flow_file: Any, archive: Ar
     """An archive that has nothing of a scope is no failure, and no silence either: message and summary name it."""
     state = run(flow_file, scopes=["a", "d"])
 
-    assert state.message == "3 looks fresh, 3 changes; nothing in the archive: d"
+    assert state.message == "3 fetches fresh, 3 changes; nothing in the archive: d"
     assert "toy d: the archive has nothing of it in that time" in state.data.notes
 
 

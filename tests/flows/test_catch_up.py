@@ -29,9 +29,9 @@ def landed(toy: Toy) -> None:
             for scope, price in (("a", number // 3), ("b", number % 2)):
                 toy.world[scope] = {f"p5.{scope}": str(price + 1), f"g6.{scope}": "0" if number == 4 else "2"}
                 look = replace(toy.fetch(at(lambda number=number: day(number)), scope), archived=True)
-                one.land(FetchResult(source=TOY, scope=scope, looks=(look,)))
+                one.land(FetchResult(source=TOY, scope=scope, fetches=(look,)))
         toy.world["a"] = {"p5.a": "4", "g6.a": "2"}
-        one.land(FetchResult(source=TOY, scope="a", looks=(toy.fetch(at(toy.clock), "a"),)))
+        one.land(FetchResult(source=TOY, scope="a", fetches=(toy.fetch(at(toy.clock), "a"),)))
 
 
 def at(clock: Callable[[], datetime]) -> Context:

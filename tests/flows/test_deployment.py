@@ -140,7 +140,7 @@ def test_a_schedule_fires_by_itself(prefect: Prefect, env: dict[str, str], tmp_p
 
     assert done, "no run of the schedule came to its end"
     assert done[0]["state_type"] == "FAILED"
-    assert "no scope to look at" in done[0]["state"]["message"]
+    assert "no scope" in done[0]["state"]["message"]
     # A worker begins a little before the minute.
     assert abs((moment(done[0]["start_time"]) - moment(done[0]["expected_start_time"])).total_seconds()) < 60
 

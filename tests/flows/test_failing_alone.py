@@ -15,7 +15,7 @@ from flows.collect import importer, steps
 from flows.collect.collector import WHOLE_SOURCE, FetchResult
 from flows.config.settings import Settings
 from warehouse.disk import DiskFault
-from warehouse.documents import Look
+from warehouse.documents import ScopeFetch
 from warehouse.errors import SettingsError
 
 
@@ -61,7 +61,7 @@ def test_a_fault_within_an_archive_costs_its_scope_alone(tmp_path: Path) -> None
     """What it gave before is kept, and the next scope is read."""
     toy = Toy(tmp_path, world={"a": {"p5.48xlarge": "10"}, "b": {"p5.48xlarge": "10"}})
 
-    def archive(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+    def archive(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
         yield toy.fetch(ctx, scope)
         if scope == "a":
             raise ZeroDivisionError(scope)

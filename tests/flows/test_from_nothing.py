@@ -289,12 +289,12 @@ def looked_at(page: Page, place: Place, daily: Mapping[str, Any], weekly: Mappin
         shown(page, place, f"/runs/flow-run/{run['id']}", run["name"], "Completed", name=f"run-{name}")
     shown(page, place, "/artifacts", "chipledger-daily", "chipledger-drift", "chipledger-report", name="artifacts")
     for key, text in {
-        "daily": "looks fresh",
+        "daily": "fetches fresh",
         "drift": "all chips",
         "report": "index.html",
         "weekly": "sent: 2",
         "week": ".html",
-        "backfill": "looks fresh",
+        "backfill": "fetches fresh",
     }.items():
         wanted = {"artifacts": {"key": {"any_": [f"chipledger-{key}"]}}}
         (newest,) = prefect_api.ask(f"{place.api}/artifacts/latest/filter", wanted)

@@ -61,7 +61,7 @@ def land(toy: Toy, landing: Landing, at: float, scope: str, prices: Prices) -> N
     """Fetch a scope on a day, and write the look to the part of a landing."""
     toy.at, toy.world[scope] = at, prices
     one = toy.fetch(Context(web=None, settings={}, now=toy.clock), scope)  # type: ignore[arg-type]
-    landing.record_look(one, run_id=f"run {at}", recorded_at=day(at))
+    landing.record_fetch(one, run_id=f"run {at}", recorded_at=day(at))
 
 
 def loaded(con: duckdb.DuckDBPyConnection) -> list[tuple[object, ...]]:

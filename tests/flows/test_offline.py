@@ -20,7 +20,7 @@ from flows.collect import collector, importer, ingest, offline, publisher, steps
 from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import ChipledgerError
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
@@ -48,15 +48,15 @@ def asked(folder: Path, query: str) -> list[tuple[object, ...]]:
 def live_source() -> Source:
     """Return a live source of one scope, which says that p5.48xlarge in us-gov-east-1 costs 70."""
 
-    def fetch(ctx: Context, scope: str) -> Look:
+    def fetch(ctx: Context, scope: str) -> ScopeFetch:
         document = Document(source=LIVE, scope=scope, url="x", body=b"70", fetched_at=ctx.now())
-        return Look(source=LIVE, scope=scope, observed_at=ctx.now(), complete=True, documents=(document,))
+        return ScopeFetch(source=LIVE, scope=scope, observed_at=ctx.now(), complete=True, documents=(document,))
 
     def parse(document: Document) -> Parsed:
         return Parsed(rows=frame([row("p5.48xlarge", "70", region_id="us-gov-east-1")]).drop("document_sha256"))
 
     return Source(
-        name=LIVE, provider="AWS", title="A live list", url="x", terms_url="x", max_age=timedelta(days=3), precedence=1,
+        name=LIVE, provider="AWS", title="A live list", url="x", terms_url="x", max_age=timedelta(days=3),
         scopes=lambda ctx: ("all",), fetch=fetch, parse=parse,
     )  # fmt: skip
 
@@ -64,7 +64,7 @@ def live_source() -> Source:
 @pytest.fixture
 def with_live(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have one live source beside the archive, and no pages."""
-    chosen = [source for source in SOURCES if source.name in offline.ARCHIVES] + [live_source()]
+    chosen = [live_source(), *(source for source in SOURCES if source.name in offline.ARCHIVES)]
     by_name = {source.name: source for source in chosen}.__getitem__
     for module in (collector, publisher):
         monkeypatch.setattr(module, "SOURCES", tuple(chosen))

@@ -65,7 +65,7 @@ def test_the_next_run_unpacks_them(toy: Toy) -> None:
 
 def test_rebuilding_and_migrating_unpack_them_too(toy: Toy, tmp_path: Path) -> None:
     """Both read every document without a run before."""
-    assert rebuild.rebuild(toy.settings(), clock=toy.clock).n_looks == 12
+    assert rebuild.rebuild(toy.settings(), clock=toy.clock).n_fetches == 12
     opened(toy)
     packed.pack(toy.data_dir)
     moved = migrate.migrate(

@@ -11,7 +11,7 @@ from extract.base import Context
 from extract.web.http import HttpWeb
 from extract.web.polite import PoliteWeb
 from flows.collect import steps
-from warehouse.documents import Look
+from warehouse.documents import ScopeFetch
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def test_polite_sources_share_one_web(toy: Toy) -> None:
     """Rules and pauses are kept by host, so that all sources of a run go through one gate; each run has its own."""
     webs = []
 
-    def fetch(ctx: Context, scope: str) -> Look:
+    def fetch(ctx: Context, scope: str) -> ScopeFetch:
         webs.append(ctx.web)
         return toy.fetch(ctx, scope)
 
@@ -42,7 +42,7 @@ def test_other_sources_go_straight(toy: Toy) -> None:
     """A source that says nothing gets the plain web, without pauses."""
     webs = []
 
-    def fetch(ctx: Context, scope: str) -> Look:
+    def fetch(ctx: Context, scope: str) -> ScopeFetch:
         webs.append(ctx.web)
         return toy.fetch(ctx, scope)
 

@@ -44,7 +44,7 @@ def test_the_log_from_landing_alone_is_equal_and_used(kept: Toy, settings: Setti
     before = rows_of(settings.data_dir / "prices.duckdb")
     done = rebuild.rebuild(settings, clock=kept.clock)
 
-    assert (done.differing, done.is_in_use, done.n_looks) == ([], True, 6)
+    assert (done.differing, done.is_in_use, done.n_fetches) == ([], True, 6)
     assert content.whole(done.before) == content.whole(done.after)
     assert {"core.price_event", "core.scope_run", "int.price_change"} <= done.after.keys()
     assert done.after["core.price_event"].n_rows == 7

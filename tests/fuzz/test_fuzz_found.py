@@ -30,7 +30,7 @@ from extract.aws import (
 from extract.catalogues import gpuhunt_
 from extract.web import strict_json, strict_xml  # fmt: skip
 from flows.collect import ingest
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import ChipledgerError, LayoutChanged
 from warehouse.landing.folder import Landing
 from warehouse.reference import claims
@@ -180,8 +180,8 @@ def test_a_parser_that_fails_fails_its_look_alone(tmp_path: Path, monkeypatch: p
     at = datetime(2026, 11, 21, tzinfo=UTC)
     landing = Landing(tmp_path)
     document = Document(source="vast", scope="all", url="https://x", body=b"{}", fetched_at=at)
-    look = Look(source="vast", scope="all", observed_at=at, complete=True, documents=(document,))
-    landing.record_look(look, run_id="r", recorded_at=at)
+    look = ScopeFetch(source="vast", scope="all", observed_at=at, complete=True, documents=(document,))
+    landing.record_fetch(look, run_id="r", recorded_at=at)
 
     def fails(name: str) -> object:
         return SimpleNamespace(parse=lambda document: {}["x"])

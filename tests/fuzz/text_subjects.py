@@ -22,7 +22,7 @@ from flows.config import settings
 from flows.decisions import bedrock
 from flows.private import fleet_file, prices
 from flows.read_api import server
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged
 from warehouse.landing.folder import Landing
 from warehouse.reference import claims
@@ -159,8 +159,8 @@ def _journal() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         landing = Landing(Path(folder))
         document = Document(source="vast", scope="all", url="https://x", body=b"{}", fetched_at=NOW)
-        look = Look(source="vast", scope="all", observed_at=NOW, complete=True, documents=(document,))
-        landing.record_look(look, run_id="r", recorded_at=NOW)
+        look = ScopeFetch(source="vast", scope="all", observed_at=NOW, complete=True, documents=(document,))
+        landing.record_fetch(look, run_id="r", recorded_at=NOW)
         landing.record_failure(source="ovh", scope="FR", observed_at=NOW, error="HTTP 500", run_id="r", recorded_at=NOW)
         landing.record_decision(quarantine_id=7, decision="accept", decided_by="me", recorded_at=NOW)
         return landing.journal.read_bytes()

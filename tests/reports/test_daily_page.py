@@ -12,7 +12,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from flows.collect.steps import Fetched, open_run
+from flows.collect.collector import FetchResult
+from flows.collect.steps import open_run
 from flows.config.settings import Settings
 from reports import wording
 from reports.pages import facts, frame, news
@@ -190,7 +191,7 @@ def test_a_file_of_failures_names_them(tmp_path: Path) -> None:
     with open_run(Settings(data_dir=tmp_path), clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as one:
         for scope in ("us-east-1", "us-west-2"):
             error = SourceError("no answer", source="aws_price_list")
-            one.land(Fetched(source="aws_price_list", scope=scope, error=error))
+            one.land(FetchResult(source="aws_price_list", scope=scope, error=error))
         one.load()
         one.publisher.publish()
         text = section(one.publisher.report().with_name("latest.html").read_text(encoding="utf-8"), "basis")

@@ -27,7 +27,7 @@ from flows.decisions import self_hosting
 from flows.shared import user_file
 from flows.shared.tabular import inside
 from reports.weekly.calendar import Week
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import ChipledgerError, LayoutChanged, SettingsError
 from warehouse.landing import folder as landing
 from warehouse.landing import packs
@@ -72,8 +72,8 @@ def test_no_name_of_a_document_is_a_path(tmp_path: Path, word: str) -> None:
     folder = tmp_path / "landing"
     one = Landing(folder)
     try:
-        one.record_look(
-            Look(source=word, scope=word, observed_at=NOW, complete=True, documents=(document(word),)),
+        one.record_fetch(
+            ScopeFetch(source=word, scope=word, observed_at=NOW, complete=True, documents=(document(word),)),
             run_id=word, recorded_at=NOW,
         )  # fmt: skip
     except UnicodeEncodeError:

@@ -227,13 +227,13 @@ def test_a_row_of_no_known_offer_makes_the_look_incomplete(spoilt: Row) -> None:
 
 def test_the_file_keeps_the_bytes_of_refused_documents(tmp_path: Path) -> None:
     """A refused row names the document, whose bytes are landed before anything is parsed."""
-    from warehouse.documents import Document, Look
+    from warehouse.documents import Document, ScopeFetch
     from warehouse.landing.folder import Landing
 
     landing = Landing(tmp_path)
     document = Document(source="s", scope="a", url="u", body=b"price;one euro", fetched_at=day(0))
-    landing.record_look(
-        Look(source="s", scope="a", observed_at=day(0), complete=True, documents=(document,)),
+    landing.record_fetch(
+        ScopeFetch(source="s", scope="a", observed_at=day(0), complete=True, documents=(document,)),
         run_id="r", recorded_at=day(0),
     )  # fmt: skip
 

@@ -103,7 +103,7 @@ class Lake:
             raise CredentialsMissing(
                 "no credentials for the bucket of the warehouse",
                 source=self.place.data_path,
-                hint="boto3 looks for them in its own order: variables, profile, role of the machine",
+                hint="boto3 finds them in its own order: variables, profile, role of the machine",
             )
         frozen = found.get_frozen_credentials()
         credentials = (frozen.access_key, frozen.secret_key, frozen.token)
@@ -271,15 +271,15 @@ def _make_secret(
     if elsewhere:
         scheme, _, host = elsewhere.rstrip("/").rpartition("://")
         words |= {"endpoint": host, "url_style": "path", "use_ssl": "false" if scheme == "http" else "true"}
-    given = ", ".join(f"{name} {_quote(value)}" for name, value in words.items())
+    supplied = ", ".join(f"{name} {_quote(value)}" for name, value in words.items())
     try:
-        con.execute(f"create or replace temporary secret bucket (type s3, {given})")
+        con.execute(f"create or replace temporary secret bucket (type s3, {supplied})")
     except duckdb.Error as error:
-        told = type(error).__name__
+        text = type(error).__name__
     else:
         return
     # Not from DuckDB's error: it repeats the statement, and what stands in it.
-    raise ChipledgerError("DuckDB does not take the bucket's credentials", source=place.data_path, value=told)
+    raise ChipledgerError("DuckDB does not take the bucket's credentials", source=place.data_path, value=text)
 
 
 def _quote(text: str) -> str:

@@ -104,19 +104,19 @@ class PostgresLocks(Locks):
         self._session: Any = None
 
     def _seize(self, name: str) -> bool:
-        return bool(self._asked("select pg_try_advisory_lock(%s)", name))
+        return bool(self._request("select pg_try_advisory_lock(%s)", name))
 
     def _release(self, name: str) -> None:
         import psycopg
 
         # A session that has ended holds nothing.
         with suppress(psycopg.Error, WriterBusy):
-            self._asked("select pg_advisory_unlock(%s)", name)
+            self._request("select pg_advisory_unlock(%s)", name)
 
     def check(self) -> None:
-        self._asked("select 1 where %s is not null", "")
+        self._request("select 1 where %s is not null", "")
 
-    def _asked(self, question: str, name: str) -> object:
+    def _request(self, question: str, name: str) -> object:
         import psycopg
 
         if self._session is not None and self._session.closed:

@@ -84,7 +84,7 @@ def place(data_dir: Path, *, url: str = FILE, data_path: str = "", schema: str =
         url, data_path = f"{SQLITE}{file}", data_path or f"{file}.files/"
     if not data_path:
         raise SettingsError(
-            "where the rows of a shared warehouse lie is not said",
+            "no data path for the rows of a shared warehouse",
             field="warehouse.data_path",
             hint="Name a folder that every machine has, or s3://bucket/prefix/",
         )

@@ -141,7 +141,7 @@ def _compared(source: Landing, target: Landing, part: str) -> int:
     """Return the position after a part's last line in the target; raise ChipledgerError where the lines differ."""
     end = 0
 
-    def told(landing: Landing) -> Iterator[bytes]:
+    def text(landing: Landing) -> Iterator[bytes]:
         nonlocal end
         for line, end in landing.journal_parts.lines(part, 0):  # noqa: B007 - its last value is asked for
             yield line.rstrip(b"\n") + b"\n"
@@ -149,7 +149,7 @@ def _compared(source: Landing, target: Landing, part: str) -> int:
     digests = []
     for landing in (source, target):
         digest = hashlib.sha256()
-        for line in told(landing):
+        for line in text(landing):
             digest.update(line)
         digests.append(digest.hexdigest())
     if digests[0] != digests[1]:

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from warehouse.documents import Document, Look, Whole
+from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import ChipledgerError
 from warehouse.landing.journal import Files, Objects, checked
 from warehouse.landing.storage import Bucket, Folder, is_bucket
@@ -127,11 +127,11 @@ class Landing:
             )
         return body
 
-    def record_look(self, look: Look, *, run_id: str, recorded_at: datetime) -> None:
+    def record_fetch(self, fetch: ScopeFetch, *, run_id: str, recorded_at: datetime) -> None:
         """Store the documents of a fetch and write it to the journal."""
-        self._append("look", recorded_at, run_id=run_id, **self._content(look))
+        self._append("look", recorded_at, run_id=run_id, **self._content(fetch))
 
-    def _content(self, look: Look) -> dict[str, Any]:
+    def _content(self, fetch: ScopeFetch) -> dict[str, Any]:
         """Store the documents of a fetch, and return its line of the journal, in values that JSON has."""
         documents = [
             {
@@ -146,16 +146,16 @@ class Landing:
                 "size": len(document.body),
                 "whole": [document.whole.size, document.whole.sha256] if document.whole else None,
             }
-            for document in look.documents
+            for document in fetch.documents
         ]
         return {
-            "source": look.source,
-            "scope": look.scope,
-            "observed_at": stamp(look.observed_at),
-            "complete": look.complete,
-            "archived": look.archived,
+            "source": fetch.source,
+            "scope": fetch.scope,
+            "observed_at": stamp(fetch.observed_at),
+            "complete": fetch.complete,
+            "archived": fetch.archived,
             "documents": documents,
-            "notes": list(look.notes),
+            "notes": list(fetch.notes),
         }
 
     def record_failure(
@@ -207,16 +207,16 @@ class Landing:
                     source=self.journal_parts.where(part),
                     field=f"line ending at {self.journal_parts.unit}",
                     value=str(end),
-                    hint="Restore the journal from a backup; the documents beside it are intact",
+                    hint="Restore the journal from a backup; its documents are intact",
                 ) from error
             yield Entry(kind=kind, recorded_at=recorded_at, content=content, end=end, part=part)
 
-    def document(self, look: Mapping[str, Any], index: int) -> Document:
+    def document(self, fetch: Mapping[str, Any], index: int) -> Document:
         """Return the document at `index` of a journalled look, with its body."""
-        entry = look["documents"][index]
+        entry = fetch["documents"][index]
         return Document(
-            source=look["source"],
-            scope=look["scope"],
+            source=fetch["source"],
+            scope=fetch["scope"],
             url=entry["url"],
             parameters=entry["parameters"],
             body=self.body(entry["sha256"]),

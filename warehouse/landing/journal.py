@@ -26,7 +26,7 @@ NAMELESS = "-"
 """The part without a name, in a bucket; no name begins like it."""
 AHEAD = 10 * CONNECTIONS
 """Objects that are fetched at once, before the first of them is read."""
-RESTORE = "Restore the journal from a backup; the documents beside it are intact"
+RESTORE = "Restore the journal from a backup; its documents are intact"
 
 
 def lock_of(part: str) -> str:

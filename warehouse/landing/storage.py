@@ -29,7 +29,7 @@ CONNECTIONS = 16
 LEFT_S = 86_400
 """A part file of another writer that is older was left by a killed one: no document takes a day to write."""
 ABSENT = {"404", "NoSuchKey", "NotFound"}
-TAKEN = {"412", "PreconditionFailed", "409", "ConditionalRequestConflict"}
+EXISTS = {"412", "PreconditionFailed", "409", "ConditionalRequestConflict"}
 PERMISSIONS = "It needs s3:GetObject, s3:PutObject and s3:ListBucket on the bucket and what lies in it"
 HINTS = {
     **dict.fromkeys(
@@ -149,7 +149,7 @@ class Bucket:
     def put(self, name: str, content: bytes, *, only_new: bool = False) -> bool:
         """Write an object, whole or not at all; with `only_new` return False where one of that name is there."""
         checksum = hashlib.sha256(content)
-        given = {"IfNoneMatch": "*"} if only_new else {}
+        supplied = {"IfNoneMatch": "*"} if only_new else {}
         for left in reversed(range(ATTEMPTS)):
             try:
                 with self._faults(name):
@@ -161,10 +161,10 @@ class Bucket:
                         ChecksumAlgorithm="SHA256",
                         ChecksumSHA256=base64.b64encode(checksum.digest()).decode(),
                         Metadata={"sha256": checksum.hexdigest()},
-                        **given,
+                        **supplied,
                     )
-            except _Taken as taken:
-                if taken.is_settled:
+            except _Refused as taken:
+                if taken.is_resolved:
                     return False
                 if not left:  # others try for the same name at this moment, again and again
                     raise taken.fault from taken
@@ -179,10 +179,10 @@ class Bucket:
         """
         try:
             with self._faults(name):
-                told = self.client.head_object(Bucket=self.bucket, Key=self.key(name), ChecksumMode="ENABLED")
+                text = self.client.head_object(Bucket=self.bucket, Key=self.key(name), ChecksumMode="ENABLED")
         except FileNotFoundError:
             return False
-        written, has = told["Metadata"].get("sha256"), told.get("ChecksumSHA256")
+        written, has = text["Metadata"].get("sha256"), text.get("ChecksumSHA256")
         return True if written and has and base64.b64decode(has).hex() == written else None
 
     def write_packed(self, name: str, body: bytes, *, mode: int | None = None) -> None:
@@ -199,10 +199,10 @@ class Bucket:
 
     def names(self, below: str, *, after: str = "", most: int | None = None) -> Iterator[str]:
         """Yield the names that begin with `below` in their order, from behind `after` on, `most` of them at most."""
-        given: dict[str, Any] = {"StartAfter": self.key(after)} if after else {}
+        supplied: dict[str, Any] = {"StartAfter": self.key(after)} if after else {}
         if most is not None:
-            given["MaxKeys"] = most
-        for page in self._pages(below, **given):
+            supplied["MaxKeys"] = most
+        for page in self._pages(below, **supplied):
             for each in page.get("Contents", ()):
                 yield each["Key"].removeprefix(self._prefix)
             if most is not None:
@@ -229,14 +229,14 @@ class Bucket:
     def remove_parts(self) -> None:
         """Do nothing: an object is there whole or not at all, so that a killed writer leaves none to remove."""
 
-    def _pages(self, below: str, **given: Any) -> Iterator[dict[str, Any]]:
+    def _pages(self, below: str, **supplied: Any) -> Iterator[dict[str, Any]]:
         while True:
             with self._faults(below):
-                page = self.client.list_objects_v2(Bucket=self.bucket, Prefix=self.key(below), **given)
+                page = self.client.list_objects_v2(Bucket=self.bucket, Prefix=self.key(below), **supplied)
             yield page
             if not page.get("IsTruncated"):
                 return
-            given["ContinuationToken"] = page["NextContinuationToken"]
+            supplied["ContinuationToken"] = page["NextContinuationToken"]
 
     @contextmanager
     def _faults(self, name: str) -> Iterator[None]:
@@ -249,10 +249,10 @@ class Bucket:
             code = str(error.response.get("Error", {}).get("Code", ""))
             if code in ABSENT:
                 raise FileNotFoundError(self.where(name)) from error
-            hint = HINTS.get(code, "Try again later; if it stays, look up the server's code")
+            hint = HINTS.get(code, "Try again later; if it persists, read the server's documentation of this code")
             fault = self._fault("the bucket refuses it", name, code, hint)
-            if code in TAKEN:
-                raise _Taken(fault, is_settled=code in ("412", "PreconditionFailed")) from error
+            if code in EXISTS:
+                raise _Refused(fault, is_resolved=code in ("412", "PreconditionFailed")) from error
             raise fault from error
         except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError) as error:
             hint = f"Give the process a role, or AWS's own settings. {PERMISSIONS}"
@@ -267,12 +267,12 @@ class Bucket:
         return DiskFault(message, source=self.where(name), field="S3", value=code, hint=hint)
 
 
-class _Taken(Exception):
+class _Refused(Exception):
     """An object of that name is there (settled), or is being written by another at this moment."""
 
-    def __init__(self, fault: DiskFault, *, is_settled: bool) -> None:
+    def __init__(self, fault: DiskFault, *, is_resolved: bool) -> None:
         super().__init__(fault.message)
-        self.fault, self.is_settled = fault, is_settled
+        self.fault, self.is_resolved = fault, is_resolved
 
 
 @functools.lru_cache(maxsize=8)

@@ -273,14 +273,14 @@ def _constant_factor(
 
 def _gate_chip_counts(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Hold live AWS prices of types of which EC2 gives another number of chips than the table that divides prices."""
+    doubtful = chip_counts(con)
     rows = con.execute(
-        "select row_number, instance_type from observed_row "
-        "where service_provider_name = 'AWS' and instance_type is not null and not is_past_gates order by row_number"
-    ).fetchall()
-    doubtful = chip_counts(con) if rows else {}
-    for row_number, instance_type in rows if doubtful else ():
-        if instance_type in doubtful:
-            _refuse_row(con, batch, row_number, "batch", doubtful[instance_type], "accelerator_count")
+        "select row_number, instance_type from observed_row where service_provider_name = 'AWS' "
+        "and not is_past_gates and list_contains(?, instance_type) order by row_number",
+        [list(doubtful)],
+    )
+    for row_number, instance_type in rows.fetchall():
+        _refuse_row(con, batch, row_number, "batch", doubtful[instance_type], "accelerator_count")
 
 
 def _gate_jumps(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:

@@ -44,14 +44,14 @@ def disagreements(capability: "pl.DataFrame", table_rows: Iterable[InstanceType]
         table[fact.instance_type] = fact
     found = []
     for row in capability.sort("instance_type", "region_id").iter_rows(named=True):
-        for field, kept, said in _differences(row, table.get(row["instance_type"])):
+        for field, kept, answer in _differences(row, table.get(row["instance_type"])):
             found.append(
                 Disagreement(
                     instance_type=row["instance_type"],
                     region_id=row["region_id"],
                     field=field,
                     table_value=_shown(kept),
-                    api_value=_shown(said),
+                    api_value=_shown(answer),
                 )
             )
     return tuple(found)
@@ -80,20 +80,20 @@ def _differences(row: Mapping[str, Any], fact: InstanceType | None) -> Iterator[
         return
     if fact.override_reason:
         return
-    said = row["api_accelerator_name"]
-    if said is None or not _same_chip(fact.accelerator_name, said):
-        yield "accelerator_name", fact.accelerator_name, said
+    answer = row["api_accelerator_name"]
+    if answer is None or not _same_chip(fact.accelerator_name, answer):
+        yield "accelerator_name", fact.accelerator_name, answer
     for field in ("accelerator_count", "accelerator_memory_gib", "neuron_cores_per_accelerator"):
-        kept, said = getattr(fact, field), row[f"api_{field}"]
-        if kept != said:
-            yield field, kept, said
+        kept, answer = getattr(fact, field), row[f"api_{field}"]
+        if kept != answer:
+            yield field, kept, answer
 
 
-def _same_chip(kept: str, said: str) -> bool:
+def _same_chip(kept: str, answer: str) -> bool:
     """Return whether two names are of one chip: the API's may say more, or lack the number of a first generation."""
     words = [word for word in kept.casefold().split("-") if not re.fullmatch(r"\d+gb", word)]
-    told = re.findall(r"[a-z0-9]+", said.casefold())
-    return all(FIRST_GENERATIONS.get(word, word) in told for word in words)
+    text = re.findall(r"[a-z0-9]+", answer.casefold())
+    return all(FIRST_GENERATIONS.get(word, word) in text for word in words)
 
 
 def _shown(value: object) -> str | None:

@@ -29,10 +29,9 @@ Quirks:
 
 from datetime import timedelta
 
+from extract.aws import CAPACITY_BLOCKS as NAME
 from extract.base import Context, Parsed, Source
-from warehouse.documents import Document, Look
-
-NAME = "aws_capacity_blocks"
+from warehouse.documents import Document, ScopeFetch
 
 # What these functions import costs a third of a second, which `chipledger --help` must not pay: hence inside them.
 
@@ -44,7 +43,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return ec2.regions(ctx, NAME)
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return the answers to all queries in one region; raise CredentialsMissing, Unavailable or SourceError."""
     from extract.aws.capacity_blocks import api
 
@@ -65,7 +64,6 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityBlockOfferings.html",
     terms_url="https://aws.amazon.com/service-terms/",
     max_age=timedelta(days=1),
-    precedence=12,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

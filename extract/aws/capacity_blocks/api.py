@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from extract.aws.capacity_blocks import NAME, offerings
+from extract.aws import CAPACITY_BLOCKS as NAME
+from extract.aws.capacity_blocks import offerings
 from extract.aws.client import BODY
 from extract.aws.spot import ec2
 from extract.base import Context
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SettingsError, SourceError
 
 INSTANCE_TYPES = (
@@ -36,7 +37,7 @@ REFUSALS = ("not supported for Capacity Blocks", "when requesting an EC2 UltraSe
 """What EC2 says (seen 2026-10-03) where it does not sell a type in blocks, or not to this account."""
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return the answers to all queries in one region."""
     call = ec2.Call(
         source=NAME,
@@ -56,7 +57,9 @@ def fetch(ctx: Context, scope: str) -> Look:
     # Of types that were not asked for the look says nothing, nor of prices that cannot be told.
     is_whole = not {"instance_types", "durations_hours", "counts"} & ctx.settings.keys()
     complete = is_whole and not unpriced
-    return Look(source=NAME, scope=scope, observed_at=now, complete=complete, documents=tuple(documents), notes=notes)
+    return ScopeFetch(
+        source=NAME, scope=scope, observed_at=now, complete=complete, documents=tuple(documents), notes=notes
+    )
 
 
 def _answer(ctx: Context, client: Any, call: ec2.Call, query: Mapping[str, str]) -> list[Document]:

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 import polars as pl
 
-from extract.aws.capacity_blocks import NAME
+from extract.aws import CAPACITY_BLOCKS as NAME
 from extract.aws.price_list.rules import plain_number
 from extract.base import Parsed
 from extract.web import strict_xml

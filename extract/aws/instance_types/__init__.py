@@ -26,7 +26,7 @@ Quirks:
 from datetime import timedelta
 
 from extract.base import Context, Parsed, Source
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 
 # What these functions import costs a third of a second, which `chipledger --help` must not pay: hence inside them.
 
@@ -38,7 +38,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return api.scopes(ctx)
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a complete look at the types with an accelerator in one region; raise SourceError."""
     from extract.aws.instance_types import api
 
@@ -59,7 +59,6 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html",
     terms_url="https://aws.amazon.com/service-terms/",
     max_age=timedelta(days=30),
-    precedence=90,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

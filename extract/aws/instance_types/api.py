@@ -9,7 +9,7 @@ from xml.parsers import expat
 from extract.aws import client as aws_client
 from extract.aws.instance_types.reading import DEVICES, QUERIED_TYPES, SOURCE_NAME, refusal
 from extract.base import Context
-from warehouse.documents import Document, Look, Whole
+from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import SettingsError, SourceError
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 
@@ -41,7 +41,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return tuple(sorted(region["RegionName"] for region in regions))
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a look at all types with an accelerator in a region, and their zones; raise SourceError."""
     with aws_client.errors(SOURCE_NAME, scope, hint=CREDENTIALS_HINT):
         client = aws_client.client("ec2", region=scope)
@@ -58,7 +58,7 @@ def fetch(ctx: Context, scope: str) -> Look:
             documents += [replace(page, parameters={**page.parameters, **queried}) for page in pages]
     if not any(b"instanceType>" in page.body for page in whole):
         raise SourceError("no instance types", source=SOURCE_NAME, field="region", value=scope, hint="Try again later")
-    return Look(source=SOURCE_NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents))
+    return ScopeFetch(source=SOURCE_NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents))
 
 
 def _pages(ctx: Context, call: Any, operation: str, scope: str, request: Mapping[str, Any]) -> Iterator[Document]:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from extract.base import Context, Parsed, Source
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 
 # What these functions import costs a third of a second, which `chipledger --help` must not pay: hence inside them.
 
@@ -40,7 +40,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return api.regions(ctx) if places.access(ctx.settings) == "api" else bulk.regions(ctx)
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a complete look at one region through the chosen door; raise SourceError."""
     from extract.aws.price_list import api, bulk, places
 
@@ -54,7 +54,7 @@ def parse(document: Document) -> Parsed:
     return reading.parse(document)
 
 
-def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield the archived versions of a region, oldest first; they are public, whatever the door."""
     from extract.aws.price_list import versions
 
@@ -68,7 +68,6 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/price-changes.html",
     terms_url="https://aws.amazon.com/terms/",
     max_age=timedelta(days=3),
-    precedence=10,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

@@ -13,7 +13,7 @@ from extract.aws import places as aws_places
 from extract.aws.price_list import places
 from extract.aws.price_list.rules import SOURCE_NAME
 from extract.base import Context
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def regions(ctx: Context) -> tuple[str, ...]:
     return places.regions_among(listed, ctx)
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a look at all products of a region; raise CredentialsMissing, Unavailable or SourceError."""
     places.check_region(scope)
     partition = places.partition_of(scope)
@@ -71,7 +71,7 @@ def fetch(ctx: Context, scope: str) -> Look:
     if not products and all(document.body.lstrip()[:1] == b"{" for document in documents):
         hint = "Check the Region Code; one without any machine is none"
         raise SourceError("no products in this region", source=SOURCE_NAME, field="region", value=scope, hint=hint)
-    return Look(source=SOURCE_NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents))
+    return ScopeFetch(source=SOURCE_NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents))
 
 
 def _client(partition: aws_places.Partition) -> "PricingClient":

@@ -12,7 +12,7 @@ from extract.aws.places import GLOBAL, Partition
 from extract.aws.price_list import excerpt, places
 from extract.aws.price_list.rules import SOURCE_NAME
 from extract.base import Context
-from warehouse.documents import Look
+from warehouse.documents import ScopeFetch
 from warehouse.errors import SourceError
 
 OFFER = "AmazonEC2"
@@ -30,7 +30,7 @@ def regions(ctx: Context) -> tuple[str, ...]:
     return places.regions_among(list(_region_index(ctx, GLOBAL)), ctx)
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a look at the current file of a region; a version that was landed before is not fetched again."""
     places.check_region(scope)
     partition = places.partition_of(scope)
@@ -43,7 +43,7 @@ def fetch(ctx: Context, scope: str) -> Look:
     url = csv_url(base_url(ctx, partition), path, field="currentVersionUrl")
     document, notes = landed_or_cut(ctx, scope, url)
     now = ctx.now()
-    return Look(
+    return ScopeFetch(
         source=SOURCE_NAME,
         scope=scope,
         observed_at=now,

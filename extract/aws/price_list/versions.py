@@ -12,13 +12,13 @@ from extract.aws.places import Partition
 from extract.aws.price_list import bulk, places
 from extract.aws.price_list.rules import SOURCE_NAME
 from extract.base import Context
-from warehouse.documents import Look
+from warehouse.documents import ScopeFetch
 from warehouse.errors import LayoutChanged, SourceError, Unavailable
 
 NOT_FOUND = 404
 
 
-def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield a fetch of each version of a region's file from `since` to `until`, oldest first.
 
     A version that is not there or not readable is a hole: a fetch without documents and a note. What cannot be
@@ -57,7 +57,7 @@ def _versions(ctx: Context, scope: str, partition: Partition) -> tuple[dict[date
     return dict(sorted(urls.items())), ill_formed
 
 
-def _version(ctx: Context, scope: str, at: datetime, url: str) -> Look:
+def _version(ctx: Context, scope: str, at: datetime, url: str) -> ScopeFetch:
     try:
         document, notes = bulk.landed_or_cut(ctx, scope, url)
     except Unavailable:
@@ -71,10 +71,12 @@ def _version(ctx: Context, scope: str, at: datetime, url: str) -> Look:
     if notes or document.published_at != at:
         stated = document.published_at.isoformat() if document.published_at else "no date"
         return _fetched(scope, at, notes=(f"{url} states {stated} as its publication: left out", *notes))
-    return Look(source=SOURCE_NAME, scope=scope, observed_at=at, complete=False, archived=True, documents=(document,))
+    return ScopeFetch(
+        source=SOURCE_NAME, scope=scope, observed_at=at, complete=False, archived=True, documents=(document,)
+    )
 
 
-def _fetched(scope: str, at: datetime, *, notes: tuple[str, ...]) -> Look:
-    return Look(
+def _fetched(scope: str, at: datetime, *, notes: tuple[str, ...]) -> ScopeFetch:
+    return ScopeFetch(
         source=SOURCE_NAME, scope=scope, observed_at=at, complete=False, archived=True, documents=(), notes=notes
     )

@@ -33,7 +33,7 @@ Quirks:
 from datetime import timedelta
 
 from extract.base import Context, Parsed, Source
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 
 # What these functions import costs a third of a second, which `chipledger --help` must not pay: hence inside them.
 
@@ -46,7 +46,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return bulk.regions(ctx) if wanted is None else wanted
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a complete look at one region through the chosen door; raise SourceError."""
     from extract.aws.savings_plans import api, bulk, places
 
@@ -67,7 +67,6 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/savingsplans/latest/userguide/what-is-savings-plans.html",
     terms_url="https://aws.amazon.com/terms/",
     max_age=timedelta(days=3),
-    precedence=20,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

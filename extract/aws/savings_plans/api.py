@@ -11,7 +11,7 @@ from extract.aws.savings_plans import places
 from extract.aws.savings_plans.rates import SOURCE_NAME
 from extract.aws.savings_plans.rules import LINUX, OPERATION, SHARED
 from extract.base import Context
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
 from warehouse.reference import instance_types
 
@@ -26,7 +26,7 @@ CREDENTIALS_HINT = (
 )
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a look at all rates of a region; raise CredentialsMissing, Unavailable or SourceError."""
     places.check_region(scope)
     documents: list[Document] = []
@@ -41,7 +41,7 @@ def fetch(ctx: Context, scope: str) -> Look:
                 message = f"{scope}: no {plan} rate of any accelerator"
                 raise SourceError(message, source=SOURCE_NAME, field="region", value=scope, hint=hint)
             documents += [document for document, _ in pages]
-    return Look(source=SOURCE_NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents))
+    return ScopeFetch(source=SOURCE_NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents))
 
 
 def families() -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from extract.aws.places import GLOBAL, PSEUDO_REGIONS, Partition
 from extract.aws.savings_plans import excerpt, places
 from extract.aws.savings_plans.rates import SOURCE_NAME, listed, mapping, text
 from extract.base import Context
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
 
 EC2_OFFER, ML_OFFER = "AmazonEC2", "AmazonSageMaker"
@@ -24,7 +24,7 @@ def regions(ctx: Context) -> tuple[str, ...]:
     return tuple(sorted(set(index) - PSEUDO_REGIONS))
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a look at the current files of a region; a version that was landed before is not fetched again."""
     places.check_region(scope)
     partition = places.partition_of(scope)
@@ -45,7 +45,9 @@ def fetch(ctx: Context, scope: str) -> Look:
             notes += remarks
     now = ctx.now()
     seen = tuple(document.seen_again(now) for document in documents)
-    return Look(source=SOURCE_NAME, scope=scope, observed_at=now, complete=True, documents=seen, notes=tuple(notes))
+    return ScopeFetch(
+        source=SOURCE_NAME, scope=scope, observed_at=now, complete=True, documents=seen, notes=tuple(notes)
+    )
 
 
 def _place(scope: str, index: Mapping[str, str]) -> str | None:

@@ -35,10 +35,9 @@ Quirks:
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from extract.aws import SPOT as NAME
 from extract.base import Context, Parsed, Source
-from warehouse.documents import Document, Look
-
-NAME = "aws_spot"
+from warehouse.documents import Document, ScopeFetch
 
 # What these functions import costs a third of a second, which `chipledger --help` must not pay: hence inside them.
 
@@ -50,7 +49,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return ec2.regions(ctx, NAME)
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a look at one region; raise CredentialsMissing, Unavailable or SourceError."""
     from extract.aws.spot import api
 
@@ -64,7 +63,7 @@ def parse(document: Document) -> Parsed:
     return records.parse(document)
 
 
-def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield the months of the archive, for one region, oldest first."""
     from extract.aws.spot import archive
 
@@ -78,7 +77,6 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeSpotPriceHistory.html",
     terms_url="https://aws.amazon.com/service-terms/",
     max_age=timedelta(days=1),
-    precedence=11,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from extract.aws.spot import NAME, ec2
+from extract.aws import SPOT as NAME
+from extract.aws.spot import ec2
 from extract.base import Context
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SettingsError, SourceError
 
 PRODUCTS = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)")
@@ -28,7 +29,7 @@ class _Answer:
     last_seen: Mapping[tuple[str, str], datetime]
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a look at one region: the prices in force, and the changes since the look before."""
     call = ec2.Call(
         source=NAME,
@@ -56,7 +57,7 @@ def fetch(ctx: Context, scope: str) -> Look:
         message = f"{scope}: the history has prices of the last days, and none is in force"
         raise SourceError(message, source=NAME, field=call.result, value=len(lively), hint=hint)
     missing = sorted(lively - current.last_seen.keys())
-    return Look(
+    return ScopeFetch(
         source=NAME,
         scope=scope,
         observed_at=at,

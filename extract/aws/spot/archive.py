@@ -19,9 +19,9 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from extract.aws.spot import NAME
+from extract.aws import SPOT as NAME
 from extract.base import Context
-from warehouse.documents import Document, Look, Whole
+from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 
@@ -68,7 +68,7 @@ _kept: dict[str, Month] = {}
 _lock = Lock()
 
 
-def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield a look at each month of a region between two dates, oldest first.
 
     A month that the archive does not have is a look without documents and a note. Raises Unavailable where a file
@@ -81,7 +81,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
         end = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
         documents, notes = _documents(ctx, scope, prefix, base, at)
         # What the file says is true of moments within its month, the last of which is its end.
-        yield Look(
+        yield ScopeFetch(
             source=NAME,
             scope=scope,
             observed_at=min(end, ctx.now()),

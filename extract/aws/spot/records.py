@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 import polars as pl
 
+from extract.aws import SPOT as NAME
 from extract.aws.price_list.rules import plain_number
-from extract.aws.spot import NAME
 from extract.aws.spot.api import ACCELERATORS, PRODUCTS
 from extract.base import Parsed
 from extract.web import strict_json, strict_xml

@@ -38,7 +38,7 @@ from datetime import datetime
 from extract.base import Context, Source
 from extract.catalogues.skypilot_catalog.catalog import CATALOGUES, NAME, parse
 from extract.catalogues.skypilot_catalog.history import URL, History, Version
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
 
 OFF_BECAUSE = (
@@ -53,7 +53,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return tuple(CATALOGUES)
 
 
-def fetch(ctx: Context, scope: str) -> Look:
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Raise SourceError: what others saw some hours ago is no present price."""
     raise SourceError(
         "the catalogues are read as past prices only",
@@ -64,7 +64,7 @@ def fetch(ctx: Context, scope: str) -> Look:
     )
 
 
-def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[Look]:
+def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield a look at each version of a provider's table between two dates, oldest first.
 
     A version that was landed before is not read again, so that a backfill that broke off goes on where it stopped.
@@ -77,7 +77,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     for version in history.versions(scope):
         if (since is None or since <= version.at) and (until is None or version.at <= until):
             document = ctx.landed(version.key) or _read(ctx, history, scope, version)
-            yield Look(
+            yield ScopeFetch(
                 source=NAME, scope=scope, observed_at=version.at, complete=False, archived=True, documents=(document,)
             )
 
@@ -102,7 +102,6 @@ SOURCE = Source(
     url=URL,
     terms_url=URL,
     max_age=None,
-    precedence=230,
     scopes=scopes,
     fetch=fetch,
     parse=parse,

@@ -11,18 +11,18 @@ from standin.world import edition
 
 from extract.aws.price_list import SOURCE
 from extract.base import Context
-from warehouse.documents import Look
+from warehouse.documents import ScopeFetch
 from warehouse.errors import LayoutChanged, Unavailable
 
 
 def archive(
     context: Context, scope: str = "us-east-1", *, since: datetime | None = None, until: datetime | None = None
-) -> Iterator[Look]:
+) -> Iterator[ScopeFetch]:
     assert SOURCE.backfill is not None
     return SOURCE.backfill(context, scope, since, until)
 
 
-def p5(look: Look) -> list[str]:
+def p5(look: ScopeFetch) -> list[str]:
     return rows(look).filter(instance_type="p5.48xlarge", purchase_option="on_demand")["unit_price"].to_list()
 
 

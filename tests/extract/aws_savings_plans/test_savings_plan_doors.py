@@ -15,7 +15,7 @@ from extract.aws.savings_plans import SOURCE, places
 from extract.aws.savings_plans.api import families
 from extract.base import Context, Landed
 from extract.web.http import HttpWeb, Retries
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 from warehouse.log.gates import row_gate
 from warehouse.schema.tables import IDENTITY
@@ -39,7 +39,7 @@ def ask(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> Ask:
     return context
 
 
-def rows(look: Look) -> pl.DataFrame:
+def rows(look: ScopeFetch) -> pl.DataFrame:
     found = [SOURCE.parse(document).rows for document in look.documents]
     return pl.concat(found).sort([*IDENTITY, "unit_price"], nulls_last=True)
 

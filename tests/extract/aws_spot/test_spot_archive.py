@@ -15,7 +15,7 @@ import pytest
 from extract.aws.spot import SOURCE, archive
 from extract.base import Context
 from extract.web.interface import Response
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
 
 JANUARY = """\
@@ -72,12 +72,12 @@ def context(url: str, web: object = None, landed: Callable[[str], Document | Non
     return Context(web=web or NoWeb({}), settings={"archive_url": url}, now=lambda: NOW, landed=landed)  # type: ignore[arg-type]
 
 
-def looks(ctx: Context, scope: str, first: str = "2024-01-01", last: str = "2024-02-28") -> list[Look]:
+def looks(ctx: Context, scope: str, first: str = "2024-01-01", last: str = "2024-02-28") -> list[ScopeFetch]:
     since, until = (datetime.fromisoformat(day).replace(tzinfo=UTC) for day in (first, last))
     return list(SOURCE.backfill(ctx, scope, since, until)) if SOURCE.backfill else []
 
 
-def rows(look: Look) -> pl.DataFrame:
+def rows(look: ScopeFetch) -> pl.DataFrame:
     return pl.concat([SOURCE.parse(document).rows for document in look.documents])
 
 

@@ -14,7 +14,7 @@ from standin.ec2_cloud import NOW, Spot, Zone
 
 from extract.aws.spot import SOURCE
 from extract.base import Context
-from warehouse.documents import Look
+from warehouse.documents import ScopeFetch
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 from warehouse.log.load import load, no_rows
 from warehouse.log.parsed import ParsedFetch
@@ -36,11 +36,11 @@ def after(ctx: Context, last: datetime) -> Context:
     return Remembering(web=ctx.web, settings=ctx.settings, now=ctx.now, last_observed=lambda scope: last)
 
 
-def rows(look: Look) -> pl.DataFrame:
+def rows(look: ScopeFetch) -> pl.DataFrame:
     return pl.concat([SOURCE.parse(document).rows for document in look.documents])
 
 
-def parsed(look: Look) -> ParsedFetch:
+def parsed(look: ScopeFetch) -> ParsedFetch:
     """Return a look as the flow parses it."""
     frames = [
         SOURCE.parse(document).rows.with_columns(document_sha256=pl.lit(document.sha256)) for document in look.documents
@@ -52,7 +52,7 @@ def parsed(look: Look) -> ParsedFetch:
     )  # fmt: skip
 
 
-def in_force(look: Look) -> dict[tuple[str, str], str]:
+def in_force(look: ScopeFetch) -> dict[tuple[str, str], str]:
     """Return the prices at the moment of a look, by type and zone."""
     now = rows(look).filter(pl.col("observed_at") == look.observed_at.replace(tzinfo=None))
     return {
@@ -154,7 +154,7 @@ def test_trap_18_short_and_empty_pages_are_pages(standin: aws.StandIn, ask: Ask,
     assert history_of(cut) == history_of(whole)
 
 
-def history_of(*looks: Look) -> list[tuple[object, ...]]:
+def history_of(*looks: ScopeFetch) -> list[tuple[object, ...]]:
     """Return the intervals that come of looks."""
     with memory() as con:
         results = load(con, [parsed(look) for look in looks], recorded_at=NOW)
@@ -348,10 +348,10 @@ def test_a_dozen_regions_one_slow_one_denied_and_credentials_that_end(standin: a
     assert len(set(found)) == len(found)
 
 
-def fetched(ctx: Context, names: list[str]) -> tuple[dict[str, Look], dict[str, SourceError]]:
+def fetched(ctx: Context, names: list[str]) -> tuple[dict[str, ScopeFetch], dict[str, SourceError]]:
     """Return the looks at regions that were fetched side by side, and the errors of the others."""
 
-    def one(name: str) -> Look | SourceError:
+    def one(name: str) -> ScopeFetch | SourceError:
         try:
             return SOURCE.fetch(replace(ctx), name)
         except SourceError as error:
@@ -359,5 +359,5 @@ def fetched(ctx: Context, names: list[str]) -> tuple[dict[str, Look], dict[str, 
 
     with ThreadPoolExecutor(max_workers=8) as pool:
         results = dict(zip(names, pool.map(one, names), strict=True))
-    looks = {name: each for name, each in results.items() if isinstance(each, Look)}
+    looks = {name: each for name, each in results.items() if isinstance(each, ScopeFetch)}
     return looks, {name: each for name, each in results.items() if isinstance(each, SourceError)}

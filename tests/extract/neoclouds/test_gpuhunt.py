@@ -25,7 +25,7 @@ from extract.neoclouds import SOURCES
 from extract.web.http import HttpWeb, Retries
 from flows.collect import steps
 from flows.config.settings import Settings
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import CredentialsMissing, LayoutChanged, SourceError, Unavailable
 from warehouse.log.gates import row_gate
 from warehouse.reference.accelerators import resolve
@@ -72,7 +72,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     site.server.server_close()
 
 
-def look(scope: str) -> Look:
+def look(scope: str) -> ScopeFetch:
     return SOURCE.fetch(CONTEXT, scope)
 
 

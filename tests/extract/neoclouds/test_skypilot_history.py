@@ -15,7 +15,7 @@ from extract.catalogues.skypilot_catalog import SOURCE, history
 from extract.catalogues.skypilot_catalog.history import CACHE, History
 from flows.collect import importer, steps
 from flows.config.settings import Settings, read
-from warehouse.documents import Document, Look
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SettingsError, SourceError, Unavailable
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
@@ -61,12 +61,12 @@ def context(url: str, landed: dict[str, Document] | None = None, said: list[str]
 
 def looks(
     ctx: Context, scope: str = "lambda", since: datetime | None = None, until: datetime | None = None
-) -> list[Look]:
+) -> list[ScopeFetch]:
     assert SOURCE.backfill
     return list(SOURCE.backfill(ctx, scope, since, until))
 
 
-def prices(look: Look) -> list[str]:
+def prices(look: ScopeFetch) -> list[str]:
     return [
         row["unit_price"] for document in look.documents for row in SOURCE.parse(document).rows.iter_rows(named=True)
     ]

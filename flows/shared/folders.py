@@ -1,0 +1,57 @@
+"""The data directory and its published file: names and places that need no settings model."""
+
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from warehouse.errors import ChipledgerError
+
+FILE_NAME = "chipledger.toml"
+PREFIX = "CHIPLEDGER_"
+DATA_DIR = Path("data")
+PUBLISHED = "prices.duckdb"
+OFFLINE = "offline"
+"""The folder of a data directory that holds the archive of the package, apart from live prices."""
+
+
+def is_anything_set(environ: Mapping[str, str]) -> bool:
+    """Return whether there is a settings file here or a variable of a setting."""
+    return Path(FILE_NAME).exists() or any(name.startswith(PREFIX) for name in environ)
+
+
+def offline_folder(data_dir: Path) -> Path:
+    """Return the data directory of the package's archive."""
+    return data_dir if data_dir.name == OFFLINE else data_dir / OFFLINE
+
+
+def visible_folder(data_dir: Path) -> Path:
+    """Return the data directory whose prices are shown; the archive's where only the archive was published."""
+    archive = offline_folder(data_dir)
+    if (data_dir / PUBLISHED).exists() or not (archive / PUBLISHED).exists():
+        return data_dir
+    _note_archive(archive / PUBLISHED)
+    return archive
+
+
+def published_in(data_dir: Path) -> Path:
+    """Return the published file of a data directory. Raises ChipledgerError where there is none."""
+    file = data_dir / PUBLISHED
+    if not file.exists():
+        raise ChipledgerError(
+            "there is no published file yet",
+            source=str(file),
+            hint="`chipledger run` makes one; `chipledger run --offline` works without a network",
+        )
+    return file
+
+
+@cache
+def _note_archive(file: Path) -> None:
+    """Write once to stderr that answers come from the archive of the package, and its date."""
+    import duckdb
+
+    with duckdb.connect(str(file), read_only=True) as con:
+        row = con.execute("select strftime(built_at, '%Y-%m-%d') from meta.build").fetchone()
+    day = row[0] if row else "an unknown day"
+    sys.stderr.write(f"prices of the archive in the package, as of {day}; `chipledger run` fetches today's\n")

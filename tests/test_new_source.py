@@ -1,0 +1,146 @@
+"""A made-up provider is added by `chipledger new-source` in a copy of the checkout, and holds the rules of all."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><title>North GPU</title></head><body><h1>North GPU</h1><h2>On-demand GPUs</h2>
+<table><tr><th>GPU</th><th>VRAM</th><th>vCPUs</th><th>Price per GPU</th></tr>
+<tr><td>NVIDIA H100 SXM</td><td>80 GB</td><td>26</td><td>$2.49/hr</td></tr>
+<tr><td>NVIDIA H200 SXM</td><td>141 GB</td><td>26</td><td>$3.19/hr</td></tr>
+<tr><td>NVIDIA B200 SXM</td><td>180 GB</td><td>32</td><td>Contact sales</td></tr></table>
+<h2>Questions</h2><p>Prices are before tax.</p></body></html>
+"""
+MACHINES = [
+    {"id": "n1", "gpu_model": "H100 SXM5 80GB", "gpu_count": 8, "region": "oslo-1", "price_per_hour": "19.92"},
+    {"id": "n2", "gpu_model": "L40S 48GB", "gpu_count": 1, "region": "bergen-1", "price_per_hour": "0.99"},
+]
+ANSWER = json.dumps({"total": len(MACHINES), "data": {"machines": MACHINES}}, indent=1)
+SITE = ("--url", "https://northgpu.example/pricing", "--terms", "https://northgpu.example/terms")
+COMMAND = "from flows.cli.main import main; main()"
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of what the command and the tests of sources need of this checkout, with two answers in it."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in ("extract", "flows", "reports", "transform", "warehouse", "tools", "tests/neoclouds", "tests/standin"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "tests/conftest.py", "tests/extract/test_neoclouds.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    for file in (ROOT / "tests").glob("*.py"):
+        shutil.copy(file, folder / "tests")
+    (folder / "page.html").write_text(PAGE)
+    (folder / "answer.json").write_text(ANSWER)
+    return folder
+
+
+def python(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in the copy, with the copy's own packages."""
+    environment = os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=checkout, env=environment, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+
+
+def new_source(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return python(checkout, "-c", COMMAND, "new-source", *arguments)
+
+
+def rules(checkout: Path, name: str) -> subprocess.CompletedProcess[str]:
+    """Run the rules of all sources for one of them, and ruff on its module and case."""
+    ruff = python(checkout, "-m", "ruff", "check", "extract/neoclouds", "tests/neoclouds/cases")
+    assert ruff.returncode == 0, ruff.stdout
+    return python(
+        checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/extract/test_neoclouds.py", "-k",
+        f"{name} or every_source",
+    )  # fmt: skip
+
+
+def expected(checkout: Path, name: str) -> list[tuple[str, ...]]:
+    rows = json.loads((checkout / f"tests/neoclouds/fixtures/{name}.expected.json").read_text())
+    columns = ("accelerator_label", "accelerator_count", "purchase_option", "pricing_currency", "unit_price")
+    return [tuple(row[column] for column in columns) for row in rows]
+
+
+def test_a_table_is_read_and_holds_the_rules(checkout: Path) -> None:
+    """What the page shows is read; five files are written, and the last place in the registry."""
+    done = new_source(checkout, "northgpu", "page.html", "--provider", "North GPU", *SITE)
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall("^wrote ", done.stdout, flags=re.MULTILINE)) == 5
+    assert expected(checkout, "northgpu") == [
+        ("NVIDIA H100 SXM 80 GB", "1", "on_demand", "USD", "2.49"),
+        ("NVIDIA H200 SXM 141 GB", "1", "on_demand", "USD", "3.19"),
+    ]
+    registry = (checkout / "extract/neoclouds/__init__.py").read_text()
+    assert "    northgpu.SOURCE,\n)\n" in registry
+    held = rules(checkout, "northgpu")
+    assert held.returncode == 0, held.stdout
+    again = new_source(checkout, "northgpu", "page.html")
+    assert again.returncode == 2
+    assert "exists already" in again.stderr
+
+
+def test_what_the_answer_does_not_say_is_refused_by_name(checkout: Path) -> None:
+    """Currency, unit and option are questions; the source refuses until each has a value, and then holds the rules."""
+    done = new_source(checkout, "northapi", "answer.json", "--provider", "North API", *SITE)
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"^TODO (\w+):", done.stdout, flags=re.MULTILINE) == ["UNIT", "OPTION", "CURRENCY"]
+    assert not (checkout / "tests/neoclouds/fixtures/northapi.expected.json").exists()
+    module = checkout / "extract/neoclouds/northapi.py"
+    refused = new_source(checkout, "northapi", "--rows")
+    assert refused.returncode == 1
+    assert "field UNIT" in refused.stderr
+    for field, value in (("UNIT", "machine-hour"), ("OPTION", "on_demand"), ("CURRENCY", "USD")):
+        text, count = re.subn(
+            rf"^{field} = todo\(.*?\)$", f'{field} = "{value}"', module.read_text(), flags=re.M | re.S
+        )
+        assert count == 1
+        module.write_text(text)
+    assert new_source(checkout, "northapi", "--rows").returncode == 0
+    assert expected(checkout, "northapi") == [
+        ("H100 SXM5 80GB", "8", "on_demand", "USD", "19.92"),
+        ("L40S 48GB", "1", "on_demand", "USD", "0.99"),
+    ]
+    held = rules(checkout, "northapi")
+    assert held.returncode == 0, held.stdout
+
+
+@pytest.mark.parametrize("answer", ['{"gpus": []}', "<p>No table</p>", "no answer"])
+def test_an_answer_without_prices_writes_nothing(checkout: Path, answer: str) -> None:
+    before = (checkout / "extract/neoclouds/__init__.py").read_text()
+    (checkout / "empty.txt").write_text(answer)
+    done = new_source(checkout, "southgpu", "empty.txt")
+    assert done.returncode == 2
+    assert "found no" in done.stderr or "neither JSON nor HTML" in done.stderr
+    assert (checkout / "extract/neoclouds/__init__.py").read_text() == before
+    assert not (checkout / "extract/neoclouds/southgpu.py").exists()
+
+
+def test_names_of_fields_become_no_code(checkout: Path) -> None:
+    """A field whose name would end a text of the module is not read."""
+    name = 'gpu_model"); import os; ("'
+    (checkout / "evil.json").write_text(json.dumps([{name: "H100", "gpu": '"""', "usd_per_gpu_hour": 2.5}]))
+    done = new_source(checkout, "evilgpu", "evil.json", *SITE)
+    assert done.returncode == 0, done.stderr
+    assert "import os" not in (checkout / "extract/neoclouds/evilgpu.py").read_text()
+
+
+def test_it_works_in_a_checkout_only(checkout: Path) -> None:
+    (checkout / "tools/new_source.py").rename(checkout / "tools/away.py")
+    try:
+        done = new_source(checkout, "westgpu", "page.html")
+    finally:
+        (checkout / "tools/away.py").rename(checkout / "tools/new_source.py")
+    assert done.returncode == 2
+    assert "in a checkout only" in done.stderr
