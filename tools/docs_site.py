@@ -284,10 +284,14 @@ def command_options() -> str:
 def _commands(path: str, group: "click.Group") -> Iterator[str]:
     import click
 
-    for name, command in sorted(group.commands.items()):
+    for name in group.list_commands(click.Context(group)):
+        command = group.commands[name]
         if not command.hidden:
             yield f"## {path} {name}\n"
             yield (inspect.cleandoc(command.help or "").replace("\b\n", "") or command.get_short_help_str()) + "\n"
+            if command.epilog:
+                label, _, example = command.epilog.partition(": ")
+                yield f"{label}: `{example}`\n"
             yield from _options(f"{path} {name}", command)
             if isinstance(command, click.Group):
                 yield from _commands(f"{path} {name}", command)

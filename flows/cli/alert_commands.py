@@ -8,14 +8,15 @@ from flows.config import Reader
 from flows.shared import output
 
 
-@click.command()
+@click.command(epilog="Example: chipledger alert --dry-run")
 @click.option("--dry-run", is_flag=True, help="Print what would be sent; send and record nothing.")
 @output.JSON
 @click.pass_obj
 def alert(read: Reader, *, dry_run: bool, in_json: bool) -> None:
-    """Tell what is news: list prices that moved, new chips, stale sources, claims with another verdict.
+    """Send news of prices, chips, sources and claims.
 
-    `run` does the same at its end. The first time sets the baseline; no channel gets the same item twice.
+    News: a list price moved, a chip is new, a source is stale, a claim has another verdict. `run` does the same at its
+    end. The first time sets the baseline; no channel gets the same item twice.
     """
     with output.errors(in_json=in_json):
         from flows.alerts import deliver

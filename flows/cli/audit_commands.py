@@ -8,7 +8,7 @@ from flows.config import Reader
 from flows.shared import output
 
 
-@click.command()
+@click.command(epilog="Example: chipledger audit --article semianalysis")
 @click.option(
     "--claims",
     "file",
@@ -21,7 +21,7 @@ from flows.shared import output
 )
 @click.pass_obj
 def audit(read: Reader, *, file: Path | None, article: str | None, in_json: bool) -> None:
-    """Check published claims against bounds, their own arithmetic, price history and measurements.
+    """Check published claims on prices and speed.
 
     Each has a verdict as of its date and one as of today: consistent, stale, inconsistent, physically_impossible or
     unverifiable. A number that was computed from another which failed is shown as such, never as consistent.

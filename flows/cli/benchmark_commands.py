@@ -17,24 +17,25 @@ if TYPE_CHECKING:
     from flows.config.settings import Settings
 
 
-@click.group()
+@click.group(epilog="Example: chipledger benchmark list --model llama-3.1-8b")
 def benchmark() -> None:
-    """List what was measured on which chip, and add results of your own."""
+    """List and add measured throughput."""
 
 
-@benchmark.command()
+@benchmark.command(epilog="Example: chipledger benchmark add result.json --set precision=fp8")
 @click.argument("files", type=click.Path(path_type=Path, exists=True, dir_okay=False), nargs=-1, required=True)
-@click.option("--set", "words", multiple=True, metavar="NAME=VALUE", help="What the files do not tell; may repeat.")
-@click.option("--name", "label", help="What to call them. Default: each file's own name.")
+@click.option("--set", "words", multiple=True, metavar="NAME=VALUE", help="What the files do not contain; may repeat.")
+@click.option("--name", "label", help="A label for them. Default: each file's name.")
 @output.JSON
 @click.pass_obj
 def add(read: Reader, files: tuple[Path, ...], *, words: tuple[str, ...], label: str | None, in_json: bool) -> None:
-    """Add results of benchmark tools; what a file does not tell is asked for, or given with --set.
+    """Add results of benchmark tools.
 
-    Read are vLLM, SGLang, GenAI-Perf, AIPerf, LLMPerf, InferenceX, MLPerf LoadGen and MLPerf Training. A result that
-    contradicts itself is refused and kept nowhere. docs/cost-per-token.md has the commands.
+    What a file does not contain is prompted for, or set with --set. Accepted are vLLM, SGLang, GenAI-Perf, AIPerf,
+    LLMPerf, InferenceX, MLPerf LoadGen and MLPerf Training. A result that contradicts itself is refused and not
+    stored. docs/cost-per-token.md has the commands.
     """
-    given = _given(words)
+    assigned = _assigned(words)
     with output.errors(in_json=in_json):
         settings = read()
         from flows.collect import benchmarks
@@ -43,7 +44,7 @@ def add(read: Reader, files: tuple[Path, ...], *, words: tuple[str, ...], label:
         understood, refused = [], []
         for file in files:
             try:
-                understood.append(benchmarks.understand(file, given, label=label, ask=ask))
+                understood.append(benchmarks.understand(file, assigned, label=label, ask=ask))
             except ChipledgerError as error:
                 refused.append(error)
         done = _added(settings, understood) if understood else {"added": [], "known": [], "file": None}
@@ -61,13 +62,16 @@ def add(read: Reader, files: tuple[Path, ...], *, words: tuple[str, ...], label:
         sys.exit(output.FAILED)
 
 
-@benchmark.command("list")
+@benchmark.command("list", epilog="Example: chipledger benchmark list --chip Trainium2")
 @click.option("--model", help="Only of this model, such as llama-3.1-8b.")
 @click.option("--chip", help="Only on this chip, such as 'H100 SXM' or Trainium2.")
 @output.JSON
 @click.pass_obj
 def list_runs(read: Reader, *, model: str | None, chip: str | None, in_json: bool) -> None:
-    """List what was measured: model, chip, rate of the whole system, evidence grade and source."""
+    """List measured runs, with grade and source.
+
+    Shown are model, chip, rate of the whole system, evidence grade and source.
+    """
     with output.errors(in_json=in_json):
         from flows.collect import benchmarks
 
@@ -80,12 +84,12 @@ def list_runs(read: Reader, *, model: str | None, chip: str | None, in_json: boo
         output.echo(benchmarks.nothing_known(model=model, chip=chip))
 
 
-@benchmark.command()
+@benchmark.command(epilog="Example: chipledger benchmark show 4711")
 @click.argument("throughput_id", type=int)
 @output.JSON
 @click.pass_obj
 def show(read: Reader, throughput_id: int, *, in_json: bool) -> None:
-    """Show one run whole, with the document or the address that says so."""
+    """Show one run, with its document or address."""
     with output.errors(in_json=in_json):
         from flows.collect import benchmarks
 
@@ -94,8 +98,8 @@ def show(read: Reader, throughput_id: int, *, in_json: bool) -> None:
         output.echo(output.as_json(row))
         return
     document = row.pop("document") or {}
-    told = row | {f"document_{name}": value for name, value in document.items() if name != "document_sha256"}
-    output.echo(output.text_table([{"column": name, "value": value} for name, value in told.items()]))
+    shown = row | {f"document_{name}": value for name, value in document.items() if name != "document_sha256"}
+    output.echo(output.text_table([{"column": name, "value": value} for name, value in shown.items()]))
 
 
 def _added(settings: "Settings", understood: "list[Result]") -> dict[str, Any]:
@@ -123,16 +127,16 @@ def _shown(result: "Result") -> dict[str, Any]:
     return {"result": result.name, "name": result.label, "given": dict(result.supplied), "runs": runs}
 
 
-def _given(words: tuple[str, ...]) -> dict[str, str]:
-    given: dict[str, str] = {}
+def _assigned(words: tuple[str, ...]) -> dict[str, str]:
+    assigned: dict[str, str] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
-            raise click.UsageError(f"--set {word!r}: write NAME=VALUE, such as --set precision=fp8")
-        if name.strip() in given:
-            raise click.UsageError(f"--set {name.strip()} is given twice")
-        given[name.strip()] = value
-    return given
+            raise click.UsageError(f"--set {word!r} is not NAME=VALUE: write, for example, --set precision=fp8")
+        if name.strip() in assigned:
+            raise click.UsageError(f"--set {name.strip()} occurs twice: set it once")
+        assigned[name.strip()] = value
+    return assigned
 
 
 def _is_terminal() -> bool:

@@ -1,4 +1,4 @@
-"""The commands `breakeven` and `makeorbuy`: whether a move pays, and from which load one's own machines do."""
+"""The commands `breakeven` and `makeorbuy`: whether a move pays, and from which load own machines do."""
 
 import re
 from collections.abc import Callable
@@ -32,13 +32,13 @@ class Spread(click.ParamType[tuple[float, float, float]]):
         """Return low, likely and high; fail with what is allowed."""
         match = re.fullmatch(rf"({_NUMBER})(?:\.\.({_NUMBER}))?(?:\.\.({_NUMBER}))?", str(value))
         if match is None:
-            self.fail(f"{value!r} is no number or range; write 3, 2..6 or 2..3..6", param, ctx)
+            self.fail(f"{value!r} is not a number or range; write 3, 2..6 or 2..3..6", param, ctx)
         numbers = [float(each) for each in match.groups() if each is not None]
         if len(numbers) == 2:
             numbers.insert(1, (numbers[0] + numbers[1]) / 2)
         low, likely, high = numbers if len(numbers) == 3 else numbers * 3
         if not low <= likely <= high:
-            self.fail(f"{value!r} does not rise from low to high", param, ctx)
+            self.fail(f"{value!r} does not rise from low to high; write 2..3..6", param, ctx)
         return low, likely, high
 
 
@@ -71,11 +71,13 @@ def _in_use(command: Command) -> Command:
     return command
 
 
-@click.command()
-@click.option("--from", "start", help='Where one is: chip, purchase option, provider, such as "h200 spot runpod".')
-@click.option("--to", "target", help='Where one would go, such as "trn2 capacity_block".')
-@click.option("--from-cpm", type=Spread(), help="USD per million tokens where one is, instead of --from.")
-@click.option("--to-cpm", type=Spread(), help="USD per million tokens where one would go, instead of --to.")
+@click.command(
+    epilog="Example: chipledger breakeven --from-cpm 2.1 --to-cpm 1.4 --migration-weeks 2..6 --engineers 2 --rate 120"
+)
+@click.option("--from", "start", help='Present option: chip, purchase option, provider, such as "h200 spot runpod".')
+@click.option("--to", "target", help='New option, such as "trn2 capacity_block".')
+@click.option("--from-cpm", type=Spread(), help="Present USD per million tokens, instead of --from.")
+@click.option("--to-cpm", type=Spread(), help="New USD per million tokens, instead of --to.")
 @click.option("--tokens-per-day", type=Count(), help="Output tokens a day, such as 1B.")
 @click.option("--migration-weeks", type=Spread(), help="Weeks of work for one model: 3, 2..6 or 2..3..6.")
 @click.option(
@@ -102,12 +104,16 @@ def _in_use(command: Command) -> Command:
     "--stranded", type=NOT_NEGATIVE, default=0.0, show_default=True, help="USD that a commitment still owes, unused."
 )
 @click.option(
-    "--delay-weeks", type=NOT_NEGATIVE, default=0.0, show_default=True, help="Weeks until it serves beside the work."
+    "--delay-weeks",
+    type=NOT_NEGATIVE,
+    default=0.0,
+    show_default=True,
+    help="Weeks until it serves, besides those of the work.",
 )
 @click.option(
     "--delay-usd-per-week", type=NOT_NEGATIVE, default=0.0, show_default=True, help="USD lost in each, as of revenue."
 )
-@click.option("--horizon-months", type=POSITIVE, default=12.0, show_default=True, help="Time that is looked at.")
+@click.option("--horizon-months", type=POSITIVE, default=12.0, show_default=True, help="Months that are compared.")
 @_in_use
 @click.pass_obj
 def breakeven(
@@ -118,48 +124,54 @@ def breakeven(
     target: str | None,
     in_html: bool,
     in_json: bool,
-    **asked: Any,
+    **options: Any,
 ) -> None:
-    """Say whether a move pays: tokens, months and monthly spend at which it does, or never, and what would flip that.
+    """Show whether and when a move pays.
 
-    Costs per token are given (--from-cpm, --to-cpm), or those of runs and prices of the published file at one operating
-    point of both sides. Where one side was not measured, the answer is what it would have to reach.
+    Shows the tokens, months and monthly spend at which it does, or never, and what would change that. Costs per token
+    are options (--from-cpm, --to-cpm), or those of runs and prices of the published file at one operating point of
+    both sides. Where one side was not measured, the answer is what it would have to reach.
     """
     with output.errors(in_json=in_json):
-        from flows.decisions import break_even as asking
+        from flows.decisions import break_even as decision
         from flows.decisions import break_even_page as page
         from flows.decisions.break_even import Work
 
         sides = [
-            _side(start, asked["from_cpm"], "--from"),
-            _side(target, asked["to_cpm"], "--to"),
+            _side(start, options["from_cpm"], "--from"),
+            _side(target, options["to_cpm"], "--to"),
         ]
-        if (asked["migration_weeks"] is None) == (asked["effort"] is None):
-            raise SettingsError("give either weeks of work or a kind of effort", field="--migration-weeks", value="")
-        weeks = asked["migration_weeks"] or asking.weeks_of(asked["effort"])
+        if (options["migration_weeks"] is None) == (options["effort"] is None):
+            raise SettingsError(
+                "give either --migration-weeks or --effort",
+                field="--migration-weeks",
+                value=options["effort"] or "",
+                hint="`chipledger breakeven --help`",
+            )
+        weeks = options["migration_weeks"] or decision.weeks_of(options["effort"])
         work = Work(
             weeks=_range(weeks),
-            engineers=asked["engineers"],
-            usd_per_hour=asked["rate"],
-            n_models=asked["models"],
-            tokens_per_day=asked["tokens_per_day"],
-            upkeep=_upkeep(asked),
-            dual_weeks=asked["dual_running_weeks"],
-            stranded=asked["stranded"],
-            delay_weeks=asked["delay_weeks"],
-            delay_usd_per_week=asked["delay_usd_per_week"],
-            horizon_months=asked["horizon_months"],
+            engineers=options["engineers"],
+            usd_per_hour=options["rate"],
+            n_models=options["models"],
+            tokens_per_day=options["tokens_per_day"],
+            upkeep=_upkeep(options),
+            dual_weeks=options["dual_running_weeks"],
+            stranded=options["stranded"],
+            delay_weeks=options["delay_weeks"],
+            delay_usd_per_week=options["delay_usd_per_week"],
+            horizon_months=options["horizon_months"],
         )
-        in_words = any(isinstance(side, str) for side in sides)
+        is_query = any(isinstance(side, str) for side in sides)
         settings = read()
-        found = asking.move(
+        found = decision.move(
             *sides,
             work=work,
-            use=_use(asked),
-            model=asked["model"],
-            interactivity=asked["interactivity"],
-            file=settings.published() if in_words else None,
-            effort=asked["effort"],
+            use=_use(options),
+            model=options["model"],
+            interactivity=options["interactivity"],
+            file=settings.published() if is_query else None,
+            effort=options["effort"],
             regions=settings.decision.regions,
         )
     if in_json:
@@ -169,14 +181,14 @@ def breakeven(
         output.echo(page.render(parts, parts[0].title) if in_html else page.text(parts), nl=not in_html)
 
 
-@click.command()
+@click.command(epilog='Example: chipledger makeorbuy hosted.csv --own "h200 sxm on_demand runpod" --model llama-3-70b')
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False), required=False)
 @click.option(
     "--bedrock",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A saved index.json of AWS's price list of Amazon Bedrock, instead of the CSV or beside it.",
+    help="A saved index.json of AWS's price list of Amazon Bedrock, instead of the CSV or in addition to it.",
 )
-@click.option("--own", required=True, help='What one would rent instead, such as "h200 sxm on_demand runpod".')
+@click.option("--own", required=True, help='What you would rent instead, such as "h200 sxm on_demand runpod".')
 @click.option("--tokens-per-day", type=Count(), help="Output tokens a day: what each then costs a month.")
 @click.option("--input-per-output", type=NOT_NEGATIVE, help="Input tokens that come with each output token.")
 @click.option(
@@ -197,34 +209,45 @@ def makeorbuy(
     own: str,
     in_html: bool,
     in_json: bool,
-    **asked: Any,
+    **options: Any,
 ) -> None:
-    """Say from which load machines of one's own are cheaper than a hosted model, by a CSV of hosted prices.
+    """Compare own machines with a hosted model.
 
-    docs/deciding.md lists its columns, and what of AWS's price list counts. Machines are paid whole, all month.
+    Shows from which load own machines are cheaper, by a CSV of hosted prices. docs/deciding.md lists its columns, and
+    what of AWS's price list counts. Machines are paid whole, all month.
     """
     with output.errors(in_json=in_json):
         from flows.decisions import bedrock as price_list
         from flows.decisions import break_even_page as page
-        from flows.decisions import self_hosting as asking
+        from flows.decisions import self_hosting as decision
 
-        if asked["model"] is None:
-            raise SettingsError("give the model", field="--model", value="")
+        if options["model"] is None:
+            raise SettingsError(
+                "--model is missing",
+                field="--model",
+                value="",
+                hint="Allowed: a name of ref.model, such as llama-3-70b",
+            )
         if file is None and bedrock is None:
-            raise SettingsError("give hosted prices: a CSV, --bedrock, or both", field="FILE", value="")
-        hosted = [] if file is None else asking.read_hosted(file)
+            raise SettingsError(
+                "hosted prices are missing",
+                field="FILE",
+                value="",
+                hint="Give a CSV, --bedrock, or both: docs/deciding.md",
+            )
+        hosted = [] if file is None else decision.read_hosted(file)
         listed = None if bedrock is None else price_list.read(bedrock)
         settings = read()
-        found = asking.compare(
+        found = decision.compare(
             settings.published(),
             hosted=[*hosted, *(listed.hosted if listed else ())],
             own=own,
-            model=asked["model"],
-            interactivity=asked["interactivity"],
-            tokens_per_day=asked["tokens_per_day"],
-            input_per_output=asked["input_per_output"],
-            cached_share=asked["cached_share"],
-            use=_use(asked),
+            model=options["model"],
+            interactivity=options["interactivity"],
+            tokens_per_day=options["tokens_per_day"],
+            input_per_output=options["input_per_output"],
+            cached_share=options["cached_share"],
+            use=_use(options),
             regions=settings.decision.regions,
         )
         if listed:
@@ -232,7 +255,7 @@ def makeorbuy(
     if in_json:
         output.echo(output.as_json(found))
     else:
-        parts = asking.sections(found)
+        parts = decision.sections(found)
         output.echo(page.render(parts, parts[0].title) if in_html else page.text(parts), nl=not in_html)
 
 
@@ -245,7 +268,7 @@ def _side(words: str | None, cost: tuple[float, float, float] | None, field: str
     if cost is None:
         return words or ""
     if cost[0] == 0:
-        raise SettingsError("a cost of nothing is no cost", field=f"{field}-cpm", value=0)
+        raise SettingsError("a cost must be above 0", field=f"{field}-cpm", value=0)
     return _range(cost)
 
 
@@ -255,29 +278,30 @@ def _range(numbers: tuple[float, float, float]) -> "Range":
     return Range(low=numbers[0], likely=numbers[1], high=numbers[2])
 
 
-def _use(asked: Any) -> "Use":
+def _use(options: Any) -> "Use":
     from flows.decisions.break_even_sides import Use
 
     return Use(
-        utilisation=asked["utilisation"],
-        commitment_use=asked["commitment_use"],
-        spot_running_share=1 - asked["spot_loss"],
+        utilisation=options["utilisation"],
+        commitment_use=options["commitment_use"],
+        spot_running_share=1 - options["spot_loss"],
     )
 
 
-def _upkeep(asked: Any) -> float:
+def _upkeep(options: Any) -> float:
     """Return upkeep in USD a month, given so or as days of work at each release."""
     from flows.decisions.break_even import in_memory
 
     monthly, days, releases = (
-        asked[name] for name in ("upkeep_per_month", "upkeep_days_per_release", "releases_per_year")
+        options[name] for name in ("upkeep_per_month", "upkeep_days_per_release", "releases_per_year")
     )
     if (days is None) != (releases is None) or (days is not None and monthly is not None):
         raise SettingsError(
-            "give upkeep once: a month's USD, or days of work at a release and releases a year",
+            "upkeep is incomplete, or set twice",
             field="--upkeep-per-month",
-            value="",
+            value="" if monthly is None else monthly,
+            hint="Give USD a month, or both --upkeep-days-per-release and --releases-per-year",
         )
     if days is None:
         return float(monthly or 0.0)
-    return in_memory().value("decision.upkeep_per_month", days, releases, asked["rate"]) or 0.0
+    return in_memory().value("decision.upkeep_per_month", days, releases, options["rate"]) or 0.0

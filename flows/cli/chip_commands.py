@@ -21,28 +21,29 @@ class Tokens(click.ParamType[int]):
         factor = UNITS.get(text[-1:], 1)
         number = text[:-1] if factor > 1 else text
         if not number.isdecimal() or not int(number):
-            self.fail(f"{text!r} is no number of tokens; write 8192 or 8k", param, ctx)
+            self.fail(f"{text!r} is not a number of tokens; write 8192 or 8k", param, ctx)
         return int(number) * factor
 
 
-@click.command()
+@click.command(epilog="Example: chipledger chips H100 H200 --against H100")
 @click.argument("names", nargs=-1)
 @click.option("--against", metavar="CHIP", help="Show each fact as a ratio to this chip's.")
 @output.JSON
 @click.pass_obj
 def chips(read: Reader, names: tuple[str, ...], *, against: str | None, in_json: bool) -> None:
-    """Compare chips: peaks, memory, power, and what a unit of each costs under each purchase option.
+    """Compare chips: peaks, memory, power, unit cost.
 
-    Peaks are dense. Where sources disagree, the figure that is computed with stands in the table and the others below.
+    Costs are shown under each purchase option. Peaks are dense. Where sources disagree, the table has the figure that
+    is used in computations; the others are below.
     """
     with output.errors(in_json=in_json):
-        from flows.decisions import chips as asked
+        from flows.decisions import chips as decision
 
-        found = asked.compare(read.published(), names, base=against)
+        found = decision.compare(read.published(), names, base=against)
     if in_json:
         output.echo(output.as_json(found))
         return
-    shown = ("accelerator_name", "form_factor", *asked.COMPARED)
+    shown = ("accelerator_name", "form_factor", *decision.COMPARED)
     output.echo(output.text_table([{name: row[name] for name in shown} for row in found["chips"]]))
     if found["ratios"]:
         output.echo(f"\nAs a ratio to {against}:")
@@ -52,11 +53,11 @@ def chips(read: Reader, names: tuple[str, ...], *, against: str | None, in_json:
     output.echo(output.text_table(priced) or "No price of these chips is known.")
     if names and found["disagreements"]:
         output.echo("\nSources disagree (rank 1 is computed with):")
-        kept = ("accelerator_name", "form_factor", "fact", "fact_value", "unit", "fact_rank", "note", "source_url")
-        output.echo(output.text_table([{name: row[name] for name in kept} for row in found["disagreements"]]))
+        columns = ("accelerator_name", "form_factor", "fact", "fact_value", "unit", "fact_rank", "note", "source_url")
+        output.echo(output.text_table([{name: row[name] for name in columns} for row in found["disagreements"]]))
 
 
-@click.command()
+@click.command(epilog="Example: chipledger fit --model llama-3-70b --precision fp8 --context 32k")
 @click.option("--model", required=True, help="A model of ref.model, such as llama-3-70b.")
 @click.option("--precision", help="Of the weights: bf16, fp8, fp4 ... Default: each chip's fastest.")
 @click.option("--context", type=Tokens(), default="8k", show_default=True, help="Tokens of one sequence.")
@@ -64,14 +65,15 @@ def chips(read: Reader, names: tuple[str, ...], *, against: str | None, in_json:
 @output.JSON
 @click.pass_obj
 def fit(read: Reader, *, model: str, precision: str | None, context: int, batch: int, in_json: bool) -> None:
-    """Say on which chips a model fits, on how many, with what headroom, and how fast they can generate at most.
+    """List the chips that can hold a model.
 
-    Bounds are physics, not forecasts: nothing measured is above them, and most of it is far below.
+    Also shown: how many, headroom, and the maximum speed of generation. Bounds are physics, not
+    forecasts: nothing measured is above them, and most of it is far below.
     """
     with output.errors(in_json=in_json):
-        from flows.decisions import chips as asked
+        from flows.decisions import chips as decision
 
-        found = asked.fit(read.published(), model=model, precision=precision, context=context, batch=batch)
+        found = decision.fit(read.published(), model=model, precision=precision, context=context, batch=batch)
     if in_json:
         output.echo(output.as_json(found))
         return

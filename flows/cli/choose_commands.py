@@ -16,20 +16,21 @@ SHOWN = 12
 """Sizes of cover that a table for people has at most; of more, the ends, the best and its range."""
 
 
-@click.command()
-@click.option("--horizon", type=MONTHS, help="Months to look ahead; whole years fit terms best [36].")
+@click.command(epilog="Example: chipledger commitments --horizon 36")
+@click.option("--horizon", type=MONTHS, help="Months to plan for; whole years fit terms best [36].")
 @output.JSON
 @click.pass_obj
 def commitments(read: Reader, *, horizon: float | None, in_json: bool) -> None:
-    """Say how many nodes of each line of the fleet to commit to, with the range, and what being wrong costs.
+    """Show how many nodes to commit to.
 
-    Use and expectations are read from fleet.csv and the table [decision] of the settings: docs/deciding.md.
+    For each line of the fleet: the range, and what being wrong costs. Use and expectations are read from fleet.csv and
+    the table [decision] of the settings: docs/deciding.md.
     """
     with output.errors(in_json=in_json):
-        from flows.decisions import commitments as asked
+        from flows.decisions import commitments as decision
 
         settings = read()
-        found = asked.answer(
+        found = decision.answer(
             settings.published(),
             settings.data_dir / PRIVATE_FILE,
             settings.decision,
@@ -78,18 +79,18 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
             f"    day {each['from_day']}: {each['nodes']} nodes, {each['commitment']}, "
             f"{each['usd_per_node_hour_today']:.4f} USD a node-hour at today's price"
         )
-    told = {answer[name] for name in ("cover_nodes", "cover_nodes_low", "cover_nodes_high")}
-    told |= {0, answer["sizes"][-1]["cover_nodes"]}
+    marked = {answer[name] for name in ("cover_nodes", "cover_nodes_low", "cover_nodes_high")}
+    marked |= {0, answer["sizes"][-1]["cover_nodes"]}
     table = [
         {name.removeprefix("regret_usd_"): output.rounded(value) for name, value in size.items()}
         for size in answer["sizes"]
-        if len(answer["sizes"]) <= SHOWN or size["cover_nodes"] in told
+        if len(answer["sizes"]) <= SHOWN or size["cover_nodes"] in marked
     ]
     yield "\n".join(f"    {row}" for row in output.text_table(table).splitlines())
     yield "    if_...: what the size costs more than the best one would have, if use or prices turn out so."
 
 
-@click.command()
+@click.command(epilog="Example: chipledger choose --workload serving-70b --spot-loss 0.1")
 @click.option("--workload", "workloads", multiple=True, help="One workload of int.workload; may repeat. Default: all.")
 @click.option("--horizon-months", type=MONTHS, help="How long it is wanted [12].")
 @click.option(
@@ -112,16 +113,17 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--price-days", type=click.FloatRange(min=0), help="Also rank prices last seen so many days ago, marked.")
 @output.JSON
 @click.pass_obj
-def choose(read: Reader, /, *, in_json: bool, **given: Any) -> None:
-    """Say which option is the cheapest feasible one for each workload, by how much, and what would change that.
+def choose(read: Reader, /, *, in_json: bool, **options: Any) -> None:
+    """Show the cheapest option for each workload.
 
-    What is not given is read from the table [decision] of the settings: docs/deciding.md.
+    Of feasible options: by how much, and what would change that. Options that are not set are read from the table
+    [decision] of the settings: docs/deciding.md.
     """
     with output.errors(in_json=in_json):
-        from flows.decisions import choose as asked
+        from flows.decisions import choose as decision
 
         settings = read()
-        found = asked.answer(settings.published(), asked.Query(**given), settings.decision)
+        found = decision.answer(settings.published(), decision.Query(**options), settings.decision)
     if in_json:
         output.echo(output.as_json(found))
         return

@@ -29,11 +29,11 @@ class Count(click.ParamType[float]):
         """Return the number; fail with what is allowed."""
         match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmbt]?)", str(value).lower())
         if match is None or not float(match[1]):
-            self.fail(f"{value!r} is no number of tokens; write 300B, 1.5T or 1000000", param, ctx)
+            self.fail(f"{value!r} is not a number of tokens; write 300B, 1.5T or 1000000", param, ctx)
         return float(match[1]) * SCALES[match[2]]
 
 
-@click.command()
+@click.command(epilog="Example: chipledger cost --model llama-3-70b --interactivity 30")
 @click.option("--model", help="A model, such as llama-3-70b.")
 @click.option(
     "--task",
@@ -50,7 +50,7 @@ class Count(click.ParamType[float]):
     type=click.FloatRange(min=0),
     default=0.0,
     show_default=True,
-    help="Training: work beside the measured one, as a share of it.",
+    help="Training: work besides the measured one, as a share of it.",
 )
 @click.option(
     "--goodput", type=SHARE, default=1.0, show_default=True, help="Training: share of running time that makes progress."
@@ -70,7 +70,7 @@ class Count(click.ParamType[float]):
 )
 @click.option("--precision", help="Of weights (bare sum), or of the peak (training, bf16).")
 @click.option("--batch", type=click.IntRange(min=1), help="Bare sum: sequences in flight, for the bandwidth bound.")
-@click.option("--context", type=click.IntRange(min=0), default=0, help="Bare sum: tokens each of them looks back on.")
+@click.option("--context", type=click.IntRange(min=0), default=0, help="Bare sum: tokens that each of them attends to.")
 @click.option(
     "--accepted-tokens",
     type=click.FloatRange(min=1),
@@ -91,7 +91,7 @@ class Count(click.ParamType[float]):
     "additions",
     multiple=True,
     metavar="NAME=AMOUNT",
-    help="A cost beside the chips, over that of the settings: egress, storage, support, tax or capital, "
+    help="A cost besides the chips, over that of the settings: egress, storage, support, tax or capital, "
     "as USD a month or 10%.",
 )
 @click.option("--all", "everything", is_flag=True, help="Every offer, not the cheapest of each chip and option.")
@@ -108,41 +108,42 @@ def cost(
     everything: bool,
     in_html: bool,
     in_json: bool,
-    **asked: Any,
+    **options: Any,
 ) -> None:
-    """Say what a million tokens costs, from each price and each measured run, or from two numbers.
+    """Compute the cost of a million tokens.
 
-    `--model` and `--task` ask the published file; `--throughput` and `--price` are a sum of their own, held against
-    what physics allows where --chip and --model are given.
+    From each price and each measured run, or from two numbers. `--model` and `--task` query the published file;
+    `--throughput` and `--price` are computed alone, and compared with what physics allows where --chip and --model
+    are set.
     """
     with output.errors(in_json=in_json):
-        from flows.decisions import cost as asking
+        from flows.decisions import cost as decision
         from flows.decisions import cost_page
 
-        terms = asking.Terms(
-            commitment_use=asked["commitment_use"],
-            spot_running_share=1 - asked["spot_loss"],
-            beat=asked["beat"],
-            added=_added(read(), asked["additions"]),
+        terms = decision.Terms(
+            commitment_use=options["commitment_use"],
+            spot_running_share=1 - options["spot_loss"],
+            beat=options["beat"],
+            added=_added(read(), options["additions"]),
         )
-        if asked["throughput"] or asked["price"]:
-            question = asking.Sum(
-                price=asked["price"],
-                throughput=asked["throughput"],
-                utilisation=asked["utilisation"],
-                chips=asked["chips"],
+        if options["throughput"] or options["price"]:
+            question = decision.Sum(
+                price=options["price"],
+                throughput=options["throughput"],
+                utilisation=options["utilisation"],
+                chips=options["chips"],
                 chip=chip,
                 model=model,
                 task=task,
-                precision=asked["precision"],
-                batch=asked["batch"],
-                context=asked["context"],
-                accepted_tokens=asked["accepted_tokens"],
+                precision=options["precision"],
+                batch=options["batch"],
+                context=options["context"],
+                accepted_tokens=options["accepted_tokens"],
             )
-            found = asking.bare(question, terms, read.published() if chip and model else None)
+            found = decision.bare(question, terms, read.published() if chip and model else None)
             shown: Sequence[Mapping[str, Any]] = cost_page.sums(found)
         else:
-            found, shown = _from_file(read, model, task, chip, asked, terms, everything=everything)
+            found, shown = _from_file(read, model, task, chip, options, terms, everything=everything)
     if in_json:
         output.echo(output.as_json(found))
     elif in_html:
@@ -156,51 +157,57 @@ def _from_file(
     model: str | None,
     task: str,
     chip: str | None,
-    asked: Mapping[str, Any],
+    options: Mapping[str, Any],
     terms: "Terms",
     *,
     everything: bool,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the answer from the published file, and its rows as people read them."""
-    from flows.decisions import cost as asking
+    from flows.decisions import cost as decision
     from flows.decisions import cost_page
 
     if model is None:
         raise SettingsError(
-            "give --model, or --throughput and --price", field="--model", value="", hint="`chipledger cost --help`"
+            "--model is missing; or give --throughput and --price",
+            field="--model",
+            value="",
+            hint="`chipledger cost --help`",
         )
-    if (task == "training") != (asked["tokens"] is not None):
+    if (task == "training") != (options["tokens"] is not None):
         raise SettingsError(
-            "--tokens goes with --task training, and it needs them", field="--tokens", value=asked["tokens"] or ""
+            "--tokens and --task training need each other",
+            field="--tokens",
+            value=options["tokens"] or "",
+            hint="For a training write --task training --tokens 300B; for serving leave --tokens",
         )
     file = read.published()
     if task == "training":
-        mfu = None if asked["measured_only"] else asked["mfu"] or asking.ASSUMED_MFU
-        found = asking.training(
+        mfu = None if options["measured_only"] else options["mfu"] or decision.ASSUMED_MFU
+        found = decision.training(
             file,
             model=model,
-            tokens=asked["tokens"],
-            overhead=asked["overhead"],
-            goodput=asked["goodput"],
+            tokens=options["tokens"],
+            overhead=options["overhead"],
+            goodput=options["goodput"],
             mfu=mfu,
-            precision=asked["precision"] or "bf16",
+            precision=options["precision"] or "bf16",
             terms=terms,
         )
     else:
-        found = asking.serving(
+        found = decision.serving(
             file,
             model=model,
-            interactivity=asked["interactivity"],
-            tokens_per_day=asked["tokens_per_day"],
+            interactivity=options["interactivity"],
+            tokens_per_day=options["tokens_per_day"],
             terms=terms,
         )
     if chip is not None:
-        found["rows"] = asking.only(found["rows"], chip)
+        found["rows"] = decision.only(found["rows"], chip)
     return found, cost_page.shown(found, everything=everything)
 
 
 def _added(settings: "Settings", additions: Sequence[str]) -> "tuple[Added, ...]":
-    """Return the costs beside the chips: those of the settings, and over them those of NAME=AMOUNT."""
+    """Return the costs besides the chips: those of the settings, and over them those of NAME=AMOUNT."""
     from flows.decisions.cost_added import ADDABLE, Added
 
     found: dict[str, Added] = {name: added for name, added in settings.costs if added is not None}
@@ -211,7 +218,7 @@ def _added(settings: "Settings", additions: Sequence[str]) -> "tuple[Added, ...]
                 raise ValueError(f"NAME is one of {', '.join(ADDABLE)}")
             found[name] = Added.read(name, amount)
         except ValueError as error:
-            raise SettingsError("not NAME=AMOUNT", field="--add", value=text, hint=str(error)) from error
+            raise SettingsError("--add is not NAME=AMOUNT", field="--add", value=text, hint=str(error)) from error
     return tuple(found[name] for name in ADDABLE if name in found)
 
 

@@ -8,7 +8,7 @@ import click
 from flows.shared import output
 
 
-@click.command()
+@click.command(epilog="Example: chipledger deploy --schedule weekly=off")
 @click.option(
     "--schedule",
     "texts",
@@ -18,10 +18,11 @@ from flows.shared import output
 )
 @output.JSON
 def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
-    """Make the deployments of prefect.yaml on the server of PREFECT_API_URL, and their work pool.
+    """Create the deployments on a Prefect server.
 
-    Start it in the checkout that workers on this machine will run from. Once more is safe, and needed after a change of
-    prefect.yaml; schedules chosen before are forgotten unless they are given again.
+    Creates those of prefect.yaml, and their work pool, on the server of PREFECT_API_URL. Start it in the checkout that
+    workers on this machine will run from. Run it again after a change of prefect.yaml; it is safe to repeat. Schedules
+    of an earlier call are dropped unless they are repeated.
     """
     with output.errors(in_json=in_json):
         from flows.scheduling import deploy as making

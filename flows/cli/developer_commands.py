@@ -13,7 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "new_source.py"
 
 
-@click.command("new-source")
+@click.command(
+    "new-source",
+    epilog='Example: chipledger new-source northgpu prices.json --provider "North GPU"',
+)
 @click.argument("name")
 @click.argument("answer", metavar="URL-OR-FILE", required=False)
 @click.option("--provider", default="", help="The provider's name, as its site writes it.")
@@ -21,9 +24,9 @@ TOOL = ROOT / "tools" / "new_source.py"
 @click.option("--terms", default="", help="The address of the provider's terms.")
 @click.option("--rows", is_flag=True, help="Write the expected rows of an existing source again.")
 def new_source(name: str, answer: str | None, *, provider: str, url: str, terms: str, rows: bool) -> None:
-    """Write the code and tests of a new provider (checkout only).
+    """Write code and tests of a new provider.
 
-    Example: chipledger new-source northgpu prices.json --provider "North GPU"
+    It works in a checkout only. docs/adding-a-provider.md has the steps.
     """
     with output.errors(in_json=False):
         if not TOOL.is_file():

@@ -11,7 +11,7 @@ SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx"}
 """Exports that are one file, and how its name must end."""
 
 
-@click.command()
+@click.command(epilog="Example: chipledger export prices.xlsx --as xlsx")
 @click.argument("target", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(["parquet", "csv"]), help="Of the files in the folder [parquet].")
 @click.option("--mart", "names", multiple=True, help="Only this table; may repeat. See `query --list`.")
@@ -22,7 +22,7 @@ SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx"}
     help="FOCUS SkuPrice (a CSV file), SkyPilot's catalogues (a folder), an Excel workbook (a file).",
 )
 @click.option("--with-private", is_flag=True, help="Your fleet and contracted prices too, in files for you alone.")
-@click.option("--force", is_flag=True, help="Replace files that are there already.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 @output.JSON
 @click.pass_obj
 def export(
@@ -36,11 +36,14 @@ def export(
     force: bool,
     in_json: bool,
 ) -> None:
-    """Write the published prices to TARGET: the public tables into a folder, or one file for another tool."""
+    """Write the published prices for other tools.
+
+    Writes to TARGET: the public tables into a folder, or one file for another tool.
+    """
     if kind and (form or names):
-        raise click.UsageError(f"--as {kind} has its own format and content: leave --format and --mart.")
+        raise click.UsageError(f"--as {kind} sets format and content: leave --format and --mart.")
     if kind in ("focus-sku-price", "skypilot") and with_private:
-        raise click.UsageError(f"--as {kind} carries list prices only: leave --with-private.")
+        raise click.UsageError(f"--as {kind} contains list prices only: leave --with-private.")
     if kind in SUFFIXES and target.suffix.lower() != SUFFIXES[kind]:
         raise click.UsageError(f"--as {kind} writes one file: its name must end in {SUFFIXES[kind]}.")
     with output.errors(in_json=in_json):

@@ -11,7 +11,7 @@ from flows.config import Reader
 from flows.shared import output
 
 
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, epilog="Example: chipledger fleet --renewals")
 @click.option(
     "--moves",
     "since",
@@ -23,31 +23,36 @@ from flows.shared import output
 @output.JSON
 @click.pass_context
 def fleet(ctx: click.Context, *, since: datetime | None, renewals: bool, in_json: bool) -> None:
-    """Say what your fleet costs a month, at list and as contracted.
+    """Show what your fleet costs a month.
 
-    Reads the files that [private] of the settings names; nothing of them is ever published. docs/fleet.md has the form.
+    At list and as contracted. Reads the files that [private] of the settings names; nothing of them is ever published.
+    docs/fleet.md has the form.
     """
     if ctx.invoked_subcommand is not None:
         return
     with output.errors(in_json=in_json):
-        from flows.private import fleet as asked
+        from flows.private import fleet as costs
 
-        found = asked.cost(ctx.obj(), since=since, renewals=renewals)
+        found = costs.cost(ctx.obj(), since=since, renewals=renewals)
     if in_json:
         output.echo(output.as_json(found))
         return
     _print(found)
 
 
-@fleet.command()
+@fleet.command(epilog="Example: chipledger fleet check")
 @output.JSON
 @click.pass_obj
 def check(read: Reader, *, in_json: bool) -> None:
-    """Name lines without a price, rules that count for nothing, and commitments without an end; exit 1 for lines."""
-    with output.errors(in_json=in_json):
-        from flows.private import fleet as asked
+    """Check the fleet: prices, rules, commitments.
 
-        found = asked.check(read())
+    Lists lines without a price, rules that count for nothing, and commitments without an end. Exit code 1 where a line
+    has no price.
+    """
+    with output.errors(in_json=in_json):
+        from flows.private import fleet as costs
+
+        found = costs.check(read())
     if in_json:
         output.echo(output.as_json(found))
     else:
@@ -63,7 +68,7 @@ def check(read: Reader, *, in_json: bool) -> None:
     sys.exit(output.FAILED if found["lines"] else 0)
 
 
-@fleet.command("import")
+@fleet.command("import", epilog="Example: chipledger fleet import focus.parquet --out fleet.csv")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
     "--out",
@@ -72,12 +77,13 @@ def check(read: Reader, *, in_json: bool) -> None:
     show_default=True,
     help="The fleet file to write.",
 )
-@click.option("--replace", is_flag=True, help="Write over a file that is there.")
+@click.option("--replace", is_flag=True, help="Replace an existing file.")
 @output.JSON
 def import_focus(*, file: Path, out: Path, replace: bool, in_json: bool) -> None:
-    """Write a fleet file from an export of costs in FOCUS columns, CSV or Parquet, and say what was not read.
+    """Write a fleet file from costs in FOCUS columns.
 
-    An export names neither term, payment nor end of a commitment: add them, then `chipledger fleet check`.
+    Reads CSV or Parquet, and lists what was not read. An export names neither term, payment nor end of a commitment:
+    add them, then `chipledger fleet check`.
     """
     with output.errors(in_json=in_json):
         from flows.private import focus_import
@@ -95,7 +101,7 @@ def import_focus(*, file: Path, out: Path, replace: bool, in_json: bool) -> None
 
 
 def _print(found: dict[str, Any]) -> None:
-    """Print dates and counts first, then the tables; the two sums stand apart and are of different lines."""
+    """Print dates and counts first, then the tables; the two sums are separate and of different lines."""
     total = found["totals"]
     output.echo(f"prices of {found['build']['prices_built_at']:%Y-%m-%d %H:%M} UTC; a month is 730 hours")
     output.echo(

@@ -19,11 +19,14 @@ KNOWN_THEN = click.option(
 )
 
 
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, epilog="Example: chipledger report weekly --week 2025-W26")
 @output.JSON
 @click.pass_context
 def report(ctx: click.Context, *, in_json: bool) -> None:
-    """Write the report of the published file, and print where it is."""
+    """Write the report, and print where it is.
+
+    The report of the published file; `report weekly` writes that of a week.
+    """
     if ctx.invoked_subcommand is not None:
         return
     with output.errors(in_json=in_json):
@@ -40,13 +43,16 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
         sys.exit(output.FAILED)
 
 
-@report.command()
+@report.command(epilog="Example: chipledger report weekly --week 2025-W26")
 @WEEK
 @KNOWN_THEN
 @output.JSON
 @click.pass_obj
 def weekly(read: Reader, *, week: str | None, known_then: bool, in_json: bool) -> None:
-    """Write the page of a week, Monday to Sunday, UTC, and print where it is."""
+    """Write the page of a week, and print where it is.
+
+    A week is Monday to Sunday, UTC.
+    """
     with output.errors(in_json=in_json):
         from flows.mail import weekly_steps
 
@@ -55,17 +61,18 @@ def weekly(read: Reader, *, week: str | None, known_then: bool, in_json: bool) -
     _fail_on(written.faults)
 
 
-@click.command()
+@click.command(epilog="Example: chipledger mail --dry-run")
 @WEEK
 @KNOWN_THEN
 @click.option("--dry-run", is_flag=True, help="Send nothing; write the message as an .eml file and print where it is.")
-@click.option("--again", is_flag=True, help="Send to those, too, to whom a sending broke off and may have arrived.")
+@click.option("--again", is_flag=True, help="Send to those, too, where a sending broke off and may have arrived.")
 @output.JSON
 @click.pass_obj
 def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, again: bool, in_json: bool) -> None:
-    """Send the weekly mail to everybody in [mail] who does not have it yet.
+    """Send the weekly mail once to each recipient.
 
-    The same week is never sent twice to the same person; what failed is sent again by the next call.
+    Recipients are those of [mail] who do not have it yet. The same week is never sent twice to the same person; what
+    failed is sent again by the next call.
     """
     with output.errors(in_json=in_json):
         from flows.mail import weekly_steps
@@ -77,7 +84,7 @@ def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, aga
             _fail_on(faults)
             return
         outcome = weekly_steps.send(chosen, week, known_then=known_then, again=again, clock=_now)
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "week": outcome.week,
         "sent": outcome.sent,
         "already": outcome.already,
@@ -86,7 +93,7 @@ def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, aga
         "quiet": outcome.is_left_out,
         "faults": outcome.faults,
     }
-    output.echo(output.as_json(told) if in_json else "\n".join(weekly_steps.lines(outcome)))
+    output.echo(output.as_json(result) if in_json else "\n".join(weekly_steps.lines(outcome)))
     if not outcome.is_good:
         sys.exit(output.FAILED)
 

@@ -20,16 +20,16 @@ from flows.cli import (
     chip_commands,
     choose_commands,
     cost_commands,
+    data_commands,
     deploy_commands,
     developer_commands,
     export_commands,
     fleet_commands,
-    keeping_commands,
     mail_commands,
     query_commands,
     read_api_commands,
+    sections,
     settings_commands,
-    shared_commands,
 )
 from flows.config import Reader
 from flows.shared import output
@@ -51,19 +51,23 @@ def _selection(command: Command) -> Command:
     )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option("--data-dir", type=click.Path(path_type=Path, file_okay=False), help="Where everything is kept [data].")
+@click.group(
+    cls=sections.Sections,
+    epilog="Example: chipledger run --offline",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("--data-dir", type=click.Path(path_type=Path, file_okay=False), help="Folder of all data [data].")
 @click.option("--settings", "file", type=click.Path(path_type=Path), help="Settings file [chipledger.toml].")
-@click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
+@click.option("-v", "--verbose", is_flag=True, help="Log more to stderr.")
 @click.version_option(package_name="chipledger")
 @click.pass_context
 def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbose: bool) -> None:
     """An honest, queryable history of what AI accelerators cost to rent.
 
-    `run` does the daily job. `query` answers questions of the published file, prices.duckdb.
+    `run` does the daily job. `query` reads the published file, prices.duckdb.
     """
     lines = logging.StreamHandler(sys.stderr)
-    lines.setFormatter(output.Told("%(levelname)s %(name)s: %(message)s"))
+    lines.setFormatter(output.LineFormatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[lines])
     # Its lines name neither address nor cause; the error that ends the retries does.
     logging.getLogger("stamina").setLevel(logging.INFO if verbose else logging.ERROR)
@@ -86,20 +90,14 @@ main.add_command(break_even_commands.makeorbuy)
 main.add_command(fleet_commands.fleet)
 main.add_command(read_api_commands.mcp)
 main.add_command(settings_commands.settings)
-main.add_command(settings_commands.init)
 main.add_command(query_commands.query)
 main.add_command(query_commands.open_file)
 main.add_command(export_commands.export)
-main.add_command(keeping_commands.backup)
-main.add_command(keeping_commands.restore)
-main.add_command(keeping_commands.rebuild)
-main.add_command(keeping_commands.document)
-main.add_command(shared_commands.migrate)
-main.add_command(shared_commands.maintain)
+main.add_command(data_commands.data)
 main.add_command(developer_commands.new_source)
 
 
-@main.command()
+@main.command(epilog="Example: chipledger run --offline")
 @click.option("--offline", is_flag=True, help="Replay the dated archive in the package: no network, no credentials.")
 @click.option("--wait", "wait_seconds", type=float, help="Seconds to wait for another run that is writing [0].")
 @_selection
@@ -114,7 +112,7 @@ def run(
     scopes: tuple[str, ...],
     in_json: bool,
 ) -> None:
-    """Do the whole daily job: collect, load, publish, report."""
+    """Do the daily job: collect, publish, report."""
     with output.errors(in_json=in_json):
         from flows.alerts import deliver, heartbeat
         from flows.collect import steps
@@ -129,12 +127,12 @@ def run(
     _print_summary(summary, in_json=in_json)
 
 
-@main.command()
+@main.command(epilog="Example: chipledger collect --source aws_spot --scope us-east-1")
 @_selection
 @output.JSON
 @click.pass_obj
 def collect(read: Reader, *, names: tuple[str, ...], scopes: tuple[str, ...], in_json: bool) -> None:
-    """Fetch present prices, load and publish them; no report."""
+    """Fetch current prices and publish; no report."""
     with output.errors(in_json=in_json):
         from flows.collect import steps
 
@@ -145,11 +143,11 @@ def collect(read: Reader, *, names: tuple[str, ...], scopes: tuple[str, ...], in
     _print_summary(summary, in_json=in_json)
 
 
-@main.command()
+@main.command(epilog="Example: chipledger build")
 @output.JSON
 @click.pass_obj
 def build(read: Reader, *, in_json: bool) -> None:
-    """Load what was landed and not yet loaded, and publish."""
+    """Load landed documents, and publish."""
     with output.errors(in_json=in_json):
         from flows.collect import steps
 
@@ -161,14 +159,17 @@ def build(read: Reader, *, in_json: bool) -> None:
     _print_summary(summary, in_json=in_json, judge=False)
 
 
-@main.command()
+@main.command(epilog="Example: chipledger parse answer.json --source voltagepark")
 @click.option("--source", "name", required=True, help="The source whose format the file has. See `sources`.")
-@click.option("--scope", default="", help="The scope it answers for; rows of other regions are left out. Default: all.")
+@click.option(
+    "--scope", default="", help="The scope of the document; rows of other regions are left out. Default: all."
+)
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 def parse(name: str, scope: str, file: Path) -> None:
-    """Read one saved document through one source, and print its prices as JSON lines.
+    """Read one saved document through one source.
 
-    Refused rows go to stderr, as objects with source, field, value and reason; then the exit code is 1.
+    Prints its prices as JSON lines. Refused rows go to stderr, as objects with source, field, value and reason; then
+    the exit code is 1.
     """
     with output.errors(in_json=True):
         from flows.collect import inspect_document
@@ -180,13 +181,13 @@ def parse(name: str, scope: str, file: Path) -> None:
     sys.exit(output.FAILED if refused else 0)
 
 
-@main.group()
+@main.group(epilog="Example: chipledger quarantine list")
 def quarantine() -> None:
-    """List and settle what was refused."""
+    """List and decide on refused rows."""
 
 
-@quarantine.command("list")
-@click.option("--all", "everything", is_flag=True, help="The settled ones too.")
+@quarantine.command("list", epilog="Example: chipledger quarantine list --all")
+@click.option("--all", "everything", is_flag=True, help="Include rows already decided.")
 @output.JSON
 @click.pass_obj
 def list_quarantine(read: Reader, *, everything: bool, in_json: bool) -> None:
@@ -202,7 +203,7 @@ def list_quarantine(read: Reader, *, everything: bool, in_json: bool) -> None:
 
 
 def _decision(decision: str, explanation: str) -> None:
-    @quarantine.command(decision, help=explanation)
+    @quarantine.command(decision, help=explanation, epilog=f"Example: chipledger quarantine {decision} 17 18")
     @click.argument("quarantine_ids", type=int, nargs=-1, required=True)
     @output.JSON
     @click.pass_obj
@@ -218,18 +219,18 @@ def _decision(decision: str, explanation: str) -> None:
         _print_summary(summary, in_json=in_json, judge=False)
 
 
-_decision("accept", "Believe rows of these ids: their prices count from when they were seen.")
-_decision("refuse", "Leave rows of these ids out for good.")
+_decision("accept", "Accept rows by id.\n\nTheir prices count from when they were seen.")
+_decision("refuse", "Leave rows out for good, by id.")
 
 
-@main.command("import")
+@main.command("import", epilog="Example: chipledger import seen.csv")
 @click.argument("files", type=click.Path(path_type=Path, exists=True, dir_okay=False), nargs=-1, required=True)
 @output.JSON
 @click.pass_obj
 def import_files(read: Reader, *, files: tuple[Path, ...], in_json: bool) -> None:
-    """Import past prices from CSV files of observations, any number of times, in any order.
+    """Import past prices from CSV files.
 
-    docs/importing.md lists the columns.
+    The files hold observations; import them any number of times, in any order. docs/importing.md lists the columns.
     """
     with output.errors(in_json=in_json):
         from flows.collect import importer, steps
@@ -244,7 +245,7 @@ def import_files(read: Reader, *, files: tuple[Path, ...], in_json: bool) -> Non
     _print_summary(summary, in_json=in_json)
 
 
-@main.command()
+@main.command(epilog="Example: chipledger backfill aws --region us-east-1 --since 2025-01-01")
 @click.argument("name", metavar="SOURCE")
 @click.option("--scope", "--region", "scopes", multiple=True, required=True, help="A region; may repeat.")
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="First day, UTC. Default: the archive's first.")
@@ -252,9 +253,10 @@ def import_files(read: Reader, *, files: tuple[Path, ...], in_json: bool) -> Non
 @output.JSON
 @click.pass_obj
 def backfill(read: Reader, *, name: str, scopes: tuple[str, ...], since: Any, until: Any, in_json: bool) -> None:
-    """Collect past prices from a provider's own archive; `aws` stands for aws_price_list.
+    """Collect past prices from a provider's archive.
 
-    A version fetched before is not fetched again, so a backfill that was broken off goes on where it stopped.
+    `aws` is short for aws_price_list. A version fetched before is not fetched again, so a backfill that was interrupted
+    resumes where it stopped.
     """
     with output.errors(in_json=in_json):
         from flows.collect import importer, steps
@@ -266,11 +268,11 @@ def backfill(read: Reader, *, name: str, scopes: tuple[str, ...], since: Any, un
     _print_summary(summary, in_json=in_json)
 
 
-@main.command()
+@main.command(epilog="Example: chipledger sources")
 @output.JSON
 @click.pass_obj
 def sources(read: Reader, *, in_json: bool) -> None:
-    """List the sources: what each is, whether it is on, how old its prices may be."""
+    """List the sources: kind, on or off, maximum age."""
     with output.errors(in_json=in_json):
         from extract import SOURCES
 
@@ -291,12 +293,15 @@ def sources(read: Reader, *, in_json: bool) -> None:
     output.echo(output.as_json(rows) if in_json else output.text_table(rows))
 
 
-@main.command()
-@click.option("--offline", is_flag=True, help="Ask nobody: leave out network, credentials and servers.")
+@main.command(epilog="Example: chipledger doctor --offline")
+@click.option("--offline", is_flag=True, help="Leave out network, credentials and servers.")
 @output.JSON
 @click.pass_obj
 def doctor(read: Reader, *, offline: bool, in_json: bool) -> None:
-    """Check files, credentials, network, clock and servers, and say what to do about what is wrong."""
+    """Check the installation, and say what to do.
+
+    Checks files, credentials, network, clock and servers.
+    """
     with output.errors(in_json=in_json):
         from flows.doctor import checks
         from flows.doctor import row as examine_row
@@ -319,7 +324,7 @@ def _known_source(name: str) -> Any:
     try:
         return source_named(name)
     except KeyError:
-        hint = f"Known: {', '.join(source.name for source in SOURCES)}"
+        hint = f"Allowed: {', '.join(source.name for source in SOURCES)}; see `chipledger sources`"
         raise SettingsError("unknown source", field="source", value=name, hint=hint) from None
 
 

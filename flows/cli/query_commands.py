@@ -1,4 +1,4 @@
-"""`chipledger query` and `chipledger open`: the published file, asked by hand."""
+"""`chipledger query` and `chipledger open`: query the published file by hand."""
 
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 """What the name of an output file says of its format."""
 
 
-@click.command()
+@click.command(epilog='Example: chipledger query "from mart.price_now limit 5"')
 @click.argument("sql", required=False)
 @click.option("--list", "list_tables", is_flag=True, help="List the tables and macros, each with an example.")
 @click.option("--all", "list_all", is_flag=True, help="With --list: list what these are made of (int, core), too.")
@@ -38,7 +38,7 @@ SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 @click.option(
     "--as-of",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]),
-    help="Ask the file that was in force at this moment (UTC), of a shared warehouse.",
+    help="Use the file published at this moment (UTC), of a shared warehouse.",
 )
 @output.JSON
 @click.pass_obj
@@ -55,14 +55,17 @@ def query(
     timeout: float,
     in_json: bool,
 ) -> None:
-    """Answer one SQL question of the published file, read-only. "-" reads the question from stdin."""
+    """Run one SELECT on the published file.
+
+    It is read-only. "-" reads the SQL from stdin. --list shows the tables.
+    """
     if not sql and not list_tables:
-        raise click.UsageError('Give a question, such as "from mart.price_now limit 5", or --list.')
+        raise click.UsageError('SQL is missing: give a SELECT, such as "from mart.price_now limit 5", or --list.')
     if in_json and form not in (None, "json"):
-        raise click.UsageError(f"--json and --format {form} contradict each other.")
+        raise click.UsageError(f"--json and --format {form} contradict each other: leave one.")
     form = "json" if in_json else form or (SUFFIXES.get(target.suffix.lower()) if target else None) or "table"
     if form == "parquet" and target is None:
-        raise click.UsageError("Parquet is no text: name a file with --output.")
+        raise click.UsageError("--format parquet cannot go to stdout: name a file with --output.")
     with output.errors(in_json=in_json):
         from flows.shared import query as ask
 
@@ -90,7 +93,7 @@ def _published_by(chosen: "Settings", moment: datetime) -> Path:
     place = chosen.place()
     if not place.is_shared:
         raise ChipledgerError(
-            "one file keeps no earlier publications",
+            "a warehouse of one file has no earlier publications",
             source="query",
             field="--as-of",
             value=f"{moment:%Y-%m-%d %H:%M}",
@@ -101,11 +104,14 @@ def _published_by(chosen: "Settings", moment: datetime) -> Path:
     return file
 
 
-@click.command("open")
+@click.command("open", epilog="Example: chipledger open --ui")
 @click.option("--ui", "in_browser", is_flag=True, help="DuckDB's UI in the browser, even where its shell is installed.")
 @click.pass_obj
 def open_file(read: Reader, *, in_browser: bool) -> None:
-    """Open the published file, read-only, in DuckDB's shell, or in its UI where there is no shell."""
+    """Open the published file in DuckDB's shell.
+
+    It is read-only. Where there is no shell, DuckDB's UI opens in the browser.
+    """
     with output.errors(in_json=False):
         file = read.published().resolve()
         shell = None if in_browser else shutil.which("duckdb")
@@ -129,7 +135,7 @@ def _serve_ui(file: Path) -> None:
                 "there is no `duckdb` on PATH, and DuckDB's extension `ui` is neither installed nor could be fetched: "
                 + " ".join(str(error).split()),
                 source=str(file),
-                hint="Install DuckDB's shell (https://duckdb.org/docs/installation), or ask with `chipledger query`",
+                hint="Install DuckDB's shell (https://duckdb.org/docs/installation), or use `chipledger query`",
             ) from error
         for (line,) in answer:
             output.echo(str(line))

@@ -23,19 +23,20 @@ class Address(click.ParamType[tuple[str, int]]):
         host = host.strip("[]") or LOOPBACK[0]
         if host not in LOOPBACK:
             # There is no login: what is on the network has to do that in front of it.
-            self.fail(f"{host!r} is not of this machine; allowed: {', '.join(LOOPBACK)}", param, ctx)
+            self.fail(f"{host!r} is not an address of this machine; allowed: {', '.join(LOOPBACK)}", param, ctx)
         if not port.isdecimal() or not 0 < int(port) < 65536:
-            self.fail(f"{port!r} is no port; write 127.0.0.1:8000", param, ctx)
+            self.fail(f"{port!r} is not a port; write 1 to 65535, such as 127.0.0.1:8000", param, ctx)
         return host, int(port)
 
 
-@click.command()
+@click.command(epilog="Example: chipledger mcp --http 8000")
 @click.option("--http", "address", type=Address(), metavar="[HOST:]PORT", help="Answer over HTTP on this machine.")
 @click.pass_obj
 def mcp(read: Reader, *, address: tuple[str, int] | None) -> None:
-    """Answer programs: a read-only server of the Model Context Protocol over the published file.
+    """Serve the published file to programs (MCP).
 
-    On stdin and stdout, or with --http at /mcp of an address of this machine. It needs neither network nor credentials.
+    A read-only server of the Model Context Protocol: on stdin and stdout, or with --http at /mcp of an address of this
+    machine. It needs neither network nor credentials.
     """
     with output.errors(in_json=False):
         try:

@@ -1,4 +1,4 @@
-"""The commands `settings`, which shows the settings in force, and `init`, which writes a settings file."""
+"""The commands `settings`, which shows the settings in force, and `settings init`, which writes a settings file."""
 
 from pathlib import Path
 
@@ -9,11 +9,17 @@ from flows.shared import output
 from flows.shared.folders import FILE_NAME
 
 
-@click.command()
+@click.group(invoke_without_command=True, epilog="Example: chipledger settings --json")
 @output.JSON
-@click.pass_obj
-def settings(read: Reader, *, in_json: bool) -> None:
-    """Show every setting, its value and its origin; no secrets."""
+@click.pass_context
+def settings(ctx: click.Context, *, in_json: bool) -> None:
+    """Show every setting, its value and its origin.
+
+    Secrets are not shown.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    read: Reader = ctx.obj
     with output.errors(in_json=in_json):
         from flows.config import show
         from flows.config.settings import layers
@@ -28,7 +34,7 @@ def settings(read: Reader, *, in_json: bool) -> None:
     output.echo(output.text_table(rows))
 
 
-@click.command()
+@settings.command(epilog="Example: chipledger settings init")
 @click.option("--force", is_flag=True, help="Copy an existing file, and write a new one.")
 @output.JSON
 @click.pass_obj

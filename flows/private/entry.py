@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
-from flows.shared.user_file import Given
+from flows.shared.user_file import UserFile
 from warehouse.errors import ChipledgerError
 from warehouse.reference.table import Model, lines
 from warehouse.schema.vocabulary import HOURS_PER_YEAR, PAYMENT_MODELS
@@ -110,7 +110,7 @@ def csv_entries(file: str, body: bytes, *, columns: Sequence[str], required: Seq
     """Return the lines of a CSV with a header. Raises ChipledgerError where it is none, or a column is unknown."""
     fields = dict.fromkeys(columns, str | None)
     model = Model(key="line", fields=fields, help="docs/fleet.md", exact=False, closed=True, required=required)
-    return [Entry(file, f"line {line.number}", line.cells) for line in lines(Given(file, body), model)]
+    return [Entry(file, f"line {line.number}", line.cells) for line in lines(UserFile(file, body), model)]
 
 
 def _plain(word: str) -> str:

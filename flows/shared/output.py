@@ -54,8 +54,8 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     click.echo(visible(redact.hide(text) if err else text), err=err, nl=nl)
 
 
-class Told(logging.Formatter):
-    """Lines of the log as people may see them: no secret, nothing that a terminal obeys, no line that is none."""
+class LineFormatter(logging.Formatter):
+    """Lines of the log as people may see them: no secret, nothing that a terminal obeys, no forged line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""

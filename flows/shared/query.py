@@ -26,7 +26,7 @@ EVERYTHING = 1_000_000
 LIST_WIDTH = 100
 """Characters of a line of a list of tables; an example's lines may be longer."""
 MEMORY = "4GB"
-"""Of one question; what takes more is refused, as nothing is written beside the file."""
+"""Of one question; what takes more is refused, as nothing is written next to the file."""
 
 PRIVATE = "private"
 """The name under which the private file is attached, where there is one."""
@@ -57,15 +57,15 @@ EVERY_TABLE = _LIST.format(f"'mart', '{PRIVATE}', 'int', 'ref', 'focus', 'core'"
 def answer(file: Path, sql: str, *, form: str, timeout: float) -> str:
     """Return the answer as text: a table, CSV, or in JSON an array of objects. Raises ChipledgerError.
 
-    Where a private file lies beside the published one, its tables are there as `private.<table>`.
+    Where a private file lies next to the published one, its tables are there as `private.<table>`.
     """
-    with asked(file, sql, timeout) as con:
+    with _connected(file, sql, timeout) as con:
         return _text(con, sql, form)
 
 
 def listed(file: Path, sql: str, *, timeout: float) -> Iterator[str]:
     """Yield the lines of a list of tables for people, at most LIST_WIDTH wide: name, sentence, example."""
-    with asked(file, sql, timeout) as con:
+    with _connected(file, sql, timeout) as con:
         found = rows(con, sql, most=EVERYTHING)
     for row in found:
         name = row["name"] if row["parameters"] is None else f"{row['name'].removesuffix('()')}({row['parameters']})"
@@ -86,12 +86,12 @@ def save(file: Path, sql: str, target: Path, *, form: str, timeout: float, force
         return part.write_text(_text(con, sql, form) + "\n", encoding="utf-8")
 
     tabular.refuse_existing([target], force=force)
-    with asked(file, sql, timeout) as con:
+    with _connected(file, sql, timeout) as con:
         tabular.put(target, lambda part: write(con, part), force=force)
 
 
 @contextlib.contextmanager
-def asked(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPyConnection]:
+def _connected(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give a connection that reads the published file and nothing else, for `timeout` seconds, to answer one SELECT.
 
     It can neither write, nor reach other files or the network, nor load extensions, nor take these limits back.
@@ -111,14 +111,14 @@ def asked(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPyConne
         try:
             refused = select_only.refusal(con, sql)
             if refused is not None:
-                hint = "Give one SELECT, WITH or FROM; `chipledger query --list` names the tables"
+                hint = "Allowed: one SELECT, WITH or FROM; `chipledger query --list` names the tables"
                 raise ChipledgerError(refused, source=str(file), field="sql", value=sql, hint=hint)
             yield con
         except duckdb.Error as error:
             # An answer that is fetched piece by piece breaks with errors of other kinds, too.
             if is_over.is_set():
                 raise ChipledgerError(
-                    f"stopped after {timeout:g} s", source=str(file), hint="Ask for less, or give --timeout"
+                    f"stopped after {timeout:g} s", source=str(file), hint="Select less, or raise --timeout"
                 ) from None
             hint = "`chipledger query --list` names the tables"
             if isinstance(error, duckdb.CatalogException) and _is_of_before(con):
@@ -146,7 +146,7 @@ def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str) -> str:
 
 
 def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
-    """Attach the private file beside a published one, read-only, where there is one that can be read."""
+    """Attach the private file next to a published one, read-only, where there is one that can be read."""
     private = file.with_name(f"{PRIVATE}.duckdb")
     if private.exists():
         try:
@@ -156,7 +156,7 @@ def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
 
 
 def refused(file: Path, *, everything: bool) -> list[dict[str, Any]]:
-    """Return the refused rows of the published file, oldest first; settled ones only with `everything`."""
+    """Return the refused rows of the published file, oldest first; decided ones only with `everything`."""
     sql = (
         "select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json "
         "from core.quarantine "

@@ -1,4 +1,4 @@
-"""Files that a person names: read whole, but never without end, and known by a name that can be told.
+"""Files that a person names: read whole, but never without end, and stored under a printable name.
 
 A name and its content may come from anybody: a device or a pipe has no end, and a name may hold line ends.
 """
@@ -9,29 +9,29 @@ from pathlib import Path
 
 from warehouse.errors import ChipledgerError
 
-MOST_BYTES = 1 << 30
+MAX_BYTES = 1 << 30
 """Of an import, or a saved document: ten times the longest history, and forty times the largest price list kept."""
 SMALL_BYTES = 64 << 20
 """Of what people write: fleets and prices of their own, claims."""
 LONGEST_NAME = 200
 
 
-def read(file: Path, *, most: int = MOST_BYTES) -> bytes:
-    """Return the bytes of a file. Raises ChipledgerError where it is no plain file, or has more than `most`."""
+def read(file: Path, *, most: int = MAX_BYTES) -> bytes:
+    """Return the bytes of a file. Raises ChipledgerError where it is not a regular file, or has more than `most`."""
     try:
         if not file.is_file():
-            raise _refusal(file, "no plain file", "Save it as a file first")
+            raise _refusal(file, "not a regular file", "Save it as a file first")
         with file.open("rb") as opened:
             body = opened.read(most + 1)
     except OSError as error:
         raise _refusal(file, f"cannot be read: {error.strerror}", "Check its name and rights") from error
     if len(body) > most:
-        raise _refusal(file, f"has more than {most} bytes", "It is the wrong file, or has to be split")
+        raise _refusal(file, f"has more than {most} bytes", "Check that it is the right file, or split it")
     return body
 
 
 @dataclass(frozen=True)
-class Given:
+class UserFile:
     """A file as it was read, under its own name: what readers of tables take, who so read what was measured."""
 
     name: str
@@ -42,15 +42,17 @@ class Given:
         return io.TextIOWrapper(io.BytesIO(self.body), encoding=encoding).read()
 
 
-def table(file: Path) -> Given:
+def table(file: Path) -> UserFile:
     """Return a table that a person wrote, read once. Raises ChipledgerError as `read` does."""
-    return Given(file.name, read(file, most=SMALL_BYTES))
+    return UserFile(file.name, read(file, most=SMALL_BYTES))
 
 
 def name(file: Path) -> str:
     """Return the name under which a file is kept. Raises ChipledgerError for one that cannot be shown or written."""
     if not file.name.isprintable() or len(file.name) > LONGEST_NAME:
-        raise _refusal(file, "a name that cannot be told", f"Rename it: up to {LONGEST_NAME} printable characters")
+        raise _refusal(
+            file, "the name is too long or not printable", f"Rename it: up to {LONGEST_NAME} printable characters"
+        )
     return file.name
 
 

@@ -228,4 +228,4 @@ def test_some_hosted_prices_have_to_be_given(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *words])
 
     assert (result.exit_code != 0, result.stdout) == (True, "")
-    assert "give hosted prices: a CSV, --bedrock, or both" in result.stderr
+    assert "Give a CSV, --bedrock, or both" in result.stderr

@@ -171,7 +171,7 @@ def test_a_refusal_is_told_to_people_too(result: Path, folder: Path) -> None:
     [
         (["--set", "precision"], "write NAME=VALUE"),
         (["--set", "=fp8"], "write NAME=VALUE"),
-        (["--set", "precision=fp8", "--set", "precision=fp4"], "precision is given twice"),
+        (["--set", "precision=fp8", "--set", "precision=fp4"], "precision occurs twice"),
     ],
 )
 def test_wrong_words_are_wrong_usage(result: Path, folder: Path, words: list[str], told: str) -> None:
@@ -208,7 +208,7 @@ def test_the_landing_folder_alone_rebuilds_it(result: Path, folder: Path) -> Non
     before = runs(folder, "*")
     for file in ("build.duckdb", "prices.duckdb"):
         (folder / file).unlink()
-    assert call("rebuild", data_dir=folder).exit_code == 0
+    assert call("data", "rebuild", data_dir=folder).exit_code == 0
     assert len(before) == 3
     assert before == runs(folder, "*")
 
@@ -243,7 +243,7 @@ def test_what_is_read_otherwise_today_is_named(result: Path, folder: Path, monke
         raise ChipledgerError("no longer believed", source="mine.json")
 
     monkeypatch.setattr(extract.benchmarks, "read", refuse)
-    done = json.loads(call("rebuild", "--accept", "--json", data_dir=folder).stdout)
+    done = json.loads(call("data", "rebuild", "--accept", "--json", data_dir=folder).stdout)
     assert done["notes"] == ["benchmark mine.json is left out: mine.json: no longer believed"]
     assert runs(folder, "*") == []
 

@@ -211,11 +211,11 @@ def test_wrong_costs_in_the_settings_are_named(call: Call, tmp_path: Path, line:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ((), 2, "give --model, or --throughput and --price"),
+        ((), 2, "--model is missing; or give --throughput and --price"),
         (("--throughput", "1500"), 2, "a price to beat"),
         (("--model", "llama-9"), 1, "no such model"),
-        (("--model", "llama-3-70b", "--tokens", "3B"), 2, "--tokens goes with --task training"),
-        (("--model", "llama-3-70b", "--task", "training", "--tokens", "3X"), 2, "no number of tokens"),
+        (("--model", "llama-3-70b", "--tokens", "3B"), 2, "--tokens and --task training need each other"),
+        (("--model", "llama-3-70b", "--task", "training", "--tokens", "3X"), 2, "not a number of tokens"),
         (("--model", "llama-3-70b", "--chip", "H1000"), 2, "unknown chip"),
         (("--model", "llama-2-70b", "--add", "lunch=3"), 2, "not NAME=AMOUNT"),
         (("--model", "llama-2-70b", "--add", "egress=3"), 2, "needs --tokens-per-day"),

@@ -284,7 +284,7 @@ def test_a_fleet_as_written(data: Path, tmp_path: Path) -> None:
     gone = settings(data, tmp_path)
     (tmp_path / "fleet.csv").unlink()
 
-    with pytest.raises(ChipledgerError, match=r"fleet\.csv: no plain file"):
+    with pytest.raises(ChipledgerError, match=r"fleet\.csv: not a regular file"):
         fleet.cost(gone, now=NOW)
     with pytest.raises(ChipledgerError, match="no private file is named"):
         fleet.cost(settings(data, tmp_path, fleet=None, prices=None), now=NOW)

@@ -352,7 +352,7 @@ def test_http_is_of_this_machine_alone():
     refused = CliRunner().invoke(main, ["mcp", "--http", "0.0.0.0:8000"])
 
     assert refused.exit_code == 2
-    assert "not of this machine" in refused.stderr
+    assert "is not an address of this machine" in refused.stderr
 
 
 def test_without_the_extra_the_command_says_how_to_install_it(monkeypatch):

@@ -308,7 +308,7 @@ def test_every_line_of_init_can_be_used(tmp_path: Path) -> None:
 def test_init_never_overwrites(tmp_path: Path) -> None:
     """A file that is there stays, byte for byte; with --force under another name."""
     file = written(tmp_path, "workers = 3\n")
-    asked = ["--settings", str(file), "init"]
+    asked = ["--settings", str(file), "settings", "init"]
     refused = CliRunner().invoke(main, asked)
     assert (refused.exit_code, file.read_text()) == (2, "workers = 3\n")
     assert "--force" in refused.stderr

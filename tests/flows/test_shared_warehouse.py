@@ -224,7 +224,7 @@ def test_all_of_it_in_a_bucket(
     assert any(name.startswith("rows/published/newest.json") for name in names)
 
 
-@pytest.mark.parametrize("command", [["backup", "x"], ["rebuild"], ["restore", "."]])
+@pytest.mark.parametrize("command", [["data", "backup", "x"], ["data", "rebuild"], ["data", "restore", "."]])
 def test_what_works_on_one_file_says_so(sqlite_place: Place, tmp_path: Path, command: list[str]) -> None:
     """Each names the setting, and another way."""
     environ = {
@@ -241,7 +241,7 @@ def test_a_file_has_no_past_publications(tmp_path: Path) -> None:
     """`--as-of` says what answers instead; `maintain` says that there is nothing to do."""
     for command, field in (
         (["query", "select 1", "--as-of", "2026-01-01"], "--as-of"),
-        (["maintain"], "warehouse.url"),
+        (["data", "maintain"], "warehouse.url"),
     ):
         done = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *command, "--json"])
         assert (done.exit_code, json.loads(done.output)["field"]) == (1, field)

@@ -202,7 +202,10 @@ def test_an_import_has_a_name_that_can_be_told(tmp_path: Path, name: str) -> Non
     """Nothing of it lands."""
     file = tmp_path / name
     file.write_text("x")
-    with open_run(Settings(data_dir=tmp_path / "data")) as one, pytest.raises(ChipledgerError, match="a name that"):
+    with (
+        open_run(Settings(data_dir=tmp_path / "data")) as one,
+        pytest.raises(ChipledgerError, match="the name is too long or not printable"),
+    ):
         importer.land_file(one, file)
     assert not (tmp_path / "data/landing/journal.jsonl").exists()
 
@@ -210,7 +213,7 @@ def test_an_import_has_a_name_that_can_be_told(tmp_path: Path, name: str) -> Non
 @pytest.mark.parametrize("command", [("import",), ("parse", "--source", "runpod"), ("benchmark", "add")], ids=str)
 def test_commands_take_no_device(tmp_path: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """/dev/zero is not read for ever."""
-    monkeypatch.setattr(user_file, "MOST_BYTES", 1000)
+    monkeypatch.setattr(user_file, "MAX_BYTES", 1000)
     monkeypatch.setattr(content, "MAX_BYTES", 1000)
     result = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *command, "/dev/zero"])
     assert result.exit_code in (1, 2)

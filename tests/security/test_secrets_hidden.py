@@ -26,7 +26,7 @@ from flows.config.settings import MailSettings, Settings
 from flows.doctor.network import mails
 from flows.mail import sending
 from flows.shared import redact
-from flows.shared.output import Told
+from flows.shared.output import LineFormatter
 from warehouse.errors import SettingsError
 
 ROOT = Path(__file__).parents[2]
@@ -172,7 +172,7 @@ def test_lines_of_the_log_have_no_secret_and_are_lines(monkeypatch: pytest.Monke
     """Also where an exception is logged with its traceback."""
     monkeypatch.setenv("SHADEFORM_API_KEY", "canaryShadeformKey0123")
     record = logging.LogRecord("x", 30, "f", 1, "%s\nERROR forged \x1b[2J", ("canaryShadeformKey0123",), None)
-    assert Told("%(levelname)s %(message)s").format(record) == "WARNING (hidden)\n    ERROR forged \\x1b[2J"
+    assert LineFormatter("%(levelname)s %(message)s").format(record) == "WARNING (hidden)\n    ERROR forged \\x1b[2J"
 
 
 @pytest.mark.parametrize(
