@@ -6,7 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import duckdb
+
 from flows.config.settings import Settings
+from flows.shared import query
+from flows.shared.output import PUBLISH_AGAIN
+from warehouse.errors import ChipledgerError
 
 if TYPE_CHECKING:
     from flows.collect.summary import Summary
@@ -15,12 +20,15 @@ OF_ALL = "Charts, changes and gaps are of all regions."
 
 
 def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
-    """Write all pages of a published file and return the path of the overview. Raises SettingsError.
+    """Write all pages of a published file and return the path of the overview. Raises ChipledgerError.
 
     `draw` says whether charts are drawn; None: where a price is current, which none of the archive is.
     """
     from reports.pages import site
 
+    with duckdb.connect(str(file), read_only=True) as con:
+        if query.is_older(con):
+            raise ChipledgerError("the file was published by an older version", source=str(file), hint=PUBLISH_AGAIN)
     chosen, regions = settings.site, settings.decision.regions
     write_site = partial(
         site.write,

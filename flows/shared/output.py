@@ -17,6 +17,7 @@ from warehouse.errors import ChipledgerError, SettingsError, visible
 
 USAGE = 2
 FAILED = 1
+PUBLISH_AGAIN = "`chipledger build` publishes the file again, by this version"
 
 BEYOND_ASCII = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON may have as it is and a terminal obeys; JSON's own escape of it says the same."""
@@ -75,6 +76,13 @@ def errors(*, in_json: bool) -> Iterator[None]:
         yield
     except ChipledgerError as error:
         refuse(error, in_json=in_json)
+    except Exception as error:
+        # DuckDB is not imported for this: a command that did not use it has no such error.
+        if type(error).__name__ not in ("CatalogException", "BinderException"):
+            raise
+        reason = str(error).splitlines()[0].rstrip(".")
+        message = f"the published file lacks a table or column of this version: {reason}"
+        refuse(ChipledgerError(message, hint=PUBLISH_AGAIN), in_json=in_json)
 
 
 def refuse(error: ChipledgerError, *, in_json: bool) -> NoReturn:

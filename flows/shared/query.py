@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from flows.shared import select_only, tabular
-from flows.shared.output import as_json
+from flows.shared.output import PUBLISH_AGAIN, as_json
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import quote
 from warehouse.schema.dictionary import DEPRECATED
@@ -66,6 +66,8 @@ def answer(file: Path, sql: str, *, form: str, timeout: float) -> str:
 def listed(file: Path, sql: str, *, timeout: float) -> Iterator[str]:
     """Yield the lines of a list of tables for people, at most LIST_WIDTH wide: name, sentence, example."""
     with _connected(file, sql, timeout) as con:
+        if is_older(con):
+            raise ChipledgerError("the file was published by an older version", source=str(file), hint=PUBLISH_AGAIN)
         found = rows(con, sql, most=EVERYTHING)
     for row in found:
         name = row["name"] if row["parameters"] is None else f"{row['name'].removesuffix('()')}({row['parameters']})"
@@ -121,14 +123,14 @@ def _connected(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPy
                     f"stopped after {timeout:g} s", source=str(file), hint="Select less, or raise --timeout"
                 ) from None
             hint = "`chipledger query --list` names the tables"
-            if isinstance(error, duckdb.CatalogException) and _is_of_before(con):
-                hint = "the file was published by another version; `chipledger build` publishes it anew"
+            if isinstance(error, duckdb.CatalogException | duckdb.BinderException) and is_older(con):
+                hint = PUBLISH_AGAIN
             raise ChipledgerError(str(error).strip(), source=str(file), field="sql", value=sql, hint=hint) from error
         finally:
             watch.cancel()
 
 
-def _is_of_before(con: duckdb.DuckDBPyConnection) -> bool:
+def is_older(con: duckdb.DuckDBPyConnection) -> bool:
     """Return whether a file lacks the schema `int`, as those of the versions before it do."""
     found = con.execute(
         "select 1 from duckdb_schemas() where schema_name = 'int' and database_name = current_database()"

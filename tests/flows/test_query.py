@@ -119,11 +119,22 @@ def test_wrong_usage(call: Call, words: tuple[str, ...]) -> None:
     assert call("query", *words).exit_code == 2
 
 
+@pytest.mark.parametrize("command", [["report"], ["chips"], ["choose"], ["query", "--list"]], ids=str)
+def test_a_command_names_a_file_of_the_version_before(tmp_path: Path, command: list[str]) -> None:
+    """A command that needs this version's tables ends with an error and what to do, not with a traceback."""
+    with duckdb.connect(str(tmp_path / "prices.duckdb")) as con:
+        con.execute("create schema meta")
+        con.execute("create table meta.build as select now()::TIMESTAMP as built_at, '2026.1' as version")
+    done = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *command])
+    assert (done.exit_code, done.exception.__class__) == (1, SystemExit)
+    assert "`chipledger build` publishes the file again, by this version" in done.stderr
+
+
 def test_a_file_of_the_version_before_says_so(call: Call, tmp_path: Path) -> None:
     """It has no schema `int`, and no public tables; a wrong name in a file of this version is no such matter."""
     with duckdb.connect(str(tmp_path / "prices.duckdb")) as con:
         con.execute("create schema mart; create table mart.accelerator_hour_price (offer_id BIGINT)")
-    words = "the file was published by another version; `chipledger build` publishes it anew"
+    words = "`chipledger build` publishes the file again, by this version"
     before = CliRunner().invoke(main, ["--data-dir", str(tmp_path), "query", "from mart.price_now"])
     assert before.exit_code == 1
     assert words in before.stderr
