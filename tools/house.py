@@ -209,7 +209,6 @@ def measure(root: Path) -> dict[str, int]:
     return {
         "python_lines": product_lines(root),
         "sql_lines": sql_lines(root),
-        "python_files": len(python_files(root)),
         "longest_file": max(len(path.read_text(encoding="utf-8").splitlines()) for path in python_files(root)),
         "flat_files_in_flows": len(list((root / "flows").glob("*.py"))),
         "modules_with_one_importer": len(single_importer(graph)),
