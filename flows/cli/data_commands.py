@@ -121,10 +121,7 @@ def rebuild(read: Reader, *, accept: bool, in_json: bool) -> None:
 @click.argument("sha256")
 @click.pass_obj
 def document(read: Reader, *, sha256: str) -> None:
-    """Print a landed document by its SHA-256.
-
-    Byte for byte. The column document_sha256 of each price has the hash.
-    """
+    """Print a landed document by its SHA-256. Byte for byte. The column document_sha256 of each price has the hash."""
     with output.errors(in_json=False):
         import re
 
@@ -204,10 +201,7 @@ def migrate(
 @output.JSON
 @click.pass_obj
 def maintain(read: Reader, *, days: int, in_json: bool) -> None:
-    """Merge small files of a shared warehouse.
-
-    Also expires old snapshots and publications.
-    """
+    """Merge small files of a shared warehouse. Also expires old snapshots and publications."""
     with output.errors(in_json=in_json):
         from flows.collect import steps
         from warehouse.errors import ChipledgerError

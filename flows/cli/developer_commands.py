@@ -24,10 +24,7 @@ TOOL = ROOT / "tools" / "new_source.py"
 @click.option("--terms", default="", help="The address of the provider's terms.")
 @click.option("--rows", is_flag=True, help="Write the expected rows of an existing source again.")
 def new_source(name: str, answer: str | None, *, provider: str, url: str, terms: str, rows: bool) -> None:
-    """Write code and tests of a new provider.
-
-    It works in a checkout only. docs/adding-a-provider.md has the steps.
-    """
+    """Write code and tests of a new provider. It works in a checkout only. docs/adding-a-provider.md has the steps."""
     with output.errors(in_json=False):
         if not TOOL.is_file():
             hint = "Clone the repository, run `make setup` and call it there"

@@ -49,10 +49,7 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
 @output.JSON
 @click.pass_obj
 def weekly(read: Reader, *, week: str | None, known_then: bool, in_json: bool) -> None:
-    """Write the page of a week, and print where it is.
-
-    A week is Monday to Sunday, UTC.
-    """
+    """Write the page of a week, and print where it is. A week is Monday to Sunday, UTC."""
     with output.errors(in_json=in_json):
         from flows.mail import weekly_steps
 

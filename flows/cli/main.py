@@ -298,10 +298,7 @@ def sources(read: Reader, *, in_json: bool) -> None:
 @output.JSON
 @click.pass_obj
 def doctor(read: Reader, *, offline: bool, in_json: bool) -> None:
-    """Check the installation, and say what to do.
-
-    Checks files, credentials, network, clock and servers.
-    """
+    """Check the installation, and say what to do. Checks files, credentials, network, clock and servers."""
     with output.errors(in_json=in_json):
         from flows.doctor import checks
         from flows.doctor import row as examine_row

@@ -55,10 +55,7 @@ def query(
     timeout: float,
     in_json: bool,
 ) -> None:
-    """Run one SELECT on the published file.
-
-    It is read-only. "-" reads the SQL from stdin. --list shows the tables.
-    """
+    """Run one SELECT on the published file. It is read-only. "-" reads the SQL from stdin. --list shows the tables."""
     if not sql and not list_tables:
         raise click.UsageError('SQL is missing: give a SELECT, such as "from mart.price_now limit 5", or --list.')
     if in_json and form not in (None, "json"):

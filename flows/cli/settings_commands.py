@@ -13,10 +13,7 @@ from flows.shared.folders import FILE_NAME
 @output.JSON
 @click.pass_context
 def settings(ctx: click.Context, *, in_json: bool) -> None:
-    """Show every setting, its value and its origin.
-
-    Secrets are not shown.
-    """
+    """Show every setting, its value and its origin. Secrets are not shown."""
     if ctx.invoked_subcommand is not None:
         return
     read: Reader = ctx.obj
