@@ -20,7 +20,7 @@ CAUSES = {
         ("it may not be read or written", "Give the user of this process the right to, or name another --data-dir"),
     ),
     errno.EROFS: ("the disk is read-only", "Mount it for writing, or name another --data-dir"),
-    errno.EIO: ("the disk fails", "Repair the disk; `chipledger restore` brings a backup back, on another one"),
+    errno.EIO: ("the disk fails", "Repair the disk; `chipledger data restore` brings a backup back, on another one"),
 }
 """Message and hint by error number; any other number is no fault of a disk, or one that nobody foresaw."""
 WORDS = {os.strerror(number): number for number in CAUSES}

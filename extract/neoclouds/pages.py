@@ -175,7 +175,7 @@ def _max_open(text: str) -> int:
 
 def _unbalanced(text: str) -> str:
     """Return what is wrong with the tags of an excerpt; empty where every element is closed, and there is one."""
-    tags = list(_TAG.finditer(_RAW.sub("", text)))
+    tags = list(_TAG.finditer(_RAW.sub(lambda raw: f"<{raw[1]}></{raw[1]}>" if raw[1] else "", text)))
     if not tags:
         return "it has no element"
     if not text.rstrip().endswith(">"):

@@ -67,7 +67,7 @@ class Rebuilt:
         if self.is_in_use:
             yield f"equal, and in use; the old log lies in {self.set_aside}" if self.set_aside else "in use"
         else:
-            yield "the log in use stays; `chipledger rebuild --accept` takes the new one"
+            yield "the log in use stays; `chipledger data rebuild --accept` takes the new one"
 
 
 def rebuild(
@@ -91,7 +91,7 @@ def rebuild(
             raise ChipledgerError(
                 "there is no journal to rebuild from",
                 source=str(landing.journal),
-                hint="`chipledger restore` brings the landing folder back from a backup",
+                hint="`chipledger data restore` brings the landing folder back from a backup",
             )
         progress("reading all landed documents")
         with _opened(scratch / NEW) as con:

@@ -108,7 +108,7 @@ def _writer(folder: Path, landing: Path | str) -> list[Row]:
     except WriterBusy as error:
         return [warn("writer's file", f"not checked: {error}", "Check again when the run is over")]
     except duckdb.Error as error:
-        return [fail("writer's file", _first_line(error), "`chipledger rebuild` makes it anew from landing/")]
+        return [fail("writer's file", _first_line(error), "`chipledger data rebuild` makes it anew from landing/")]
     if not isinstance(landing, Path):
         return [row]
     return [row, *_unloaded(landing, int(position[0]) if position else 0)]
@@ -130,7 +130,9 @@ def _unloaded(landing: Path, position: int) -> list[Row]:
     journal = landing / "journal.jsonl"
     size = journal.stat().st_size if journal.exists() else 0
     if size < position:
-        advice = "The journal was cut: `chipledger restore` a backup, or `chipledger rebuild` from what is left"
+        advice = (
+            "The journal was cut: `chipledger data restore` a backup, or `chipledger data rebuild` from what is left"
+        )
         return [fail("journal", f"{size:,} bytes, of which {position:,} were loaded", advice)]
     if size > position:
         return [warn("journal", f"{size - position:,} bytes are not loaded", "`chipledger build` loads them")]
@@ -149,11 +151,11 @@ def _landing(path: Path | str) -> list[Row]:
                 documents.pop(document["sha256"], None)
                 documents[document["sha256"]] = None
     except ChipledgerError as error:
-        return [fail("landing", str(error), "`chipledger restore` a backup")]
+        return [fail("landing", str(error), "`chipledger data restore` a backup")]
     n_read, faults = read_back(landing, list(documents))
     if faults:
         found = f"{len(faults)} of {n_read} documents checked: {faults[0]}"
-        return [fail("landing", found, "`chipledger restore` a backup: prices must lead back to their documents")]
+        return [fail("landing", found, "`chipledger data restore` a backup: prices must lead back to their documents")]
     found = f"{n_entries:,} lines, {len(documents):,} documents, {n_read} of them read back by their hashes"
     return [ok("landing", found)]
 

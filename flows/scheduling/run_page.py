@@ -57,7 +57,11 @@ def outcome(summary: Summary) -> str:
         return f"nothing was fresh: {stale or 'no scope'}"
     fresh = len(summary.results) - len(summary.failed)
     private = f"; private side not built: {summary.private_fault}" if summary.private_fault else ""
-    return f"{fresh} fetches fresh, {summary.n_events} changes" + (f"; stale: {stale}" if stale else "") + private
+    return (
+        f"{fresh} fetch{'' if fresh == 1 else 'es'} fresh, {summary.n_events} changes"
+        + (f"; stale: {stale}" if stale else "")
+        + private
+    )
 
 
 def page(summary: Summary) -> Iterator[str]:

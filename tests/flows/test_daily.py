@@ -68,7 +68,9 @@ def test_page_counts_looks_and_names_what_failed() -> None:
         )
     )
 
-    assert "| looks failed | 1 |\n| looks ok | 1 |\n| prices | 9 |\n| price events | 2 |\n| refused rows | 1 |" in page
+    assert (
+        "| fetches failed | 1 |\n| fetches ok | 1 |\n| prices | 9 |\n| price events | 2 |\n| refused rows | 1 |" in page
+    )
     assert r"| aws\_price\_list | us-west-2 | the server \| answered 403 |" in page
     assert "- file: /data/prices.duckdb" in page
 

@@ -129,7 +129,7 @@ def test_the_writers_file_has_a_shape(folder: Path) -> None:
         con.execute("insert into meta.migration values ('9999_more.sql', now()::TIMESTAMP)")
     assert looked(folder)["writer's file"]["result"] == "fail"
     damage(folder / "build.duckdb", 0.0)
-    assert looked(folder)["writer's file"]["advice"] == "`chipledger rebuild` makes it anew from landing/"
+    assert looked(folder)["writer's file"]["advice"] == "`chipledger data rebuild` makes it anew from landing/"
 
 
 def test_a_run_that_writes_is_not_disturbed(folder: Path) -> None:
@@ -170,7 +170,7 @@ def test_an_unreadable_journal_is_named(folder: Path) -> None:
     journal = folder / "landing" / "journal.jsonl"
     journal.write_bytes(journal.read_bytes().replace(b'"kind"', b'"kond"', 1))
     row = looked(folder)["landing"]
-    assert (row["result"], row["advice"]) == ("fail", "`chipledger restore` a backup")
+    assert (row["result"], row["advice"]) == ("fail", "`chipledger data restore` a backup")
 
 
 @pytest.mark.parametrize("is_gone", [True, False])

@@ -14,12 +14,12 @@ from looks import frame, row
 
 from extract import SOURCES, price_archive
 from extract.base import Context, Parsed, Source
-from flows import config
 from flows.cli.main import main
 from flows.collect import collector, importer, ingest, offline, publisher, steps
 from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
+from flows.shared import folders
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import ChipledgerError
 
@@ -32,7 +32,7 @@ FEW = ("us-gov-east-1", "verda_2026-08", "verda_2026-10")
 @pytest.fixture(autouse=True)
 def once() -> Iterator[None]:
     """Let each test say anew where its answers come from."""
-    config._note_archive.cache_clear()
+    folders._note_archive.cache_clear()
     yield
 
 

@@ -1,4 +1,4 @@
-"""`chipledger rebuild`: a new log from the landing folder alone, compared before it is used, the old one set aside."""
+"""`chipledger data rebuild`: a new log from the landing folder alone, compared before use, the old one set aside."""
 
 import shutil
 from collections.abc import Iterator

@@ -92,7 +92,7 @@ def test_a_line_of_what_differs_is_one_line() -> None:
     """Without control characters, and not longer than a screen is wide."""
     line = truth.Differing("a", "b\n\x1b[31m", 3, 1, "x" * 999, "").line
     assert line.isprintable()
-    assert len(line) <= truth.MOST_LETTERS
+    assert len(line) <= truth.MAX_LETTERS
 
 
 @pytest.mark.parametrize("n", [0, truth_tables.MAX_WARNED, truth_tables.MAX_WARNED + 2])

@@ -152,20 +152,20 @@ from (
         'accounting',
         'Refused rows that a look counts, less those in the quarantine, of 30 days',
         0, 0, 'rows',
-        'chipledger rebuild makes the log anew; where it differs again, it is a fault of chipledger',
+        'chipledger data rebuild makes the log anew; where it differs again, it is a fault of chipledger',
         'no look within 30 days'
     ),
     (
         'accepted_rows_add_up', 'accounting',
         'Prices that the last complete look counts, less those that hold since it: share of them',
         -0.001, 0.001, 'share',
-        'chipledger rebuild makes the log anew; where it differs again, it is a fault of chipledger',
+        'chipledger data rebuild makes the log anew; where it differs again, it is a fault of chipledger',
         'no complete look within 30 days'
     ),
     (
         'events_are_changes', 'accounting', 'Events of the last two days, less the changes of price that they make',
         0, 0, 'events',
-        'chipledger rebuild makes the log anew; where it differs again, it is a fault of chipledger',
+        'chipledger data rebuild makes the log anew; where it differs again, it is a fault of chipledger',
         'no event of a live source within two days'
     ),
     (

@@ -243,7 +243,7 @@ def _cut(source: str, field: str, start: int) -> ChipledgerError:
         source=source,
         field=field,
         value=str(start),
-        hint="`chipledger restore` a backup, or `chipledger rebuild` from what is left",
+        hint="`chipledger data restore` a backup, or `chipledger data rebuild` from what is left",
     )
 
 

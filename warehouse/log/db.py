@@ -81,7 +81,7 @@ def open_build(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             source=str(path),
             field="duckdb",
             value=str(error).splitlines()[0],
-            hint="`chipledger rebuild` makes it anew: the landing folder holds all it held",
+            hint="`chipledger data rebuild` makes it anew: the landing folder holds all it held",
         ) from error
     try:
         _prepare(con)

@@ -151,7 +151,7 @@ def _verify(part: Path) -> None:
                     source=part.name,
                     field="check",
                     value=str(row[0]),
-                    hint="The last published file stays in place; `chipledger rebuild` makes the log anew",
+                    hint="The last published file stays in place; `chipledger data rebuild` makes the log anew",
                 )
         for (name,) in con.execute("select name from meta.model").fetchall():
             con.execute(f"select * from {name if '.' in name else f'int.{name}'} limit 1").fetchall()
