@@ -16,7 +16,7 @@ from warehouse.errors import SettingsError
 WIDTH = 118
 TABLE_HEAD = ("| setting | default | for |", "| --- | --- | --- |")
 HEAD = """\
-# All settings of chipledger; `chipledger settings init` wrote them. A line that begins with a single # and a name shows the
+# All settings of chipledger, as `chipledger settings init` writes them. A line with a single # and a name shows the
 # default, or an example where there is none: remove the # and write your own value. Variables of the environment, such
 # as CHIPLEDGER_WORKERS and CHIPLEDGER_MAIL__HOST, take precedence over this file. Set secrets by variables only.
 # `chipledger settings` shows the values in force, and where each comes from.
