@@ -1,9 +1,10 @@
 -- What was there on each day, and what it cost: the offers of one provider, chip and purchase option, and the middle of
 -- all providers' where several had the chip on that day (service_provider_name NULL: nothing else of it is needed).
 -- Each row follows from what int.price_index_item holds of that day and from the reference rates up to it, and from
--- nothing else: so days of which neither has changed since the file before are copied from there (meta.incremental_day
--- has the last of them, while the file is built). Prices are logarithms of US dollars per chip-hour, at the ECB's rate of the
--- day or of up to ten days before. Sums are of decimals, so that the order of rows does not matter.
+-- nothing else: so days of which neither has changed since the file before are copied from there
+-- (meta.incremental_day has the last of them, while the file is built). Prices are logarithms of US dollars per
+-- chip-hour, at the ECB's rate of the day or of up to ten days before. Sums are of decimals, so that the order of rows
+-- does not matter.
 with unsettled as (
     select coalesce(max(first_day), DATE '0001-01-01') as first_day
     from meta.incremental_day

@@ -32,8 +32,8 @@ select
     count(*) filter (where is_off) as n_differing,
     (count(*) filter (where is_off))::DOUBLE as checked_value,
     arg_min(
-        instance_type || ' in ' || region_id || ': ' || printf('%g', accelerator_count::DOUBLE) || ' chips in table,'
-        || printf(' %g', api_accelerator_count::DOUBLE) || ' in EC2''s answer',
+        instance_type || ' in ' || region_id || ': ' || printf('%g', accelerator_count::DOUBLE)
+        || ' chips in the table, ' || printf('%g', api_accelerator_count::DOUBLE) || ' in EC2''s answer',
         (instance_type, region_id)
     ) filter (where is_off) as example,
     max(observed_at) filter (where is_off) as newest_differing_at
