@@ -29,6 +29,7 @@ import mail_server
 import own_postgres
 import prefect_api
 import pytest
+from chromium import BROWSER
 from doc_blocks import block, here
 from neoclouds.case import cases
 from neoclouds.servers import open_sites
@@ -40,7 +41,6 @@ from transcript import Terminals
 from extract import SOURCES
 
 ROOT = Path(__file__).parents[2]
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 POSTGRES = own_postgres.programs()
 BY_PREFECT = "With Prefect: a server, a worker, a page for every run"
 ON_POSTGRES = "The server on PostgreSQL"

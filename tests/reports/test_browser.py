@@ -1,18 +1,15 @@
 """All pages in a real browser: quiet, readable by everybody, at home on a phone, and deaf to hostile words."""
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from chromium import ALONE, executable
 from hostile_site import WEEK, WEEK_BEFORE
 from playwright.sync_api import Browser, Page, sync_playwright
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-ALONE = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking"]
 PHONE, DESK = 360, 1200
 PAGES = (
     "index.html", "drift.html", "evidence.html", "latest.html", "daily/2026-01-21.html", f"weekly/{WEEK}.html",
@@ -43,11 +40,9 @@ def reports(hostile_reports: Path) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Return Chromium, one for all tests; on CI it must be there."""
-    if BROWSER is None:
-        message = "no Chromium"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    path = executable()
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=BROWSER, args=ALONE)
+        started = playwright.chromium.launch(executable_path=path, args=ALONE)
         yield started
         started.close()
 
