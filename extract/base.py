@@ -26,7 +26,7 @@ class Landed(Protocol):
 class Context:
     """What a fetch may use: the web, the settings of its source, the clock, and what was landed before.
 
-    `last_observed` gives the moment of the last good look at a scope, None where there was none.
+    `last_observed` gives the moment of the last good fetch of a scope, None where there was none.
     """
 
     web: "Web"
@@ -46,7 +46,7 @@ class Parsed:
     `ignored` counts the rows that are not prices of an accelerator under a known option, by reason.
     Rows of a source that dates its prices itself also have `observed_at` (naive UTC) and its text, `observed_at_utc`.
     `unknown` names what the source shows and the parser has no rule for, such as a new instance family. `facts` are
-    what the document says beside prices: frames by the name of their table in `warehouse.schema.tables.FACT_TABLES`.
+    what else the document contains: frames by the name of their table in `warehouse.schema.tables.FACT_TABLES`.
     """
 
     rows: "pl.DataFrame"
@@ -59,11 +59,12 @@ class Parsed:
 class Source:
     """One source of prices.
 
-    `scopes` lists what succeeds or fails alone; `fetch` gives one look at one scope and raises a SourceError
-    where there is none to give; `parse` is pure and raises LayoutChanged. `backfill`, where a source has an archive,
-    gives the looks of one scope between two dates (None: open), oldest first; they are archived and never complete.
-    `settings` names what a deployment may choose of it, beside `enabled`. `polite` sources go through
-    `extract.web.polite`: robots.txt is minded and hosts are given a pause. A source with `off_because` is collected
+    `scopes` lists what succeeds or fails alone; `fetch` returns one fetch of one scope and raises a SourceError
+    where it fails; `parse` is pure and raises LayoutChanged. `backfill`, where a source has an archive,
+    yields the fetches of one scope between two dates (None: open), oldest first; they are archived and never complete.
+    `settings` names what a deployment may choose of it, besides `enabled`. `polite` sources go through
+    `extract.web.polite`, which obeys robots.txt and pauses between requests to a host. A source with `off_because`
+    is collected
     only where a deployment says `enabled = true`; the text says why. `credentials` names environment variables and AWS
     actions in backticks, for the docs.
     """

@@ -72,7 +72,7 @@ class Retries:
 
 
 def _pause(on: type[Unavailable], error: Exception) -> bool | float:
-    """Return the pause that the server asked for, else whether to retry at all."""
+    """Return the pause of the server's Retry-After, else whether to retry at all."""
     if not isinstance(error, on):
         return False
     if error.retry_after is None:

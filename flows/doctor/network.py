@@ -60,9 +60,9 @@ def checks(settings: Settings, *, clock: Clock, progress: Callable[[str], None])
 
 
 def addresses(source: "Source", chosen: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the addresses whose hosts a run asks, as the settings have them; none where AWS's API is asked.
+    """Return the addresses whose hosts a run reads, by the settings; none where AWS's API is used.
 
-    That is looked at operation by operation (`flows.doctor.aws`).
+    `flows.doctor.aws` checks that one operation by operation.
     """
     from extract import ecb_rates
     from extract.aws import capacity_block_rates, spot_feed
