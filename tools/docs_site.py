@@ -300,7 +300,10 @@ def _commands(path: str, group: "click.Group") -> Iterator[str]:
 def _options(path: str, command: "click.Command") -> Iterator[str]:
     import click
 
-    context = click.Context(command, info_name=path)
+    from flows.cli.main import main
+
+    # click keeps the first help option that a command is given, so it has to be the one that people get.
+    context = click.Context(command, info_name=path, **main.context_settings)
     yield f"```\n{path} {' '.join(command.collect_usage_pieces(context))}\n```\n"
     records = [record for option in command.params if (record := option.get_help_record(context)) and record[1]]
     if records:
