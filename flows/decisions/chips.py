@@ -30,7 +30,7 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
     against = named(base) if base else None
     with duckdb.connect(str(file), read_only=True) as con:
         facts = rows(con, "from ref.accelerator order by accelerator_name, form_factor nulls first")
-        prices = rows(con, "from int.chip_price order by accelerator_name, form_factor, purchase_option")
+        prices = rows(con, "from int.chip_price order by accelerator_name, form_factor, purchase_option, commitment_class")
         facts_of = rows(con, "from ref.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
     for one in (*wanted, *([against] if against else ())):
         if not any(_is(row, one) for row in facts):

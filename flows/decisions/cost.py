@@ -108,7 +108,7 @@ def serving(
                 "cost.rate_to_beat(paid_rate_usd, 1, $beat, utilisation) / rate_bound_per_accelerator "
                 "as rate_to_beat_share_of_bound "
                 "from mart.serving_cost($model, $speed, $used, $committed, $spot, $load) "
-                "order by utilisation desc, cost_rank nulls last, age_days, offer_id",
+                "order by utilisation desc, cost_rank nulls last, age_days, offer_id, throughput_id, interactivity, reach",
                 {
                     "model": name,
                     "speed": interactivity,
@@ -160,7 +160,7 @@ def training(
             "as rate_to_beat, cost.rate_to_beat(paid_rate_usd / working_share, 1, $beat, goodput_share) "
             "* (1 + overhead_share) / rate_bound_per_accelerator as rate_to_beat_share_of_bound "
             "from mart.training_run_cost($model, $tokens, $overhead, $goodput, $committed, $spot, $mfu, $precision) "
-            "order by evidence_grade = 'D', cost_rank nulls last, age_days, offer_id",
+            "order by evidence_grade = 'D', cost_rank nulls last, age_days, offer_id, throughput_id",
             {
                 "model": name,
                 "tokens": tokens,
