@@ -305,3 +305,6 @@ def _upkeep(options: Any) -> float:
     if days is None:
         return float(monthly or 0.0)
     return in_memory().value("decision.upkeep_per_month", days, releases, options["rate"]) or 0.0
+
+
+COMMANDS = (breakeven, makeorbuy)

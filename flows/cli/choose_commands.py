@@ -200,3 +200,6 @@ def _winner(row: Mapping[str, Any]) -> Iterator[str]:
 
 def _number(value: float | None) -> str:
     return "?" if value is None else f"{value:.4g}"
+
+
+COMMANDS = (choose, commitments)

@@ -231,3 +231,6 @@ def _print(found: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> None
     output.echo(output.text_table(table) or cost_page.nothing(found))
     for line in cost_page.foot(found, len(shown)):
         output.echo(line)
+
+
+COMMANDS = (cost,)

@@ -130,3 +130,6 @@ def _shown(value: object) -> object:
 
 def _usd(amount: float | None) -> str:
     return "unknown" if amount is None else f"USD {amount:,.2f}"
+
+
+COMMANDS = (fleet,)

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from published import query
 
-from flows.cli import benchmark_commands
+from flows.cli import ask_commands
 from flows.cli.main import main
 from flows.collect import benchmarks
 from warehouse.errors import ChipledgerError
@@ -96,7 +96,7 @@ def test_what_is_missing_is_named_at_once(result: Path, folder: Path) -> None:
 
 def test_a_person_is_asked(result: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal each missing thing is asked for with its meaning, and the answers are kept as words."""
-    monkeypatch.setattr(benchmark_commands, "_is_terminal", lambda: True)
+    monkeypatch.setattr(ask_commands, "_is_terminal", lambda: True)
     done = call("benchmark", "add", result, "--set", "precision=fp8", data_dir=folder, answers="H100 SXM\n8\n")
     assert done.exit_code == 0, done.stderr
     assert "accelerator_count (chips billed" in done.stderr
@@ -108,7 +108,7 @@ def test_a_person_is_asked(result: Path, folder: Path, monkeypatch: pytest.Monke
 
 def test_no_answer_adds_nothing(result: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who does not answer a question gets the error that names all of them."""
-    monkeypatch.setattr(benchmark_commands, "_is_terminal", lambda: True)
+    monkeypatch.setattr(ask_commands, "_is_terminal", lambda: True)
     done = call("benchmark", "add", result, "--set", "precision=fp8", data_dir=folder, answers="H100\n\n")
     assert done.exit_code == 1
     assert "lacks accelerator, accelerator_count" in done.stderr
@@ -117,7 +117,7 @@ def test_no_answer_adds_nothing(result: Path, folder: Path, monkeypatch: pytest.
 
 def test_json_never_asks(result: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that asked for JSON gets the error, on a terminal too."""
-    monkeypatch.setattr(benchmark_commands, "_is_terminal", lambda: True)
+    monkeypatch.setattr(ask_commands, "_is_terminal", lambda: True)
     done = call("benchmark", "add", result, "--json", data_dir=folder, answers="H100\n8\nfp8\n")
     assert (done.exit_code, json.loads(done.stderr)["field"]) == (1, "accelerator, accelerator_count, precision")
 

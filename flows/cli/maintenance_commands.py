@@ -1,5 +1,6 @@
-"""The commands `data ...`: backup, rebuild, documents, and a warehouse that several machines share."""
+"""The commands of the section Look after: doctor, settings, the data directory, deployments."""
 
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -8,6 +9,64 @@ import click
 
 from flows.config import Reader
 from flows.shared import output
+from flows.shared.folders import FILE_NAME
+
+
+@click.command(epilog="Example: chipledger doctor --offline")
+@click.option("--offline", is_flag=True, help="Leave out network, credentials and servers.")
+@output.JSON
+@click.pass_obj
+def doctor(read: Reader, *, offline: bool, in_json: bool) -> None:
+    """Check the installation, and say what to do. Checks files, credentials, network, clock and servers."""
+    with output.errors(in_json=in_json):
+        from flows.doctor import checks
+        from flows.doctor import row as examine_row
+
+        with output.progress(quiet=in_json) as progress:
+            rows = checks.all_checks(read(), offline=offline, progress=progress)
+    output.echo(output.as_json(rows) if in_json else "\n".join(examine_row.lines(rows)))
+    sys.exit(output.FAILED if examine_row.has_failed(rows) else 0)
+
+
+@click.group(invoke_without_command=True, epilog="Example: chipledger settings --json")
+@output.JSON
+@click.pass_context
+def settings(ctx: click.Context, *, in_json: bool) -> None:
+    """Show every setting, its value and its origin. Secrets are not shown."""
+    if ctx.invoked_subcommand is not None:
+        return
+    read: Reader = ctx.obj
+    with output.errors(in_json=in_json):
+        from flows.config import show
+        from flows.config.settings import layers
+
+        rows = show.rows(layers(read.file, data_dir=read.data_dir))
+    if in_json:
+        output.echo(output.as_json(rows))
+        return
+    for row in rows:
+        value = row["value"]
+        row["value"] = value if isinstance(value, str) or value is None else output.as_json(value)
+    output.echo(output.text_table(rows))
+
+
+@settings.command(epilog="Example: chipledger settings init")
+@click.option("--force", is_flag=True, help="Copy an existing file, and write a new one.")
+@output.JSON
+@click.pass_obj
+def init(read: Reader, *, force: bool, in_json: bool) -> None:
+    """Write a file of all settings, commented out."""
+    path = read.file or Path(FILE_NAME)
+    with output.errors(in_json=in_json):
+        from flows.config import show
+
+        copy = show.write(path, force=force)
+    if in_json:
+        output.echo(output.as_json({"file": str(path), "aside": None if copy is None else str(copy)}))
+        return
+    output.echo(str(path))
+    if copy is not None:
+        output.echo(f"The previous file was copied to {copy}", err=True)
 
 
 @click.group(epilog="Example: chipledger data backup /backups/2026-11-22.tar.zst")
@@ -220,3 +279,37 @@ def maintain(read: Reader, *, days: int, in_json: bool) -> None:
         with db.open_log(place) as con:
             done = maintenance.maintain(con, days=days, now=steps.utc_now())
     output.echo(output.as_json(asdict(done)) if in_json else "\n".join(done.lines()))
+
+
+@click.command(epilog="Example: chipledger deploy --schedule weekly=off")
+@click.option(
+    "--schedule",
+    "texts",
+    multiple=True,
+    metavar="NAME=CRON",
+    help="Another schedule than that of prefect.yaml, UTC, or NAME=off; NAME is daily, weekly or maintain. May repeat.",
+)
+@output.JSON
+def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
+    """Create the deployments on a Prefect server.
+
+    Creates those of prefect.yaml, and their work pool, on the server of PREFECT_API_URL. Start it in the checkout that
+    workers on this machine will run from. Run it again after a change of prefect.yaml; it is safe to repeat. Schedules
+    of an earlier call are dropped unless they are repeated.
+    """
+    with output.errors(in_json=in_json):
+        from flows.scheduling import deploy as making
+
+        made = making.deploy(Path.cwd(), making.schedules(texts), environ=os.environ)
+    if in_json:
+        content = {"pool": made.pool, "is_new_pool": made.is_new_pool, "schedules": dict(made.schedules)}
+        output.echo(output.as_json(content))
+        return
+    output.echo(f"work pool {made.pool}: {'made' if made.is_new_pool else 'was there'}")
+    output.echo("deployed as in prefect.yaml: daily, weekly, backfill, maintain")
+    for name, cron in made.schedules.items():
+        output.echo(f"schedule of {name}: {cron}" + ("" if cron == making.OFF else " UTC"))
+    output.echo(f"next: prefect worker start --pool {made.pool}")
+
+
+COMMANDS = (doctor, settings, data, deploy)
