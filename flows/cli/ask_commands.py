@@ -3,20 +3,21 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from flows.cli.command import EXISTING_FILE, Result, command
 from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import ChipledgerError, visible
 
 if TYPE_CHECKING:
     from extract.benchmarks import BenchmarkIncomplete
-    from flows.collect.benchmarks import Result
+    from flows.collect.benchmarks import Result as BenchmarkResult
     from flows.config.settings import Settings
 
 SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
@@ -24,7 +25,7 @@ SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 """What the name of an output file says of its format."""
 
 
-@click.command(epilog='Example: chipledger query "from mart.price_now limit 5"')
+@command('query "from mart.price_now limit 5"')
 @click.argument("sql", required=False)
 @click.option("--list", "list_tables", is_flag=True, help="List the tables and macros, each with an example.")
 @click.option("--all", "list_all", is_flag=True, help="With --list: list what these are made of (int, core), too.")
@@ -36,20 +37,16 @@ SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 )
 @click.option("--output", "target", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
 @click.option("--force", is_flag=True, help="Replace the output file where it is there already.")
-@click.option(
-    "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds until it is stopped."
-)
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=60.0, help="Seconds until it is stopped.")
 @click.option(
     "--as-of",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]),
     help="Use the file published at this moment (UTC), of a shared warehouse.",
 )
-@output.JSON
-@click.pass_obj
 def query(
     read: Reader,
-    sql: str | None,
     *,
+    sql: str | None,
     as_of: datetime | None,
     list_tables: bool,
     list_all: bool,
@@ -58,7 +55,7 @@ def query(
     force: bool,
     timeout: float,
     in_json: bool,
-) -> None:
+) -> Result | None:
     """Run one SELECT on the published file. It is read-only. "-" reads the SQL from stdin. --list shows the tables."""
     if not sql and not list_tables:
         raise click.UsageError('SQL is missing: give a SELECT, such as "from mart.price_now limit 5", or --list.')
@@ -67,24 +64,21 @@ def query(
     form = "json" if in_json else form or (SUFFIXES.get(target.suffix.lower()) if target else None) or "table"
     if form == "parquet" and target is None:
         raise click.UsageError("--format parquet cannot go to stdout: name a file with --output.")
-    with output.errors(in_json=in_json):
-        from flows.shared import query as ask
+    from flows.shared import query as ask
 
-        listed = ask.EVERY_TABLE if list_all else ask.TABLES
-        text = listed if list_tables or not sql else sys.stdin.read() if sql == "-" else sql
-        file = read.published() if as_of is None else _published_by(read(), as_of)
-        if list_tables and form == "table" and target is None:
-            for line in ask.listed(file, text, timeout=timeout):
-                output.echo(line)
-            if not list_all:
-                output.echo("More: `chipledger query --list --all` lists what these are made of.")
-            return
-        if target is None:
-            answer = ask.answer(file, text, form=form, timeout=timeout)
-            # A program gets CSV as it is, a person what can be shown of it.
-            click.echo(answer if form == "csv" and not sys.stdout.isatty() else visible(answer))
-        else:
-            ask.save(file, text, target, form=form, timeout=timeout, force=force)
+    listed = ask.EVERY_TABLE if list_all else ask.TABLES
+    text = listed if list_tables or not sql else sys.stdin.read() if sql == "-" else sql
+    file = read.published() if as_of is None else _published_by(read(), as_of)
+    if target is not None:
+        ask.save(file, text, target, form=form, timeout=timeout, force=force)
+    elif list_tables and form == "table":
+        more = [] if list_all else ["More: `chipledger query --list --all` lists what these are made of."]
+        return Result(None, [*ask.listed(file, text, timeout=timeout), *more])
+    else:
+        answer = ask.answer(file, text, form=form, timeout=timeout)
+        # A program gets CSV as it is, a person what can be shown of it.
+        click.echo(answer if form == "csv" and not sys.stdout.isatty() else visible(answer))
+    return None
 
 
 def _published_by(chosen: "Settings", moment: datetime) -> Path:
@@ -165,67 +159,53 @@ class Tokens(click.ParamType[int]):
         return int(number) * factor
 
 
-@click.command(epilog="Example: chipledger chips H100 H200 --against H100")
+@command("chips H100 H200 --against H100")
 @click.argument("names", nargs=-1)
 @click.option("--against", metavar="CHIP", help="Show each fact as a ratio to this chip's.")
-@output.JSON
-@click.pass_obj
-def chips(read: Reader, names: tuple[str, ...], *, against: str | None, in_json: bool) -> None:
+def chips(read: Reader, *, names: tuple[str, ...], against: str | None) -> Result:
     """Compare chips: peaks, memory, power, unit cost.
 
     Costs are shown under each purchase option. Peaks are dense. Where sources disagree, the table has the figure that
     is used in computations; the others are below.
     """
-    with output.errors(in_json=in_json):
-        from flows.decisions import chips as decision
+    from flows.decisions import chips as decision
 
-        found = decision.compare(read.published(), names, base=against)
-    if in_json:
-        output.echo(output.as_json(found))
-        return
+    found = decision.compare(read.published(), names, base=against)
     shown = ("accelerator_name", "form_factor", *decision.COMPARED)
-    output.echo(output.text_table([{name: row[name] for name in shown} for row in found["chips"]]))
+    lines = [_table(found["chips"], shown)]
     if found["ratios"]:
-        output.echo(f"\nAs a ratio to {against}:")
-        output.echo(output.text_table([{name: output.rounded(row[name]) for name in shown} for row in found["ratios"]]))
-    output.echo("\nCheapest price seen, and what it buys (USD per hour and PFLOP/s, TB/s, GB):")
-    priced = [{name: output.rounded(value) for name, value in row.items()} for row in found["prices"]]
-    output.echo(output.text_table(priced) or "No price of these chips is known.")
+        lines += [f"\nAs a ratio to {against}:", _table(found["ratios"], shown)]
+    lines += ["\nCheapest price seen, and what it buys (USD per hour and PFLOP/s, TB/s, GB):"]
+    lines += [_table(found["prices"]) or "No price of these chips is known."]
     if names and found["disagreements"]:
-        output.echo("\nSources disagree (rank 1 is computed with):")
         columns = ("accelerator_name", "form_factor", "fact", "fact_value", "unit", "fact_rank", "note", "source_url")
-        output.echo(output.text_table([{name: row[name] for name in columns} for row in found["disagreements"]]))
+        lines += ["\nSources disagree (rank 1 is computed with):", _table(found["disagreements"], columns)]
+    return Result(found, lines)
 
 
-@click.command(epilog="Example: chipledger fit --model llama-3-70b --precision fp8 --context 32k")
+@command("fit --model llama-3-70b --precision fp8 --context 32k")
 @click.option("--model", required=True, help="A model of ref.model, such as llama-3-70b.")
 @click.option("--precision", help="Of the weights: bf16, fp8, fp4 ... Default: each chip's fastest.")
-@click.option("--context", type=Tokens(), default="8k", show_default=True, help="Tokens of one sequence.")
-@click.option("--batch", type=click.IntRange(min=1), default=1, show_default=True, help="Sequences in flight.")
-@output.JSON
-@click.pass_obj
-def fit(read: Reader, *, model: str, precision: str | None, context: int, batch: int, in_json: bool) -> None:
+@click.option("--context", type=Tokens(), default="8k", help="Tokens of one sequence.")
+@click.option("--batch", type=click.IntRange(min=1), default=1, help="Sequences in flight.")
+def fit(read: Reader, *, model: str, precision: str | None, context: int, batch: int) -> Result:
     """List the chips that can hold a model.
 
     Also shown: how many, headroom, and the maximum speed of generation. Bounds are physics, not
     forecasts: nothing measured is above them, and most of it is far below.
     """
-    with output.errors(in_json=in_json):
-        from flows.decisions import chips as decision
+    from flows.decisions import chips as decision
 
-        found = decision.fit(read.published(), model=model, precision=precision, context=context, batch=batch)
-    if in_json:
-        output.echo(output.as_json(found))
-        return
-    first = found[0]
-    needed = f"{first['memory_needed_gb']:,.1f} GB" if precision else "memory by each chip's precision"
-    output.echo(f"{first['model_name']}, {batch} x {context} tokens: {needed}. Bounds in output tokens per second.")
+    found = decision.fit(read.published(), model=model, precision=precision, context=context, batch=batch)
+    needed = f"{found[0]['memory_needed_gb']:,.1f} GB" if precision else "memory by each chip's precision"
+    head = f"{found[0]['model_name']}, {batch} x {context} tokens: {needed}. Bounds in output tokens per second."
     left_out = ("model_name", "weights_gb", "kv_cache_gb", "memory_needed_gb") if precision else ("model_name",)
-    output.echo(
-        output.text_table(
-            [{name: output.rounded(value) for name, value in row.items() if name not in left_out} for row in found]
-        )
-    )
+    return Result(found, [head, _table(found, [name for name in found[0] if name not in left_out])])
+
+
+def _table(rows: Sequence[Mapping[str, object]], names: Sequence[str] = ()) -> str:
+    """Return columns of rows as text, computed numbers rounded; all columns without `names`."""
+    return output.text_table([{name: output.rounded(row[name]) for name in names or row} for row in rows])
 
 
 @click.group(epilog="Example: chipledger benchmark list --model llama-3.1-8b")
@@ -233,13 +213,11 @@ def benchmark() -> None:
     """List and add measured throughput."""
 
 
-@benchmark.command(epilog="Example: chipledger benchmark add result.json --set precision=fp8")
-@click.argument("files", type=click.Path(path_type=Path, exists=True, dir_okay=False), nargs=-1, required=True)
+@command("benchmark add result.json --set precision=fp8", group=benchmark)
+@click.argument("files", type=EXISTING_FILE, nargs=-1, required=True)
 @click.option("--set", "words", multiple=True, metavar="NAME=VALUE", help="What the files do not contain; may repeat.")
 @click.option("--name", "label", help="A label for them. Default: each file's name.")
-@output.JSON
-@click.pass_obj
-def add(read: Reader, files: tuple[Path, ...], *, words: tuple[str, ...], label: str | None, in_json: bool) -> None:
+def add(read: Reader, *, files: tuple[Path, ...], words: tuple[str, ...], label: str | None, in_json: bool) -> Result:
     """Add results of benchmark tools.
 
     What a file does not contain is prompted for, or set with --set. Accepted are vLLM, SGLang, GenAI-Perf, AIPerf,
@@ -247,73 +225,58 @@ def add(read: Reader, files: tuple[Path, ...], *, words: tuple[str, ...], label:
     stored. docs/cost-per-token.md has the commands.
     """
     assigned = _assigned(words)
-    with output.errors(in_json=in_json):
-        settings = read()
-        from flows.collect import benchmarks
+    settings = read()
+    from flows.collect import benchmarks
 
-        ask = _ask if _is_terminal() and not in_json else None
-        understood, refused = [], []
-        for file in files:
-            try:
-                understood.append(benchmarks.understand(file, assigned, label=label, ask=ask))
-            except ChipledgerError as error:
-                refused.append(error)
-        done = _added(settings, understood) if understood else {"added": [], "known": [], "file": None}
-    if in_json:
-        output.echo(output.as_json({**done, "refused": [refusal.as_dict() for refusal in refused]}))
-    else:
-        for state in ("added", "known"):
-            for run in (run for result in done[state] for run in result["runs"]):
-                output.echo(f"{state} {run['throughput_id']}: {run['sentence']}")
-        if done["file"]:
-            output.echo(f"file: {done['file']}")
-    for refusal in refused:
-        output.echo(output.as_json(refusal.as_dict()) if in_json else f"refused: {refusal}", err=True)
-    if refused:
-        sys.exit(output.FAILED)
+    ask = _ask if _is_terminal() and not in_json else None
+    understood, refused = [], []
+    for file in files:
+        try:
+            understood.append(benchmarks.understand(file, assigned, label=label, ask=ask))
+        except ChipledgerError as error:
+            refused.append(error)
+    done = _added(settings, understood) if understood else {"added": [], "known": [], "file": None}
+    lines = [
+        f"{state} {run['throughput_id']}: {run['sentence']}"
+        for state in ("added", "known")
+        for result in done[state]
+        for run in result["runs"]
+    ]
+    return Result(
+        {**done, "refused": [refusal.as_dict() for refusal in refused]},
+        [*lines, *([f"file: {done['file']}"] if done["file"] else [])],
+        [output.as_json(each.as_dict()) if in_json else f"refused: {each}" for each in refused],
+        is_failed=bool(refused),
+    )
 
 
-@benchmark.command("list", epilog="Example: chipledger benchmark list --chip Trainium2")
+@command("benchmark list --chip Trainium2", group=benchmark, name="list")
 @click.option("--model", help="Only of this model, such as llama-3.1-8b.")
 @click.option("--chip", help="Only on this chip, such as 'H100 SXM' or Trainium2.")
-@output.JSON
-@click.pass_obj
-def list_runs(read: Reader, *, model: str | None, chip: str | None, in_json: bool) -> None:
+def list_runs(read: Reader, *, model: str | None, chip: str | None) -> Result:
     """List measured runs, with grade and source.
 
     Shown are model, chip, rate of the whole system, evidence grade and source.
     """
-    with output.errors(in_json=in_json):
-        from flows.collect import benchmarks
+    from flows.collect import benchmarks
 
-        rows = benchmarks.listed(read.published(), model=model, chip=chip)
-    if in_json:
-        output.echo(output.as_json(rows))
-    elif rows:
-        output.echo(output.text_table([{name: output.rounded(value) for name, value in row.items()} for row in rows]))
-    else:
-        output.echo(benchmarks.nothing_known(model=model, chip=chip))
+    rows = benchmarks.listed(read.published(), model=model, chip=chip)
+    return Result(rows, [_table(rows) or benchmarks.nothing_known(model=model, chip=chip)])
 
 
-@benchmark.command(epilog="Example: chipledger benchmark show 4711")
+@command("benchmark show 4711", group=benchmark)
 @click.argument("throughput_id", type=int)
-@output.JSON
-@click.pass_obj
-def show(read: Reader, throughput_id: int, *, in_json: bool) -> None:
+def show(read: Reader, *, throughput_id: int) -> Result:
     """Show one run, with its document or address."""
-    with output.errors(in_json=in_json):
-        from flows.collect import benchmarks
+    from flows.collect import benchmarks
 
-        row = benchmarks.shown(read.published(), throughput_id)
-    if in_json:
-        output.echo(output.as_json(row))
-        return
-    document = row.pop("document") or {}
-    shown = row | {f"document_{name}": value for name, value in document.items() if name != "document_sha256"}
-    output.echo(output.text_table([{"column": name, "value": value} for name, value in shown.items()]))
+    row = benchmarks.shown(read.published(), throughput_id)
+    shown = {name: value for name, value in row.items() if name != "document"}
+    shown |= {f"document_{name}": each for name, each in (row["document"] or {}).items() if name != "document_sha256"}
+    return Result(row, [output.text_table([{"column": name, "value": value} for name, value in shown.items()])])
 
 
-def _added(settings: "Settings", understood: "list[Result]") -> dict[str, Any]:
+def _added(settings: "Settings", understood: "list[BenchmarkResult]") -> dict[str, Any]:
     """Land and load what was understood, and publish where anything is new."""
     from flows.collect import importer, steps
 
@@ -327,7 +290,7 @@ def _added(settings: "Settings", understood: "list[Result]") -> dict[str, Any]:
     return done
 
 
-def _shown(result: "Result") -> dict[str, Any]:
+def _shown(result: "BenchmarkResult") -> dict[str, Any]:
     from extract.benchmarks import describe
     from flows.collect import benchmarks
 
@@ -368,33 +331,27 @@ def _ask(error: "BenchmarkIncomplete") -> Mapping[str, str]:
     return answers
 
 
-@click.command(epilog="Example: chipledger audit --article semianalysis")
+@command("audit --article semianalysis")
 @click.option(
     "--claims",
     "file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=EXISTING_FILE,
     help="A CSV of claims; docs/auditing-a-claim.md has its columns. Default: the shipped ones.",
 )
 @click.option("--article", metavar="NAME", help="Only claims of the text whose file name or title has this in it.")
-@click.option(
-    "--json", "in_json", is_flag=True, help="Print one JSON object a claim and line, errors as JSON on stderr."
-)
-@click.pass_obj
-def audit(read: Reader, *, file: Path | None, article: str | None, in_json: bool) -> None:
+def audit(read: Reader, *, file: Path | None, article: str | None) -> Result:
     """Check published claims on prices and speed.
 
     Each has a verdict as of its date and one as of today: consistent, stale, inconsistent, physically_impossible or
-    unverifiable. A number that was computed from another which failed is shown as such, never as consistent.
+    unverifiable. A number that was computed from another which failed is shown as such, never as consistent. --json
+    prints one object a claim and line.
     """
-    with output.errors(in_json=in_json):
-        from flows.decisions import audit as claims
+    from flows.decisions import audit as claims
 
-        found = claims.judged(read.published(), claims.read(file, article))
-    if in_json:
-        output.json_lines([claims.as_object(one) for one in found])
-        return
-    output.echo(output.text_table([claims.as_line(one) for one in found]))
-    output.echo(f"\n{len(found)} claims:\n{claims.counted(found)}")
+    found = claims.judged(read.published(), claims.read(file, article))
+    table = output.text_table([claims.as_line(one) for one in found])
+    lines = [table, f"\n{len(found)} claims:\n{claims.counted(found)}"]
+    return Result([claims.as_object(one) for one in found], lines, is_one_a_line=True)
 
 
 COMMANDS = (query, open_file, chips, fit, benchmark, audit)

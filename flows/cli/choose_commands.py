@@ -5,42 +5,30 @@ from typing import Any
 
 import click
 
-from flows.cli.cost_commands import Count
+from flows.cli.command import NOT_NEGATIVE, POSITIVE, Count, Result, command
 from flows.config import Reader
 from flows.shared import output
 
 MONTHS = click.FloatRange(min=1, max=120)
-PRIVATE_FILE = "private.duckdb"
 SHARE = click.FloatRange(min=0, max=1)
-SHOWN = 12
+MAX_SIZES = 12
 """Sizes of cover that a table for people has at most; of more, the ends, the best and its range."""
 
 
-@click.command(epilog="Example: chipledger commitments --horizon 36")
+@command("commitments --horizon 36")
 @click.option("--horizon", type=MONTHS, help="Months to plan for; whole years fit terms best [36].")
-@output.JSON
-@click.pass_obj
-def commitments(read: Reader, *, horizon: float | None, in_json: bool) -> None:
+def commitments(read: Reader, *, horizon: float | None) -> Result:
     """Show how many nodes to commit to.
 
     For each line of the fleet: the range, and what being wrong costs. Use and expectations are read from fleet.csv and
     the table [decision] of the settings: docs/deciding.md.
     """
-    with output.errors(in_json=in_json):
-        from flows.decisions import commitments as decision
+    from flows.decisions import commitments as decision
 
-        settings = read()
-        found = decision.answer(
-            settings.published(),
-            settings.data_dir / PRIVATE_FILE,
-            settings.decision,
-            horizon_months=horizon,
-        )
-    if in_json:
-        output.echo(output.as_json(found))
-        return
-    for line in _lines(found):
-        output.echo(line)
+    settings = read()
+    private = settings.data_dir / "private.duckdb"
+    found = decision.answer(settings.published(), private, settings.decision, horizon_months=horizon)
+    return Result(found, _lines(found))
 
 
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:
@@ -84,13 +72,13 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
     table = [
         {name.removeprefix("regret_usd_"): output.rounded(value) for name, value in size.items()}
         for size in answer["sizes"]
-        if len(answer["sizes"]) <= SHOWN or size["cover_nodes"] in marked
+        if len(answer["sizes"]) <= MAX_SIZES or size["cover_nodes"] in marked
     ]
     yield "\n".join(f"    {row}" for row in output.text_table(table).splitlines())
     yield "    if_...: what the size costs more than the best one would have, if use or prices turn out so."
 
 
-@click.command(epilog="Example: chipledger choose --workload serving-70b --spot-loss 0.1")
+@command("choose --workload serving-70b --spot-loss 0.1")
 @click.option("--workload", "workloads", multiple=True, help="One workload of int.workload; may repeat. Default: all.")
 @click.option("--horizon-months", type=MONTHS, help="How long it is wanted [12].")
 @click.option(
@@ -104,31 +92,20 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--region", "regions", multiple=True, help="Only this region; may repeat.")
 @click.option("--tokens-per-day", type=Count(), help="Serving: output tokens a day, such as 1B.")
 @click.option("--tokens", "training_tokens", type=Count(), help="Training: tokens to train on, such as 300B.")
-@click.option(
-    "--interactivity", type=click.FloatRange(min=0, min_open=True), help="Serving: tokens per second of a user."
-)
-@click.option(
-    "--utilisation", type=SHARE, default=1.0, show_default=True, help="Serving: share of the rate that is served."
-)
-@click.option("--price-days", type=click.FloatRange(min=0), help="Also rank prices last seen so many days ago, marked.")
-@output.JSON
-@click.pass_obj
-def choose(read: Reader, /, *, in_json: bool, **options: Any) -> None:
+@click.option("--interactivity", type=POSITIVE, help="Serving: tokens per second of a user.")
+@click.option("--utilisation", type=SHARE, default=1.0, help="Serving: share of the rate that is served.")
+@click.option("--price-days", type=NOT_NEGATIVE, help="Also rank prices last seen so many days ago, marked.")
+def choose(read: Reader, **options: Any) -> Result:
     """Show the cheapest option for each workload.
 
     Of feasible options: by how much, and what would change that. Options that are not set are read from the table
     [decision] of the settings: docs/deciding.md.
     """
-    with output.errors(in_json=in_json):
-        from flows.decisions import choose as decision
+    from flows.decisions import choose as decision
 
-        settings = read()
-        found = decision.answer(settings.published(), decision.Query(**options), settings.decision)
-    if in_json:
-        output.echo(output.as_json(found))
-        return
-    for line in _choice_lines(found):
-        output.echo(line)
+    settings = read()
+    found = decision.answer(settings.published(), decision.Query(**options), settings.decision)
+    return Result(found, _choice_lines(found))
 
 
 def _choice_lines(found: Mapping[str, Any]) -> Iterator[str]:

@@ -1,71 +1,39 @@
 """The command `cost`: what a million tokens costs, what a training costs, and the number to beat."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from flows.cli.command import COMMITMENT_USE, HTML, NOT_NEGATIVE, POSITIVE, SHARE, SPOT_LOSS, Count, Result, command
 from flows.config import Reader
-from flows.shared import output
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
     from flows.config.settings import Settings
-    from flows.decisions.cost import Terms
     from flows.decisions.cost_added import Added
 
-SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
-SHARE = click.FloatRange(min=0, max=1, min_open=True)
-POSITIVE = click.FloatRange(min=0, min_open=True)
 
-
-class Count(click.ParamType[float]):
-    """A number of tokens, such as 300B or 1.5T."""
-
-    name = "tokens"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; fail with what is allowed."""
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmbt]?)", str(value).lower())
-        if match is None or not float(match[1]):
-            self.fail(f"{value!r} is not a number of tokens; write 300B, 1.5T or 1000000", param, ctx)
-        return float(match[1]) * SCALES[match[2]]
-
-
-@click.command(epilog="Example: chipledger cost --model llama-3-70b --interactivity 30")
+@command("cost --model llama-3-70b --interactivity 30")
 @click.option("--model", help="A model, such as llama-3-70b.")
-@click.option(
-    "--task",
-    type=click.Choice(["serving", "training"]),
-    default="serving",
-    show_default=True,
-    help="What the tokens are for.",
-)
+@click.option("--task", type=click.Choice(["serving", "training"]), default="serving", help="What the tokens are for.")
 @click.option("--interactivity", type=POSITIVE, help="Serving: least tokens per second for one user.")
 @click.option("--tokens-per-day", type=Count(), help="Serving: output tokens a day, such as 1B.")
 @click.option("--tokens", type=Count(), help="Training: tokens to train on, such as 300B.")
 @click.option(
-    "--overhead",
-    type=click.FloatRange(min=0),
-    default=0.0,
-    show_default=True,
-    help="Training: work besides the measured one, as a share of it.",
+    "--overhead", type=NOT_NEGATIVE, default=0.0, help="Training: work besides the measured one, as a share of it."
 )
-@click.option(
-    "--goodput", type=SHARE, default=1.0, show_default=True, help="Training: share of running time that makes progress."
-)
+@click.option("--goodput", type=SHARE, default=1.0, help="Training: share of running time that makes progress.")
 @click.option("--mfu", type=SHARE, help="Training: share of the peak to assume where nothing was measured [0.4].")
 @click.option("--measured-only", is_flag=True, help="Training: assume nothing.")
 @click.option("--throughput", type=POSITIVE, help="Bare sum: tokens per second of all chips.")
 @click.option("--price", type=POSITIVE, help="Bare sum: USD an hour of all chips.")
-@click.option("--utilisation", type=SHARE, default=1.0, show_default=True, help="Bare sum: share of the rate served.")
+@click.option("--utilisation", type=SHARE, default=1.0, help="Bare sum: share of the rate served.")
 @click.option("--chip", help="A chip: the bound of a bare sum, or the only one to show.")
 @click.option(
     "--chips",
     type=POSITIVE,
     default=1.0,
-    show_default=True,
     help="Bare sum: chips that price and throughput are of; a core of a Trainium3 is 0.125.",
 )
 @click.option("--precision", help="Of weights (bare sum), or of the peak (training, bf16).")
@@ -77,14 +45,8 @@ class Count(click.ParamType[float]):
     default=1.0,
     help="Bare sum: tokens of one step, with speculative decoding.",
 )
-@click.option("--commitment-use", type=SHARE, default=1.0, show_default=True, help="Hours used of the hours committed.")
-@click.option(
-    "--spot-loss",
-    type=click.FloatRange(min=0, max=1, max_open=True),
-    default=0.0,
-    show_default=True,
-    help="Share of spot hours lost to interruptions.",
-)
+@COMMITMENT_USE
+@SPOT_LOSS
 @click.option("--beat", type=POSITIVE, help="USD a million tokens to beat: the price or rate that it takes.")
 @click.option(
     "--add",
@@ -95,142 +57,60 @@ class Count(click.ParamType[float]):
     "as USD a month or 10%.",
 )
 @click.option("--all", "everything", is_flag=True, help="Every offer, not the cheapest of each chip and option.")
-@click.option("--html", "in_html", is_flag=True, help="Print the result as a page.")
-@output.JSON
-@click.pass_obj
-def cost(
-    read: Reader,
-    /,
-    *,
-    model: str | None,
-    task: str,
-    chip: str | None,
-    everything: bool,
-    in_html: bool,
-    in_json: bool,
-    **options: Any,
-) -> None:
+@HTML
+def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[str], **options: Any) -> Result:
     """Compute the cost of a million tokens.
 
     From each price and each measured run, or from two numbers. `--model` and `--task` query the published file;
     `--throughput` and `--price` are computed alone, and compared with what physics allows where --chip and --model
     are set.
     """
-    with output.errors(in_json=in_json):
-        from flows.decisions import cost as decision
-        from flows.decisions import cost_page
-
-        terms = decision.Terms(
-            commitment_use=options["commitment_use"],
-            spot_running_share=1 - options["spot_loss"],
-            beat=options["beat"],
-            added=_added(read(), options["additions"]),
-        )
-        if options["throughput"] or options["price"]:
-            question = decision.Sum(
-                price=options["price"],
-                throughput=options["throughput"],
-                utilisation=options["utilisation"],
-                chips=options["chips"],
-                chip=chip,
-                model=model,
-                task=task,
-                precision=options["precision"],
-                batch=options["batch"],
-                context=options["context"],
-                accepted_tokens=options["accepted_tokens"],
-            )
-            found = decision.bare(question, terms, read.published() if chip and model else None)
-            shown: Sequence[Mapping[str, Any]] = cost_page.sums(found)
-        else:
-            found, shown = _from_file(read, model, task, chip, options, terms, everything=everything)
-    if in_json:
-        output.echo(output.as_json(found))
-    elif in_html:
-        output.echo(cost_page.render(found, shown), nl=False)
-    else:
-        _print(found, shown)
-
-
-def _from_file(
-    read: Reader,
-    model: str | None,
-    task: str,
-    chip: str | None,
-    options: Mapping[str, Any],
-    terms: "Terms",
-    *,
-    everything: bool,
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the answer from the published file, and its rows as people read them."""
     from flows.decisions import cost as decision
-    from flows.decisions import cost_page
 
-    if model is None:
-        raise SettingsError(
-            "--model is missing; or give --throughput and --price",
-            field="--model",
-            value="",
-            hint="`chipledger cost --help`",
-        )
-    if (task == "training") != (options["tokens"] is not None):
-        raise SettingsError(
-            "--tokens and --task training need each other",
-            field="--tokens",
-            value=options["tokens"] or "",
-            hint="For a training write --task training --tokens 300B; for serving leave --tokens",
-        )
-    file = read.published()
-    if task == "training":
+    model, chip, is_training = options["model"], options["chip"], options["task"] == "training"
+
+    def of(*names: str) -> dict[str, Any]:
+        return {name: options[name] for name in names}
+
+    terms = decision.Terms(**of("commitment_use", "spot_running_share", "beat"), added=_added(read(), additions))
+    if options["throughput"] or options["price"]:
+        stated = decision.Sum(**of(*decision.SUM_INPUTS))
+        found = decision.bare(stated, terms, read.published() if chip and model else None)
+    elif model is None:
+        message, hint = "--model is missing; or give --throughput and --price", "`chipledger cost --help`"
+        raise SettingsError(message, field="--model", value="", hint=hint)
+    elif is_training != (options["tokens"] is not None):
+        hint = "For a training write --task training --tokens 300B; for serving leave --tokens"
+        value = options["tokens"] or ""
+        raise SettingsError("--tokens and --task training need each other", field="--tokens", value=value, hint=hint)
+    elif is_training:
         mfu = None if options["measured_only"] else options["mfu"] or decision.ASSUMED_MFU
-        found = decision.training(
-            file,
-            model=model,
-            tokens=options["tokens"],
-            overhead=options["overhead"],
-            goodput=options["goodput"],
-            mfu=mfu,
-            precision=options["precision"] or "bf16",
-            terms=terms,
-        )
+        of_peak = options["precision"] or "bf16"
+        inputs = of("model", "tokens", "overhead", "goodput")
+        found = decision.training(read.published(), **inputs, mfu=mfu, precision=of_peak, terms=terms)
     else:
-        found = decision.serving(
-            file,
-            model=model,
-            interactivity=options["interactivity"],
-            tokens_per_day=options["tokens_per_day"],
-            terms=terms,
-        )
-    if chip is not None:
+        inputs = of("model", "interactivity", "tokens_per_day")
+        found = decision.serving(read.published(), **inputs, terms=terms)
+    if chip is not None and not (options["throughput"] or options["price"]):
         found["rows"] = decision.only(found["rows"], chip)
-    return found, cost_page.shown(found, everything=everything)
+    shown = decision.shown(found, everything=everything)
+    return Result(found, [decision.render(found, shown).rstrip()] if in_html else decision.lines(found, shown))
 
 
 def _added(settings: "Settings", additions: Sequence[str]) -> "tuple[Added, ...]":
     """Return the costs besides the chips: those of the settings, and over them those of NAME=AMOUNT."""
-    from flows.decisions.cost_added import ADDABLE, Added
+    from flows.decisions.cost_added import NOT_INCLUDED, Added
 
     found: dict[str, Added] = {name: added for name, added in settings.costs if added is not None}
     for text in additions:
         name, _, amount = text.partition("=")
         try:
-            if name not in ADDABLE:
-                raise ValueError(f"NAME is one of {', '.join(ADDABLE)}")
+            if name not in NOT_INCLUDED:
+                raise ValueError(f"NAME is one of {', '.join(NOT_INCLUDED)}")
             found[name] = Added.read(name, amount)
         except ValueError as error:
             raise SettingsError("--add is not NAME=AMOUNT", field="--add", value=text, hint=str(error)) from error
-    return tuple(found[name] for name in ADDABLE if name in found)
-
-
-def _print(found: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> None:
-    from flows.decisions import cost_page
-
-    for line in cost_page.head(found):
-        output.echo(line)
-    table = [{name: output.rounded(value) for name, value in row.items()} for row in shown]
-    output.echo(output.text_table(table) or cost_page.nothing(found))
-    for line in cost_page.foot(found, len(shown)):
-        output.echo(line)
+    return tuple(found[name] for name in NOT_INCLUDED if name in found)
 
 
 COMMANDS = (cost,)

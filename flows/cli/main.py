@@ -28,7 +28,7 @@ from flows.shared import output
 @click.group(
     cls=sections.Sections,
     epilog="Example: chipledger run --offline",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
 )
 @click.option("--data-dir", type=click.Path(path_type=Path, file_okay=False), help="Folder of all data [data].")
 @click.option("--settings", "file", type=click.Path(path_type=Path), help="Settings file [chipledger.toml].")

@@ -2,71 +2,54 @@
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from flows.cli.command import EXISTING_FILE, Result, command
 from flows.config import Reader
 from flows.shared import output
 from flows.shared.folders import FILE_NAME
 
+Progress = Callable[[str], None]
 
-@click.command(epilog="Example: chipledger doctor --offline")
+
+@command("doctor --offline")
 @click.option("--offline", is_flag=True, help="Leave out network, credentials and servers.")
-@output.JSON
-@click.pass_obj
-def doctor(read: Reader, *, offline: bool, in_json: bool) -> None:
+def doctor(read: Reader, *, offline: bool, progress: Progress) -> Result:
     """Check the installation, and say what to do. Checks files, credentials, network, clock and servers."""
-    with output.errors(in_json=in_json):
-        from flows.doctor import checks
-        from flows.doctor import row as examine_row
+    from flows.doctor import checks, row
 
-        with output.progress(quiet=in_json) as progress:
-            rows = checks.all_checks(read(), offline=offline, progress=progress)
-    output.echo(output.as_json(rows) if in_json else "\n".join(examine_row.lines(rows)))
-    sys.exit(output.FAILED if examine_row.has_failed(rows) else 0)
+    rows = checks.all_checks(read(), offline=offline, progress=progress)
+    return Result(rows, row.lines(rows), is_failed=row.has_failed(rows))
 
 
-@click.group(invoke_without_command=True, epilog="Example: chipledger settings --json")
-@output.JSON
-@click.pass_context
-def settings(ctx: click.Context, *, in_json: bool) -> None:
+@command("settings --json", cls=click.Group, invoke_without_command=True)
+def settings(read: Reader) -> Result:
     """Show every setting, its value and its origin. Secrets are not shown."""
-    if ctx.invoked_subcommand is not None:
-        return
-    read: Reader = ctx.obj
-    with output.errors(in_json=in_json):
-        from flows.config import show
-        from flows.config.settings import layers
+    from flows.config import show
+    from flows.config.settings import layers
 
-        rows = show.rows(layers(read.file, data_dir=read.data_dir))
-    if in_json:
-        output.echo(output.as_json(rows))
-        return
-    for row in rows:
-        value = row["value"]
-        row["value"] = value if isinstance(value, str) or value is None else output.as_json(value)
-    output.echo(output.text_table(rows))
+    rows = show.rows(layers(read.file, data_dir=read.data_dir))
+    as_text = [
+        row | {"value": row["value"] if isinstance(row["value"], str | None) else output.as_json(row["value"])}
+        for row in rows
+    ]
+    return Result(rows, [output.text_table(as_text)])
 
 
-@settings.command(epilog="Example: chipledger settings init")
+@command("settings init", group=settings)
 @click.option("--force", is_flag=True, help="Copy an existing file, and write a new one.")
-@output.JSON
-@click.pass_obj
-def init(read: Reader, *, force: bool, in_json: bool) -> None:
+def init(read: Reader, *, force: bool) -> Result:
     """Write a file of all settings, commented out."""
-    path = read.file or Path(FILE_NAME)
-    with output.errors(in_json=in_json):
-        from flows.config import show
+    from flows.config import show
 
-        copy = show.write(path, force=force)
-    if in_json:
-        output.echo(output.as_json({"file": str(path), "aside": None if copy is None else str(copy)}))
-        return
-    output.echo(str(path))
-    if copy is not None:
-        output.echo(f"The previous file was copied to {copy}", err=True)
+    path = read.file or Path(FILE_NAME)
+    copy = show.write(path, force=force)
+    written = {"file": str(path), "aside": None if copy is None else str(copy)}
+    return Result(written, [str(path)], [] if copy is None else [f"The previous file was copied to {copy}"])
 
 
 @click.group(epilog="Example: chipledger data backup /backups/2026-11-22.tar.zst")
@@ -74,92 +57,78 @@ def data() -> None:
     """Back up, restore, rebuild or move the history."""
 
 
-@data.command(epilog="Example: chipledger data backup /backups/2026-11-22.tar.zst")
+@command("data backup /backups/2026-11-22.tar.zst", group=data)
 @click.argument("target", type=click.Path(path_type=Path))
-@click.option(
-    "--with-settings",
-    "settings_file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Put this settings file into it, too.",
-)
-@output.JSON
-@click.pass_obj
-def backup(read: Reader, *, target: Path, settings_file: Path | None, in_json: bool) -> None:
+@click.option("--with-settings", "settings_file", type=EXISTING_FILE, help="Put this settings file into it, too.")
+def backup(read: Reader, *, target: Path, settings_file: Path | None) -> Result:
     """Back up what cannot be fetched again.
 
     TARGET is a new folder, or a file ending in .tar.zst or .tar.gz. It holds the log, the landing folder and the
     records of what was sent, and is read back before it gets its name.
     """
-    with output.errors(in_json=in_json):
-        from flows.backup import snapshot as backups
+    from flows.backup import snapshot
 
-        chosen = read()
-        chosen.require_own_files(
-            "backup",
-            hint="Back up catalogue and bucket (docs/warehouse-shared.md), or `chipledger data migrate` into a file",
-        )
-        made = backups.back_up(chosen, target, settings_file=settings_file)
-    result = {"path": made.path, "bytes": made.n_bytes, "made_at": made.manifest.made_at}
-    result |= {
+    chosen = read()
+    hint = "Back up catalogue and bucket (docs/warehouse-shared.md), or `chipledger data migrate` into a file"
+    chosen.require_own_files("backup", hint=hint)
+    made = snapshot.back_up(chosen, target, settings_file=settings_file)
+    result = {
+        "path": made.path,
+        "bytes": made.n_bytes,
+        "made_at": made.manifest.made_at,
         "files": len(made.manifest.items),
         "log": {name: asdict(each) for name, each in made.manifest.log.items()},
     }
-    output.echo(output.as_json(result) if in_json else "\n".join(made.lines()))
+    return Result(result, made.lines())
 
 
-@data.command(epilog="Example: chipledger data restore /backups/2026-11-22.tar.zst --check")
+@command("data restore /backups/2026-11-22.tar.zst --check", group=data)
 @click.argument("source", type=click.Path(path_type=Path, exists=True))
 @click.option("--force", is_flag=True, help="Set aside what is in the data directory, in its folder `replaced`.")
 @click.option("--check", is_flag=True, help="Only read the backup and check every hash; change nothing.")
-@output.JSON
-@click.pass_obj
-def restore(read: Reader, *, source: Path, force: bool, check: bool, in_json: bool) -> None:
+def restore(read: Reader, *, source: Path, force: bool, check: bool) -> Result:
     """Restore a backup into an empty data directory.
 
     Every hash is checked before anything is moved; then the history is published.
     """
-    with output.errors(in_json=in_json):
-        import tempfile
+    import tempfile
 
-        from flows.backup import snapshot as backups
+    from flows.backup import snapshot
 
-        if check:
-            with tempfile.TemporaryDirectory() as folder:
-                manifest = backups.check(source, Path(folder) / "check")
-            result: dict[str, object] = {"made_at": manifest.made_at, "files": len(manifest.items), "is_good": True}
-            lines = [f"{len(manifest.items)} files of {manifest.made_at}: every hash and the log are right"]
-        else:
-            chosen = read()
-            chosen.require_own_files(
-                "restore", hint="Restore into an empty data directory, then `chipledger data migrate` it"
-            )
-            done = backups.restore(chosen, source, force=force)
-            result = {"made_at": done.manifest.made_at, "files": len(done.manifest.items)}
-            result |= {"set_aside": done.set_aside, "file": done.summary.file, "report": done.summary.report}
-            lines = list(done.lines())
-    output.echo(output.as_json(result) if in_json else "\n".join(lines))
+    if check:
+        with tempfile.TemporaryDirectory() as folder:
+            manifest = snapshot.check(source, Path(folder) / "check")
+        result = {"made_at": manifest.made_at, "files": len(manifest.items), "is_good": True}
+        return Result(result, [f"{result['files']} files of {manifest.made_at}: every hash and the log are right"])
+    chosen = read()
+    hint = "Restore into an empty data directory, then `chipledger data migrate` it"
+    chosen.require_own_files("restore", hint=hint)
+    done = snapshot.restore(chosen, source, force=force)
+    restored = {
+        "made_at": done.manifest.made_at,
+        "files": len(done.manifest.items),
+        "set_aside": done.set_aside,
+        "file": done.summary.file,
+        "report": done.summary.report,
+    }
+    return Result(restored, done.lines())
 
 
-@data.command(epilog="Example: chipledger data rebuild")
+@command("data rebuild", group=data)
 @click.option("--accept", is_flag=True, help="Use the new log even where it differs; the old one is set aside.")
-@output.JSON
-@click.pass_obj
-def rebuild(read: Reader, *, accept: bool, in_json: bool) -> None:
+def rebuild(read: Reader, *, accept: bool, progress: Progress) -> Result:
     """Build the log again from the landing folder.
 
     Compares it with the log in use, and replaces that where they are equal. Prints a hash of each table of core and
     mart. Exit code 1 where they differ: then the log in use stays.
     """
-    with output.errors(in_json=in_json):
-        from flows.backup import rebuild as rebuilding
-        from warehouse.log import content
+    from flows.backup import rebuild as rebuilding
+    from warehouse.log import content
 
-        chosen = read()
-        chosen.require_own_files(
-            "rebuild", hint="`chipledger build` over an empty schema makes the log anew from what was landed"
-        )
-        with output.progress(quiet=in_json) as progress:
-            done = rebuilding.rebuild(chosen, accept=accept, progress=progress)
+    chosen = read()
+    hint = "`chipledger build` over an empty schema makes the log anew from what was landed"
+    chosen.require_own_files("rebuild", hint=hint)
+    done = rebuilding.rebuild(chosen, accept=accept, progress=progress)
     result = {
         "looks": done.n_fetches,
         "is_in_use": done.is_in_use,
@@ -171,9 +140,7 @@ def rebuild(read: Reader, *, accept: bool, in_json: bool) -> None:
         "notes": done.notes,
         "tables": {name: asdict(table) for name, table in done.after.items()},
     }
-    output.echo(output.as_json(result) if in_json else "\n".join(done.lines()))
-    if not done.is_in_use:
-        sys.exit(output.FAILED)
+    return Result(result, done.lines(), is_failed=not done.is_in_use)
 
 
 @data.command(epilog="Example: chipledger data document SHA256 > answer.html")
@@ -187,60 +154,36 @@ def document(read: Reader, *, sha256: str) -> None:
         from warehouse.errors import ChipledgerError
 
         if not re.fullmatch(r"[0-9a-f]{64}", sha256):
-            raise ChipledgerError(
-                "not a SHA-256", field="sha256", value=sha256, hint="Allowed: 64 digits of 0-9 and a-f"
-            )
+            hint = "Allowed: 64 digits of 0-9 and a-f"
+            raise ChipledgerError("not a SHA-256", field="sha256", value=sha256, hint=hint)
         body = read().landing().body(sha256)
     sys.stdout.buffer.write(body)
 
 
-@data.command(epilog="Example: chipledger data migrate --to ducklake:sqlite:/srv/lake.sqlite --data-path /srv/lake")
+@command("data migrate --to ducklake:sqlite:/srv/lake.sqlite --data-path /srv/lake", group=data)
 @click.option(
     "--to", "url", required=True, help='"duckdb:", "ducklake:postgres:dbname=..." or "ducklake:sqlite:/path".'
 )
-@click.option("--data-path", default="", help="Folder or s3://bucket/prefix/ for a lake's rows and published files.")
-@click.option("--schema", default="", help="PostgreSQL schema of the lake's catalogue.")
-@click.option("--landing", default="", help="Folder or s3://bucket/prefix/ for documents [landing/ in the directory].")
-@click.option("--s3-endpoint", default="", help="Address of another S3 server than AWS's.")
+@click.option("--data-path", help="Folder or s3://bucket/prefix/ for a lake's rows and published files.")
+@click.option("--schema", help="PostgreSQL schema of the lake's catalogue.")
+@click.option("--landing", help="Folder or s3://bucket/prefix/ for documents [landing/ in the directory].")
+@click.option("--s3-endpoint", help="Address of another S3 server than AWS's.")
 @click.option(
     "--into", type=click.Path(path_type=Path, file_okay=False), help="Data directory of the target [the same]."
 )
-@output.JSON
-@click.pass_obj
-def migrate(
-    read: Reader,
-    *,
-    url: str,
-    data_path: str,
-    schema: str,
-    landing: str,
-    s3_endpoint: str,
-    into: Path | None,
-    in_json: bool,
-) -> None:
+def migrate(read: Reader, *, into: Path | None, progress: Progress, **table: str | None) -> Result:
     """Copy the history into another, empty warehouse.
 
     Compares both, and publishes there. The source stays as it is. Write the same values into [warehouse] of the
     settings afterwards.
     """
-    with output.errors(in_json=in_json):
-        from flows.backup import migrate as moving
-        from warehouse.log import content
+    from flows.backup import migrate as moving
+    from warehouse.log import content
 
-        source = read()
-        table = {
-            "url": url,
-            "data_path": data_path,
-            "schema": schema,
-            "landing": landing,
-            "s3_endpoint": s3_endpoint,
-        }
-        target = source.replace(
-            data_dir=into or source.data_dir,
-            warehouse={name: value for name, value in table.items() if value},
-        )
-        with output.progress(quiet=in_json) as progress:
-            done = moving.migrate(source, target, progress=progress)
+    source = read()
+    warehouse = {name: value for name, value in table.items() if value}
+    target = source.replace(data_dir=into or source.data_dir, warehouse=warehouse)
+    done = moving.migrate(source, target, progress=progress)
     result = {
         "log_sha256": content.whole(done.log),
         "published_sha256": content.whole(done.published),
@@ -250,38 +193,30 @@ def migrate(
         "landed": asdict(done.landed) if done.landed else None,
         "tables": {name: asdict(table) for name, table in done.log.items()},
     }
-    output.echo(output.as_json(result) if in_json else "\n".join(done.lines()))
+    return Result(result, done.lines())
 
 
-@data.command(epilog="Example: chipledger data maintain --days 30")
-@click.option(
-    "--days", type=click.IntRange(min=0), default=30, show_default=True, help="What is older expires, if none needs it."
-)
-@output.JSON
-@click.pass_obj
-def maintain(read: Reader, *, days: int, in_json: bool) -> None:
+@command("data maintain --days 30", group=data)
+@click.option("--days", type=click.IntRange(min=0), default=30, help="What is older expires, if none needs it.")
+def maintain(read: Reader, *, days: int) -> Result:
     """Merge small files of a shared warehouse. Also expires old snapshots and publications."""
-    with output.errors(in_json=in_json):
-        from flows.collect import steps
-        from warehouse.errors import ChipledgerError
-        from warehouse.lake import maintenance
-        from warehouse.log import db
+    from flows.collect import steps
+    from warehouse.errors import ChipledgerError
+    from warehouse.lake import maintenance
+    from warehouse.log import db
 
-        place = read().place()
-        if not place.is_shared:
-            raise ChipledgerError(
-                "one file needs no maintenance",
-                source="settings",
-                field="warehouse.url",
-                value=place.url,
-                hint="`chipledger run` removes old pages and replaced files",
-            )
-        with db.open_log(place) as con:
-            done = maintenance.maintain(con, days=days, now=steps.utc_now())
-    output.echo(output.as_json(asdict(done)) if in_json else "\n".join(done.lines()))
+    place = read().place()
+    if not place.is_shared:
+        hint = "`chipledger run` removes old pages and replaced files"
+        raise ChipledgerError(
+            "one file needs no maintenance", source="settings", field="warehouse.url", value=place.url, hint=hint
+        )
+    with db.open_log(place) as con:
+        done = maintenance.maintain(con, days=days, now=steps.utc_now())
+    return Result(asdict(done), done.lines())
 
 
-@click.command(epilog="Example: chipledger deploy --schedule weekly=off")
+@command("deploy --schedule weekly=off")
 @click.option(
     "--schedule",
     "texts",
@@ -289,27 +224,23 @@ def maintain(read: Reader, *, days: int, in_json: bool) -> None:
     metavar="NAME=CRON",
     help="Another schedule than that of prefect.yaml, UTC, or NAME=off; NAME is daily, weekly or maintain. May repeat.",
 )
-@output.JSON
-def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
+def deploy(_read: Reader, *, texts: tuple[str, ...]) -> Result:
     """Create the deployments on a Prefect server.
 
     Creates those of prefect.yaml, and their work pool, on the server of PREFECT_API_URL. Start it in the checkout that
     workers on this machine will run from. Run it again after a change of prefect.yaml; it is safe to repeat. Schedules
     of an earlier call are dropped unless they are repeated.
     """
-    with output.errors(in_json=in_json):
-        from flows.scheduling import deploy as making
+    from flows.scheduling import deploy as making
 
-        made = making.deploy(Path.cwd(), making.schedules(texts), environ=os.environ)
-    if in_json:
-        content = {"pool": made.pool, "is_new_pool": made.is_new_pool, "schedules": dict(made.schedules)}
-        output.echo(output.as_json(content))
-        return
-    output.echo(f"work pool {made.pool}: {'made' if made.is_new_pool else 'was there'}")
-    output.echo("deployed as in prefect.yaml: daily, weekly, backfill, maintain")
-    for name, cron in made.schedules.items():
-        output.echo(f"schedule of {name}: {cron}" + ("" if cron == making.OFF else " UTC"))
-    output.echo(f"next: prefect worker start --pool {made.pool}")
+    made = making.deploy(Path.cwd(), making.schedules(texts), environ=os.environ)
+    lines = [
+        f"work pool {made.pool}: {'made' if made.is_new_pool else 'was there'}",
+        "deployed as in prefect.yaml: daily, weekly, backfill, maintain",
+        *(f"schedule of {name}: {cron}{'' if cron == making.OFF else ' UTC'}" for name, cron in made.schedules.items()),
+        f"next: prefect worker start --pool {made.pool}",
+    ]
+    return Result({"pool": made.pool, "is_new_pool": made.is_new_pool, "schedules": dict(made.schedules)}, lines)
 
 
 COMMANDS = (doctor, settings, data, deploy)

@@ -1,90 +1,75 @@
 """The commands of the section Share: reports, mail, alerts, exports, the read API."""
 
-import sys
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from flows.cli.command import Result, command
 from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flows.config.settings import Settings
 
 WEEK = click.option("--week", metavar="2025-W26", help="ISO week. Default: the last one that was over.")
-
 KNOWN_THEN = click.option(
     "--known-then", is_flag=True, help="From what was known when the week ended, not from what is known now."
 )
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx"}
+"""Exports that are one file, and how its name must end."""
 
 
-@click.group(invoke_without_command=True, epilog="Example: chipledger report weekly --week 2025-W26")
-@output.JSON
-@click.pass_context
-def report(ctx: click.Context, *, in_json: bool) -> None:
+@command("report weekly --week 2025-W26", cls=click.Group, invoke_without_command=True)
+def report(read: Reader) -> Result:
     """Write the report, and print where it is.
 
     The report of the published file; `report weekly` writes that of a week.
     """
-    if ctx.invoked_subcommand is not None:
-        return
-    with output.errors(in_json=in_json):
-        from flows.collect import pages
-        from reports.pages import guard
+    from flows.collect import pages
+    from reports.pages import guard
 
-        chosen: Settings = ctx.obj().shown()
-        with guard.noted() as faults:
-            page = pages.write(chosen, chosen.published(), draw=True)
-    output.echo(output.as_json({"report": str(page), "page_faults": list(faults)}) if in_json else str(page))
-    for fault in faults:
-        click.echo(f"part of a page could not be made: {fault}", err=True)
-    if faults:
-        sys.exit(output.FAILED)
+    chosen: Settings = read().shown()
+    with guard.noted() as faults:
+        page = str(pages.write(chosen, chosen.published(), draw=True))
+    notes = [f"part of a page could not be made: {fault}" for fault in faults]
+    return Result({"report": page, "page_faults": list(faults)}, [page], notes, is_failed=bool(faults))
 
 
-@report.command(epilog="Example: chipledger report weekly --week 2025-W26")
+@command("report weekly --week 2025-W26", group=report)
 @WEEK
 @KNOWN_THEN
-@output.JSON
-@click.pass_obj
-def weekly(read: Reader, *, week: str | None, known_then: bool, in_json: bool) -> None:
+def weekly(read: Reader, *, week: str | None, known_then: bool) -> Result:
     """Write the page of a week, and print where it is. A week is Monday to Sunday, UTC."""
-    with output.errors(in_json=in_json):
-        from flows.mail import weekly_steps
+    from flows.mail import weekly_steps
 
-        written = weekly_steps.report(read(), week, known_then=known_then)
-    output.echo(output.as_json({"report": str(written.page)}) if in_json else str(written.page))
-    _fail_on(written.faults)
+    written = weekly_steps.report(read(), week, known_then=known_then)
+    return _written("report", written.page, written.faults)
 
 
-@click.command(epilog="Example: chipledger mail --dry-run")
+@command("mail --dry-run")
 @WEEK
 @KNOWN_THEN
 @click.option("--dry-run", is_flag=True, help="Send nothing; write the message as an .eml file and print where it is.")
 @click.option("--again", is_flag=True, help="Send to those, too, where a sending broke off and may have arrived.")
-@output.JSON
-@click.pass_obj
-def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, again: bool, in_json: bool) -> None:
+def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, again: bool) -> Result:
     """Send the weekly mail once to each recipient.
 
     Recipients are those of [mail] who do not have it yet. The same week is never sent twice to the same person; what
     failed is sent again by the next call.
     """
-    with output.errors(in_json=in_json):
-        from flows.mail import weekly_steps
+    from flows.mail import weekly_steps
 
-        chosen = read()
-        if dry_run:
-            file, faults = weekly_steps.dry_run(chosen, week, known_then=known_then, clock=_now)
-            output.echo(output.as_json({"message": str(file)}) if in_json else str(file))
-            _fail_on(faults)
-            return
-        outcome = weekly_steps.send(chosen, week, known_then=known_then, again=again, clock=_now)
-    result: dict[str, Any] = {
+    chosen = read()
+    if dry_run:
+        return _written("message", *weekly_steps.dry_run(chosen, week, known_then=known_then, clock=_now))
+    outcome = weekly_steps.send(chosen, week, known_then=known_then, again=again, clock=_now)
+    result = {
         "week": outcome.week,
         "sent": outcome.sent,
         "already": outcome.already,
@@ -93,63 +78,43 @@ def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, aga
         "quiet": outcome.is_left_out,
         "faults": outcome.faults,
     }
-    output.echo(output.as_json(result) if in_json else "\n".join(weekly_steps.lines(outcome)))
-    if not outcome.is_good:
-        sys.exit(output.FAILED)
+    return Result(result, weekly_steps.lines(outcome), is_failed=not outcome.is_good)
 
 
-def _fail_on(faults: Sequence[str]) -> None:
-    """Exit with 1 where parts could not be made, and say which."""
-    for fault in faults:
-        output.echo(f"could not be made: {fault}", err=True)
-    if faults:
-        sys.exit(output.FAILED)
+def _written(name: str, file: Path, faults: "Sequence[str]") -> Result:
+    """Return a file that was written; failed, with a note for each, where parts of it could not be made."""
+    notes = [f"could not be made: {fault}" for fault in faults]
+    return Result({name: str(file)}, [str(file)], notes, is_failed=bool(faults))
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-@click.command(epilog="Example: chipledger alert --dry-run")
+@command("alert --dry-run")
 @click.option("--dry-run", is_flag=True, help="Print what would be sent; send and record nothing.")
-@output.JSON
-@click.pass_obj
-def alert(read: Reader, *, dry_run: bool, in_json: bool) -> None:
+def alert(read: Reader, *, dry_run: bool) -> Result:
     """Send news of prices, chips, sources and claims.
 
     News: a list price moved, a chip is new, a source is stale, a claim has another verdict. `run` does the same at its
     end. The first time sets the baseline; no channel gets the same item twice.
     """
-    with output.errors(in_json=in_json):
-        from flows.alerts import deliver
-        from flows.collect import steps
+    from flows.alerts import deliver
+    from flows.collect import steps
 
-        chosen = read()
-        if dry_run:
-            baseline, messages = deliver.preview(chosen, clock=steps.utc_now)
-            shown = {"baseline": baseline, "messages": [{"title": one.title, "text": one.text} for one in messages]}
-            words = [f"first run, recorded and not sent: {kind}" for kind in baseline]
-            words += [f"{one.title}\n\n{one.text}\n" for one in messages]
-            output.echo(output.as_json(shown) if in_json else "\n".join(words) or "nothing to send")
-            return
-        outcome = deliver.send_due(chosen, clock=steps.utc_now)
-    made = {
-        "baseline": outcome.baseline,
-        "sent": outcome.sent,
-        "failed": outcome.failed,
-        "uncertain": outcome.uncertain,
-    }
-    output.echo(output.as_json(made) if in_json else "\n".join(deliver.lines(outcome)))
-    if not outcome.is_good:
-        sys.exit(output.FAILED)
+    chosen = read()
+    if dry_run:
+        baseline, messages = deliver.preview(chosen, clock=steps.utc_now)
+        preview = {"baseline": baseline, "messages": [{"title": one.title, "text": one.text} for one in messages]}
+        lines = [f"first run, recorded and not sent: {kind}" for kind in baseline]
+        lines += [f"{one.title}\n\n{one.text}\n" for one in messages]
+        return Result(preview, lines or ["nothing to send"])
+    outcome = deliver.send_due(chosen, clock=steps.utc_now)
+    result = {name: getattr(outcome, name) for name in ("baseline", "sent", "failed", "uncertain")}
+    return Result(result, deliver.lines(outcome), is_failed=not outcome.is_good)
 
 
-SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx"}
-
-"""Exports that are one file, and how its name must end."""
-
-
-@click.command(epilog="Example: chipledger export prices.xlsx --as xlsx")
+@command("export prices.xlsx --as xlsx")
 @click.argument("target", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(["parquet", "csv"]), help="Of the files in the folder [parquet].")
 @click.option("--mart", "names", multiple=True, help="Only this table; may repeat. See `query --list`.")
@@ -161,19 +126,16 @@ SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx"}
 )
 @click.option("--with-private", is_flag=True, help="Your fleet and contracted prices too, in files for you alone.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
-@output.JSON
-@click.pass_obj
 def export(
     read: Reader,
-    target: Path,
     *,
+    target: Path,
     form: str | None,
     names: tuple[str, ...],
     kind: str | None,
     with_private: bool,
     force: bool,
-    in_json: bool,
-) -> None:
+) -> Result:
     """Write the published prices for other tools.
 
     Writes to TARGET: the public tables into a folder, or one file for another tool.
@@ -184,30 +146,28 @@ def export(
         raise click.UsageError(f"--as {kind} contains list prices only: leave --with-private.")
     if kind in SUFFIXES and target.suffix.lower() != SUFFIXES[kind]:
         raise click.UsageError(f"--as {kind} writes one file: its name must end in {SUFFIXES[kind]}.")
-    with output.errors(in_json=in_json):
-        from flows.export import exporting as exports
+    from flows.export import exporting as exports
 
-        file = read.published()
-        if kind == "focus-sku-price":
-            written = exports.focus(file, target, force=force)
-        elif kind == "skypilot":
-            written = exports.sky(file, target, force=force)
-        elif kind == "xlsx":
-            written = exports.workbook(file, target, with_private=with_private, force=force)
-        else:
-            written = exports.marts(
-                file, target, form=form or "parquet", names=names, with_private=with_private, force=force
-            )
-    if in_json:
-        output.echo(output.as_json([one.as_dict() for one in written]))
-        return
-    for one in written:
-        output.echo(f"{one.file}: {one.rows} rows")
-        for reason, count in sorted(one.left_out.items()):
-            output.echo(f"  left out, {reason}: {count}")
-
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+    file = read.published()
+    if kind == "focus-sku-price":
+        written = exports.focus(file, target, force=force)
+    elif kind == "skypilot":
+        written = exports.sky(file, target, force=force)
+    elif kind == "xlsx":
+        written = exports.workbook(file, target, with_private=with_private, force=force)
+    else:
+        written = exports.marts(
+            file, target, form=form or "parquet", names=names, with_private=with_private, force=force
+        )
+    lines = [
+        line
+        for one in written
+        for line in (
+            f"{one.file}: {one.rows} rows",
+            *(f"  left out, {reason}: {count}" for reason, count in sorted(one.left_out.items())),
+        )
+    ]
+    return Result([one.as_dict() for one in written], lines)
 
 
 class Address(click.ParamType[tuple[str, int]]):

@@ -9,7 +9,7 @@ import duckdb
 from flows.shared import user_file
 from transform.audit.judge import Judged
 from transform.audit.tables import audit, in_words
-from warehouse.errors import ChipledgerError, SettingsError
+from warehouse.errors import SettingsError
 from warehouse.reference import claims
 from warehouse.reference.claims import Claim
 
@@ -28,18 +28,9 @@ def read(file: Path | None, article: str | None) -> list[Claim]:
 
 
 def judged(published: Path, supplied: Sequence[Claim]) -> list[Judged]:
-    """Return the verdict on each claim by a published file. Raises ChipledgerError where that lacks what it takes."""
+    """Return the verdict on each claim by a published file."""
     with duckdb.connect(str(published), read_only=True) as con:
-        try:
-            return audit(con, supplied)[0]
-        except duckdb.CatalogException as error:
-            raise ChipledgerError(
-                "the file was published by another version",
-                source=str(published),
-                field="file",
-                value=str(error).splitlines()[0],
-                hint="`chipledger build` publishes it anew",
-            ) from error
+        return audit(con, supplied)[0]
 
 
 def as_object(one: Judged) -> dict[str, object]:

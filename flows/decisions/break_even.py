@@ -221,10 +221,10 @@ EFFORTS = {"light": (1.0, 2.0), "port": (2.0, 3.0), "rewrite": (4.0, 6.0)}
 One author's estimates of 2026-07-02, not measurements: claims S2-049, S2-047 and S2-048 of `chipledger audit`."""
 
 
-def weeks_of(effort: str) -> tuple[float, float, float]:
+def weeks_of(effort: str) -> Range:
     """Return low, likely and high weeks of work of a kind of effort; the likely ones lie in the middle."""
     low, high = EFFORTS[effort]
-    return low, (low + high) / 2, high
+    return Range(low=low, likely=(low + high) / 2, high=high)
 
 
 def move(
@@ -265,7 +265,7 @@ def move(
     else:
         if file is None:
             raise ChipledgerError("a side named by text needs the published file", field="--from", value=str(start))
-        with evidence.opened(file, regions) as con:
+        with allowed.opened(file, regions) as con:
             answer["regions"] = allowed.as_dict(regions, allowed.left_out(con, regions))
             providers = evidence.providers(con)
             sides = {

@@ -7,18 +7,15 @@ a similar one.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from flows.decisions import regions as allowed
 from flows.decisions.cost import by_rank
 from flows.shared.query import columns, rows
-from warehouse.errors import ChipledgerError, SettingsError
+from warehouse.errors import SettingsError
 from warehouse.reference import accelerators, instance_types, models
 from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
@@ -217,18 +214,6 @@ _WHERE_MEASURED = (
 )
 _WHERE_MEASURED_TOO = _WHERE_MEASURED.replace("$chip", "$other")
 Points = dict[tuple[Any, ...], dict[str, Any]]
-
-
-@contextmanager
-def opened(file: Path, regions: Sequence[str] = ()) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give the published file, cut to some regions if any. Raises ChipledgerError where it has no costs yet."""
-    with allowed.opened(file, regions) as con:
-        try:
-            yield con
-        except duckdb.CatalogException as error:
-            raise ChipledgerError(
-                "the published file has no costs yet", source=file.name, hint="`chipledger build` makes it anew"
-            ) from error
 
 
 def providers(con: duckdb.DuckDBPyConnection) -> list[str]:

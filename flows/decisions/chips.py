@@ -1,13 +1,13 @@
 """Chips side by side, and what fits on them: questions to the published file behind `chips` and `fit`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from flows.shared.query import columns, rows
-from warehouse.errors import ChipledgerError, SettingsError
+from warehouse.errors import SettingsError
 from warehouse.reference import accelerators, models
 from warehouse.reference.accelerator_facts import FACTS
 
@@ -30,7 +30,9 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
     against = named(base) if base else None
     with duckdb.connect(str(file), read_only=True) as con:
         facts = rows(con, "from ref.accelerator order by accelerator_name, form_factor nulls first")
-        prices = rows(con, "from int.chip_price order by accelerator_name, form_factor, purchase_option, commitment_class")
+        prices = rows(
+            con, "from int.chip_price order by accelerator_name, form_factor, purchase_option, commitment_class"
+        )
         facts_of = rows(con, "from ref.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
     for one in (*wanted, *([against] if against else ())):
         if not any(_is(row, one) for row in facts):
@@ -64,20 +66,21 @@ def fit(file: Path, *, model: str, precision: str | None, context: int, batch: i
 
     Raises ChipledgerError for a model that is not known, and a context that it does not take.
     """
-    known = models.find(model)
-    if known is None:
-        raise models.unknown(model)
+    values = {"model": model_named(model), "precision": precision, "context": context, "batch": batch}
+    sql = (
+        "from mart.fit($model, $precision, $context, $batch) "
+        "order by accelerators_needed nulls last, output_rate_bound desc"
+    )
     with duckdb.connect(str(file), read_only=True) as con:
-        try:
-            return rows(
-                con,
-                "from mart.fit(?, ?, ?, ?) order by accelerators_needed nulls last, output_rate_bound desc",
-                [known.model_name, precision, context, batch],
-            )
-        except duckdb.Error as error:
-            raise ChipledgerError(
-                str(error).splitlines()[0].removeprefix("Invalid Input Error: "), field="fit", value=known.model_name
-            ) from error
+        return rows(con, sql, values, field="fit")
+
+
+def model_named(text: str) -> str:
+    """Return the name of the model that a text names. Raises ChipledgerError for an unknown one."""
+    known = models.find(text)
+    if known is None:
+        raise models.unknown(text)
+    return known.model_name
 
 
 def named(text: str, field: str = "chip") -> tuple[str, str | None]:
@@ -88,6 +91,11 @@ def named(text: str, field: str = "chip") -> tuple[str, str | None]:
             "unknown chip", field=field, value=text, hint="`chipledger chips` lists those that there are"
         )
     return chip.accelerator_name, chip.form_factor
+
+
+def full_name(row: Mapping[str, Any]) -> str:
+    """Return the chip of a row with its form."""
+    return " ".join(filter(None, (row["accelerator_name"], row["form_factor"])))
 
 
 def _is(row: dict[str, Any], chip: tuple[str, str | None]) -> bool:

@@ -14,7 +14,7 @@ from flows.config.settings import DecisionSettings, Spread
 from flows.decisions import regions as allowed
 from flows.shared.query import rows
 from transform import cover
-from warehouse.errors import ChipledgerError, SettingsError
+from warehouse.errors import SettingsError
 
 HORIZON_MONTHS = 12
 
@@ -208,11 +208,7 @@ def _workload(con: duckdb.DuckDBPyConnection, workload: Mapping[str, Any], input
             "utilisation": inputs["utilisation"],
             "days": inputs["price_days"],
         }
-        try:
-            choices = rows(con, CHOICE, values)
-        except duckdb.InvalidInputException as error:
-            message = str(error).splitlines()[0].removeprefix("Invalid Input Error: ")
-            raise ChipledgerError(message, field="choose", value=model) from error
+        choices = rows(con, CHOICE, values, field="choose")
     spend = inputs["monthly_spend"]
     for row in choices:
         margin = row["margin_share"]

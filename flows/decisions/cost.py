@@ -1,10 +1,10 @@
-"""What a token costs, and a training: the queries behind `cost`, and sums on supplied numbers.
+"""What a token costs, and a training: the queries behind `cost`, sums on supplied numbers, and both as text and page.
 
 Every figure comes from the macros of `transform/sql/cost/` and `transform/sql/physics/`; nothing is computed here.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ import duckdb
 
 from flows.decisions import chips, cost_added
 from flows.decisions.cost_added import NOT_INCLUDED, Added, addable
+from flows.shared import output
 from flows.shared.query import columns, rows
+from reports.pages import frame
 from warehouse.errors import ChipledgerError, SettingsError
-from warehouse.reference import models
 
 UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
 ASSUMED_MFU = 0.4
@@ -44,6 +45,11 @@ class Terms:
     beat: float | None = None
     added: tuple[Added, ...] = ()
 
+    @property
+    def values(self) -> dict[str, float | None]:
+        """Return what queries take of it."""
+        return {"committed": self.commitment_use, "spot": self.spot_running_share, "beat": self.beat}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sum:
@@ -62,6 +68,9 @@ class Sum:
     accepted_tokens: float = 1.0
 
 
+SUM_INPUTS = tuple(field.name for field in fields(Sum))
+
+
 def bare(inputs: Sum, terms: Terms, file: Path | None) -> dict[str, Any]:
     """Return the sum, with its bound where chip and model are stated; `file` is needed for those alone."""
     from transform.models import create_formulas
@@ -70,7 +79,7 @@ def bare(inputs: Sum, terms: Terms, file: Path | None) -> dict[str, Any]:
         raise SettingsError("give a price, or a throughput and a price to beat", field="--price", value="")
     with duckdb.connect() as con:
         create_formulas(con)
-        (found,) = _rows(
+        (found,) = rows(
             con,
             "select $price / $chips as price_per_accelerator_hour, cost.monthly($price) as usd_per_month, "
             "cost.usd_per_million_tokens($price, 1, $throughput, $utilisation) as usd_per_million_tokens, "
@@ -95,32 +104,26 @@ def serving(
     file: Path, *, model: str, interactivity: float | None, tokens_per_day: float | None, terms: Terms
 ) -> dict[str, Any]:
     """Return what serving a model costs on every offer with evidence, at each utilisation. Raises ChipledgerError."""
-    name = _model(model)
+    name = chips.model_named(model)
     terms = replace(terms, added=addable(terms.added, has_month=tokens_per_day is not None))
+    values = {"model": name, "speed": interactivity, "load": tokens_per_day, **terms.values}
     with duckdb.connect(str(file), read_only=True) as con:
         found = [
             row
             for used in UTILISATIONS
-            for row in _rows(
+            for row in rows(
                 con,
                 "select *, cost.price_to_beat($beat, 1, median_output_rate, utilisation) * running_share "
                 "as price_to_beat, cost.rate_to_beat(paid_rate_usd, 1, $beat, utilisation) as rate_to_beat, "
                 "cost.rate_to_beat(paid_rate_usd, 1, $beat, utilisation) / rate_bound_per_accelerator "
                 "as rate_to_beat_share_of_bound "
                 "from mart.serving_cost($model, $speed, $used, $committed, $spot, $load) "
-                "order by utilisation desc, cost_rank nulls last, age_days, offer_id, throughput_id, interactivity, reach",
-                {
-                    "model": name,
-                    "speed": interactivity,
-                    "used": used,
-                    "committed": terms.commitment_use,
-                    "spot": terms.spot_running_share,
-                    "load": tokens_per_day,
-                    "beat": terms.beat,
-                },
+                "order by utilisation desc, cost_rank nulls last, age_days, offer_id, throughput_id, interactivity",
+                values | {"used": used},
+                field="cost",
             )
         ]
-        slower = _rows(
+        slower = rows(
             con,
             "select count(*) as n from int.serving_rate where model_name = $model and interactivity_from is null "
             "and not coalesce(interactivity_limit >= $speed, false) and $speed is not null",
@@ -150,9 +153,10 @@ def training(
     terms: Terms,
 ) -> dict[str, Any]:
     """Return what training a model costs on every offer, measured or (grade D) assumed. Raises ChipledgerError."""
-    name = _model(model)
+    name = chips.model_named(model)
+    inputs = {"tokens": tokens, "overhead": overhead, "goodput": goodput, "mfu": mfu, "precision": precision}
     with duckdb.connect(str(file), read_only=True) as con:
-        found = _rows(
+        found = rows(
             con,
             "select *, cost.price_to_beat($beat, 1, median_rate * working_share * goodput_share "
             "/ (1 + overhead_share), 1) * running_share as price_to_beat, "
@@ -161,33 +165,17 @@ def training(
             "* (1 + overhead_share) / rate_bound_per_accelerator as rate_to_beat_share_of_bound "
             "from mart.training_run_cost($model, $tokens, $overhead, $goodput, $committed, $spot, $mfu, $precision) "
             "order by evidence_grade = 'D', cost_rank nulls last, age_days, offer_id, throughput_id",
-            {
-                "model": name,
-                "tokens": tokens,
-                "overhead": overhead,
-                "goodput": goodput,
-                "mfu": mfu,
-                "committed": terms.commitment_use,
-                "spot": terms.spot_running_share,
-                "precision": precision,
-                "beat": terms.beat,
-            },
+            {**inputs, "model": name, **terms.values},
+            field="cost",
         )
         left_out = _left_out(con)
     for row in found:
         months = row["training_days"] * 24 / 730 if row["training_days"] else None
         row |= cost_added.lines(row["training_usd_median"], 1 / months if months else None, terms.added)
-    inputs = {
-        "model": name,
-        "task": "training",
-        "tokens": tokens,
-        "overhead": overhead,
-        "goodput": goodput,
-        "assumed_mfu": mfu,
-        "precision_of_peak": precision,
-    }
+    stated = {"model": name, "task": "training", **inputs}
+    stated |= {"assumed_mfu": stated.pop("mfu"), "precision_of_peak": stated.pop("precision")}
     formula = "paid rate x 10^6 x (1 + overhead) / (3600 x rate a paid chip x goodput), x tokens / 10^6"
-    return _answer(inputs, formula, _trim(found), terms, left_out)
+    return _answer(stated, formula, _trim(found), terms, left_out)
 
 
 def cheapest(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -221,7 +209,7 @@ def _bound(inputs: Sum, rate_to_beat: float | None, file: Path | None) -> dict[s
     values = {name: getattr(inputs, name) for name in ("chips", "task", "batch", "context")}
     values |= {"accepted": inputs.accepted_tokens, "precision": inputs.precision or "fp4"}
     with duckdb.connect(str(file), read_only=True) as con:
-        found = _rows(con, _BOUND, values | {"chip": name, "form": form, "model": _model(inputs.model)})
+        found = rows(con, _BOUND, values | {"chip": name, "form": form, "model": chips.model_named(inputs.model)})
     if len(found) != 1:
         message = "no figures of this chip in one form are published here"
         hint = "Name the form too, such as H100 SXM; `chipledger chips` lists them"
@@ -322,20 +310,147 @@ def _trim(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if name not in empty} for row in found]
 
 
-def _model(text: str) -> str:
-    known = models.find(text)
-    return known.model_name if known else text
+def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]:
+    """Return the rows that a table shows, with short heads: all, or the cheapest of each point, chip and option.
+
+    Of a bare sum a row is a figure: from 1,000 on to the unit, as a month of 15,695 USD is no 15,700.
+    """
+    if _is_sum(found):
+        return [
+            {"what": name, "value": f"{value:,.0f}" if isinstance(value, float) and value >= 1000 else value}
+            for name, value in found["rows"][0].items()
+        ]
+    listed = [row for row in found["rows"] if row.get("utilisation", 1) == 1]
+    listed = listed if everything else cheapest(listed)
+    if found["inputs"]["task"] == "training":
+        return [_training(row) for row in listed]
+    at: dict[tuple[Any, ...], dict[float, Mapping[str, Any]]] = {}
+    for row in found["rows"]:
+        at.setdefault(_key(row), {})[row["utilisation"]] = row
+    return [_serving(row, at[_key(row)]) for row in listed]
 
 
-def _rows(con: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Return the rows of one query. Raises ChipledgerError for what a macro refuses."""
-    try:
-        return rows(con, sql, values)
-    except duckdb.InvalidInputException as error:
-        if "no model is named" in str(error):
-            raise models.unknown(str(values["model"])) from error
-        raise ChipledgerError(str(error).splitlines()[0].removeprefix("Invalid Input Error: "), field="cost") from error
-    except duckdb.CatalogException as error:
-        raise ChipledgerError(
-            "the published file has no costs yet", source="prices.duckdb", hint="`chipledger build` makes it anew"
-        ) from error
+def lines(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the answer as text: inputs, unit and formula; the table; what is not included, shown or counted."""
+    as_text = output.text_table([{name: output.rounded(value) for name, value in row.items()} for row in table])
+    return [*_head(found), as_text or _nothing(found), *_foot(found, len(table))]
+
+
+def render(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> str:
+    """Return the answer as an HTML page; the same answer gives the same bytes, and all text is escaped."""
+    cells = [{name: output.word(row[name]) for name in table[0]} for row in table]
+    before = _head(found) + ([] if table else [_nothing(found)])
+    return frame.answer("Cost per token", [("Cost per token", before, cells, _foot(found, len(table)))])
+
+
+def _is_sum(found: Mapping[str, Any]) -> bool:
+    return found["inputs"].get("price") is not None or found["inputs"].get("throughput") is not None
+
+
+def _head(found: Mapping[str, Any]) -> list[str]:
+    inputs = {name: value for name, value in found["inputs"].items() if value not in (None, (), [], "")}
+    unit = {
+        "training": "USD of the whole training; low, median, high over price and submitters",
+        "serving": "USD per million output tokens, all of the machine charged to them, at full load",
+    }
+    return [
+        ", ".join(f"{name} {output.word(value)}" for name, value in inputs.items()),
+        *([] if _is_sum(found) else [unit[inputs["task"]]]),
+        f"Formula: {found['formula']}",
+    ]
+
+
+def _nothing(found: Mapping[str, Any]) -> str:
+    return (
+        f"No measured run of {found['inputs']['model']} fits the question on a chip that is sold: nothing is "
+        "estimated, and nothing near it is shown instead."
+    )
+
+
+def _foot(found: Mapping[str, Any], n_shown: int) -> list[str]:
+    after = [f"Not included: {', '.join(found['not_included'])}."] if found["not_included"] else []
+    if found["added"]:
+        after.append(f"Added: {'; '.join(each['words'] for each in found['added'])}.")
+    if len(found["rows"]) > 1:
+        after.append(f"{n_shown} rows of {len(found['rows'])} in all (--all, --json). Compare only equal scenarios.")
+        after.append("Grades: A official, B a vendor's document, C others, D without configuration or assumed.")
+    return after + [
+        f"Left out: {one['n_left_out']} {one['left_out_kind']}s: {one['reason']}." for one in found["left_out"]
+    ]
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["throughput_id"], row["offer_id"], row["interactivity"], row["scenario"], row["reach"]
+
+
+def _serving(row: Mapping[str, Any], at: Mapping[float, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a row of serving, with its cost at each utilisation: a million's, or a month's where a load is stated."""
+    lengths = " / ".join("?" if each is None else f"{each:g}" for each in (row["input_length"], row["output_length"]))
+    scenario = row["scenario"], row["precision"], f"lengths {lengths}", row["decoding"], row["benchmark"]
+    median = row["all_in_output_usd_median"]
+    if row["reach"] == "unreachable":
+        median = "unreachable"
+    elif row["reach"] == "at most" and median is not None:
+        median = f"at most {output.rounded(median)}"
+    if "usd_per_month_at_load" in row:
+        by_use = {f"USD/month at {used:.0%}": at[used]["usd_per_month_at_load"] for used in UTILISATIONS}
+        by_use = {"chips paid": row["paid_accelerators"], **by_use}
+    else:
+        by_use = {f"at {used:.0%}": at[used]["all_in_output_usd_median"] for used in UTILISATIONS[1:]}
+    return {
+        "scenario": ", ".join(filter(None, scenario)),
+        "tok/s/user": row["interactivity"],
+        **_option(row),
+        "low": row["all_in_output_usd_low"],
+        "median": median,
+        "high": row["all_in_output_usd_high"],
+        "total": row["total_usd_median"],
+        "input": row["input_usd"],
+        "output": row["output_usd"],
+        **by_use,
+        **_ends(row),
+    }
+
+
+def _training(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "training": f"{row['benchmark']}, {row['accelerator_count']:g} chips",
+        **_option(row),
+        "USD/M": row["usd_per_million_tokens_median"],
+        "low": row["training_usd_low"],
+        "median": row["training_usd_median"],
+        "high": row["training_usd_high"],
+        "days": row["training_days"],
+        **_ends(row),
+    }
+
+
+def _option(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "chip": chips.full_name(row),
+        "provider": row["service_provider_name"],
+        "type": row["instance_type"],
+        "region": row["region_id"],
+        "option": row["purchase_option"],
+        "USD/chip-h": row["median_price_usd"],
+        "price of": row["last_observed_at"].date(),
+        "ranked": row["is_price_ranked"],
+        "paid": row["price_basis"],
+    }
+
+
+def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
+    beaten = {}
+    if "price_to_beat" in row:
+        is_impossible = (row["rate_to_beat_share_of_bound"] or 0) > 1
+        rate = "IMPOSSIBLE" if is_impossible else row["rate_to_beat"]
+        beaten = {"price to beat": row["price_to_beat"], "rate to beat": rate}
+    added = {name.removesuffix("_usd").replace("_", " "): row[name] for name in row if name.startswith("added_")}
+    return {
+        **beaten,
+        **added,
+        **({"with added": row["usd_with_added"]} if "usd_with_added" in row else {}),
+        "of bound": row["share_of_bound"],
+        "grade": row["evidence_grade"],
+        "measured": row["measured_on"],
+    }

@@ -7,8 +7,6 @@ from typing import Any
 
 from warehouse.errors import SettingsError
 
-ADDABLE = ("egress", "storage", "support", "tax", "capital")
-"""What no cost includes, and what may be added to it: a month's USD, or a share of the bill for chips."""
 NOT_INCLUDED = {
     "egress": "egress",
     "storage": "storage",
@@ -16,6 +14,7 @@ NOT_INCLUDED = {
     "tax": "tax",
     "capital": "cost of capital",
 }
+"""What no cost includes, and what may be added to it: a month's USD, or a share of the bill for chips."""
 AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(%?)")
 
 

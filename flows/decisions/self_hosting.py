@@ -81,7 +81,7 @@ def compare(
         hint = f"The prices are of {', '.join(sorted({one.model for one in hosted}))}"
         raise ChipledgerError("no hosted price is of that model", field="model", value=model, hint=hint)
     sums = in_memory()
-    with evidence.opened(file, regions) as con:
+    with allowed.opened(file, regions) as con:
         outside = allowed.left_out(con, regions)
         side = evidence.read(own, field="--own", providers=evidence.providers(con))
         points = evidence.points(con, side, [known.model_name], interactivity, tokens_per_day, use)

@@ -22,9 +22,6 @@ PUBLISH_AGAIN = "`chipledger build` publishes the file again, by this version"
 BEYOND_ASCII = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON may have as it is and a terminal obeys; JSON's own escape of it says the same."""
 
-JSON = click.option("--json", "in_json", is_flag=True, help="Print the result as JSON, errors as JSON on stderr.")
-"""The option of every command that has a result."""
-
 
 def plain(value: object) -> object:
     """Return a value as JSON has it: amounts as numbers with their own digits, moments as UTC text ending in Z."""
@@ -107,6 +104,12 @@ def progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
 def rounded(value: object) -> object:
     """Return a computed number to four significant digits for reading; any other value as it is."""
     return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def word(value: object) -> str:
+    """Return a value as a cell for reading: computed numbers to four digits; "-" where it is unknown."""
+    shown = plain(rounded(value))
+    return "-" if shown is None or shown == "" else str(shown)
 
 
 def text_table(rows: Sequence[Mapping[str, object]]) -> str:

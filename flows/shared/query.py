@@ -184,12 +184,20 @@ def rows(
     values: Sequence[object] | Mapping[str, object] = (),
     *,
     most: int | None = None,
+    field: str = "",
 ) -> list[dict[str, Any]]:
-    """Return the rows of one question as dicts by column; values are bound in order to `?`, or by name to `$name`.
+    """Return the rows of one query as dicts by column; values are bound in order to `?`, or by name to `$name`.
 
-    Raises ChipledgerError where there are more than `most`.
+    Raises ChipledgerError where there are more than `most`, and, with the name of a `field`, for what a macro refuses.
     """
-    cursor = con.execute(sql, dict(values) if isinstance(values, Mapping) else list(values))
+    try:
+        cursor = con.execute(sql, dict(values) if isinstance(values, Mapping) else list(values))
+    except duckdb.InvalidInputException as error:
+        if not field:
+            raise
+        message = str(error).splitlines()[0].removeprefix("Invalid Input Error: ")
+        value = values.get("model", "") if isinstance(values, Mapping) else ""
+        raise ChipledgerError(message, field=field, value=value) from error
     names = [column[0] for column in cursor.description or ()]
     found = cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
     if most is not None and len(found) > most:

@@ -240,10 +240,10 @@ def test_a_model_without_evidence_has_no_estimate(call: Call) -> None:
 
 def test_the_page_needs_nothing_else_and_escapes(call: Call, tmp_path: Path) -> None:
     """The page shows what the terminal shows; text from outside is text there."""
-    from flows.decisions import cost_page
+    from flows.decisions import cost
 
     page = call("--model", "llama-2-70b", "--html").stdout
-    made = cost_page.render(
+    made = cost.render(
         {"inputs": {"task": "serving", "model": "<script>"}, "formula": "", "not_included": [], "added": [],
          "left_out": [], "rows": []},
         [{"<b>": "<i>"}],

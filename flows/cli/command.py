@@ -1,0 +1,105 @@
+"""What commands share: the frame of a command that has a result, and types and options that several of them have."""
+
+import functools
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from flows.shared import output
+
+EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+DAY = click.DateTime(["%Y-%m-%d"])
+SHARE = click.FloatRange(min=0, max=1, min_open=True)
+POSITIVE = click.FloatRange(min=0, min_open=True)
+NOT_NEGATIVE = click.FloatRange(min=0)
+COMMITMENT_USE = click.option("--commitment-use", type=SHARE, default=1.0, help="Hours used of the hours committed.")
+SPOT_LOSS = click.option(
+    "--spot-loss",
+    "spot_running_share",
+    type=click.FloatRange(min=0, max=1, max_open=True),
+    callback=lambda _context, _option, lost: 1 - lost,
+    default=0.0,
+    help="Share of spot hours lost to interruptions.",
+)
+HTML = click.option("--html", "in_html", is_flag=True, help="Print the result as a page.")
+SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+
+
+class Count(click.ParamType[float]):
+    """A number of tokens, such as 300B or 1.5T."""
+
+    name = "tokens"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; fail with what is allowed."""
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmbt]?)", str(value).lower())
+        if match is None or not float(match[1]):
+            self.fail(f"{value!r} is not a number of tokens; write 300B, 1.5T or 1000000", param, ctx)
+        return float(match[1]) * SCALES[match[2]]
+
+
+class Result(NamedTuple):
+    """What a command prints: on stdout `value` with --json, else `lines`; `notes` on stderr; exit code 1 if failed.
+
+    A value that is a list may be printed with one object a line.
+    """
+
+    value: object
+    lines: Iterable[str] = ()
+    notes: Iterable[str] = ()
+    is_failed: bool = False
+    is_one_a_line: bool = False
+
+
+Function = Callable[..., Result | None]
+
+
+def command(
+    example: str, *, group: click.Group | None = None, name: str | None = None, **attributes: Any
+) -> Callable[[Function], Any]:
+    """Make a command with --json of a function from the reader of settings, and the options, to a result.
+
+    A function with the parameter `in_json` or `progress` is given that. A command that is a group itself (`cls`) does
+    nothing where a subcommand follows.
+    """
+
+    def decorate(function: Function) -> click.Command:
+        wanted = inspect.signature(function).parameters
+
+        @click.pass_context
+        @functools.wraps(function)
+        def run(context: click.Context, /, *, in_json: bool, **options: Any) -> None:
+            if context.invoked_subcommand is not None:
+                return
+            if "in_json" in wanted:
+                options["in_json"] = in_json
+            with output.errors(in_json=in_json), output.progress(quiet=in_json or "progress" not in wanted) as progress:
+                if "progress" in wanted:
+                    options["progress"] = progress
+                found = function(context.obj, **options)
+            if found is not None:
+                show(found, in_json=in_json)
+
+        make: Any = group.command if group else click.command
+        made: click.Command = make(name, epilog=f"Example: chipledger {example}", **attributes)(run)
+        text = "Print the result as JSON, errors as JSON on stderr."
+        made.params.append(click.Option(["--json", "in_json"], is_flag=True, help=text))
+        return made
+
+    return decorate
+
+
+def show(found: Result, *, in_json: bool) -> None:
+    """Print a result, and exit with 1 if it failed."""
+    values: Any = found.value if found.is_one_a_line else [found.value]
+    for line in map(output.as_json, values) if in_json else found.lines:
+        output.echo(line)
+    for note in found.notes:
+        output.echo(note, err=True)
+    if found.is_failed:
+        sys.exit(output.FAILED)
