@@ -176,7 +176,6 @@ def makeorbuy(
     Shows from which load own machines are cheaper, by a CSV of hosted prices. docs/deciding.md lists its columns, and
     what of AWS's price list counts. Machines are paid whole, all month.
     """
-    from flows.decisions import bedrock as price_list
     from flows.decisions import self_hosting as decision
     from flows.decisions.break_even_sides import Use
 
@@ -185,7 +184,7 @@ def makeorbuy(
     if file is None and bedrock is None:
         _refuse("hosted prices are missing", "FILE", "", "Give a CSV, --bedrock, or both: docs/deciding.md")
     hosted = [] if file is None else decision.read_hosted(file)
-    listed = None if bedrock is None else price_list.read(bedrock)
+    listed = None if bedrock is None else decision.read_bedrock(bedrock)
     use = Use(**{name: options.pop(name) for name in USE})
     settings = read()
     found = decision.compare(

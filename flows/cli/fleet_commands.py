@@ -66,10 +66,10 @@ def import_focus(_read: Reader, *, file: Path, out: Path, replace: bool) -> Resu
     Reads CSV or Parquet, and lists what was not read. An export names neither term, payment nor end of a commitment:
     add them, then `chipledger fleet check`.
     """
-    from flows.private import focus_import
+    from flows.private import fleet_file
 
-    imported = focus_import.read(file)
-    focus_import.write(imported, out, label=f"from {file.name}", replace=replace)
+    imported = fleet_file.read_focus(file)
+    fleet_file.write(imported, out, label=f"from {file.name}", replace=replace)
     lines = [output.text_table(imported.lines)]
     if imported.left_out:
         lines += ["\nNot read:", output.text_table(imported.left_out)]

@@ -1,14 +1,29 @@
-"""A `fleet.csv`: what a user runs, one line for machines that are alike."""
+"""A `fleet.csv`: what a user runs, one line for machines that are alike; read, or written from an export of costs.
 
+An export has FOCUS columns (1.0 to 1.2, as AWS Data Exports writes them), as CSV or Parquet. What FOCUS states is read,
+what it does not is left open: neither the term, the payment nor the end of a commitment is in an export. ListCost,
+ContractedCost and EffectiveCost are stored apart, for comparison.
+"""
+
+import csv
+import io
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
+
+import duckdb
 
 from flows.private.entry import NONE, Entry, csv_entries
 from flows.private.names import Names, Thing
-from flows.shared.query import columns
+from flows.shared.query import columns, rows
+from transform.private import select
 from warehouse.errors import ChipledgerError
+from warehouse.log.db import insert_rows, quote
+from warehouse.reference import instance_types
 from warehouse.schema.vocabulary import OFFERING_CLASSES, PURCHASE_OPTIONS
 
 REQUIRED = ("provider", "offer", "region", "option", "nodes")
@@ -109,3 +124,114 @@ def _line(entry: Entry, names: Names) -> Line:
         **amounts,
         billed_currency=entry.text("billed_currency"),
     )
+
+
+FIELDS: Mapping[str, Sequence[str]] = {
+    "provider": ("ServiceProviderName", "ProviderName"),
+    "service_category": ("ServiceCategory",),
+    "charge_category": ("ChargeCategory",),
+    "charge_class": ("ChargeClass",),
+    "charge_period_start": ("ChargePeriodStart",),
+    "charge_period_end": ("ChargePeriodEnd",),
+    "region_id": ("RegionId",),
+    "sku_meter": ("SkuMeter", "x_UsageType"),
+    "operation": ("x_Operation",),
+    "pricing_category": ("PricingCategory",),
+    "commitment_discount_type": ("CommitmentDiscountType",),
+    "commitment_discount_status": ("CommitmentDiscountStatus",),
+    "quantity": ("PricingQuantity", "ConsumedQuantity"),
+    "pricing_unit": ("PricingUnit", "ConsumedUnit"),
+    "list_cost": ("ListCost",),
+    "contracted_cost": ("ContractedCost",),
+    "effective_cost": ("EffectiveCost",),
+    "billing_currency": ("BillingCurrency",),
+}
+"""What is read of a charge, and the columns that may hold it, the first of them that there is."""
+NAMES = {"machine": "offer", "region_id": "region", "purchase_option": "option", "plan_kind": "plan"}
+"""Columns of the SELECT that a fleet file calls otherwise: its own words are SQL's."""
+OPTIONAL = ("charge_class", "operation", "commitment_discount_type", "commitment_discount_status")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The lines of a fleet as an export shows them, and what of it was not read, by the reason."""
+
+    lines: list[dict[str, Any]]
+    left_out: list[dict[str, Any]]
+
+
+def read_focus(file: Path) -> Imported:
+    """Return the machines with accelerators of an export. Raises ChipledgerError where it is none."""
+    with duckdb.connect() as con:
+        con.execute("set timezone = 'UTC'")
+        _load_focus(con, file)
+        con.execute("create temp table accelerator_type (instance_type VARCHAR)")
+        insert_rows(con, "accelerator_type", [(row.instance_type,) for row in instance_types.read_table()])
+        con.execute(f"create temp table focus_charge as {select('focus_charge')}")
+        lines = [
+            {NAMES.get(name, name): value for name, value in row.items()} for row in rows(con, select("focus_fleet"))
+        ]
+        left_out = rows(
+            con,
+            "select reason, count(*) as n_charges, sum(list_amount) as list_cost, "
+            "sum(contracted_amount) as contracted_cost, sum(effective_amount) as effective_cost, billing_currency "
+            "from focus_charge where reason is not null group by reason, billing_currency order by all",
+        )
+    return Imported(lines, left_out)
+
+
+def write(imported: Imported, out: Path, *, label: str, replace: bool) -> None:
+    """Write a fleet file, readable by its owner only. Raises ChipledgerError where there is nothing, or a file."""
+    if not imported.lines:
+        hint = "; ".join(f"{row['n_charges']} charges: {row['reason']}" for row in imported.left_out)
+        raise ChipledgerError("no hours of a machine with accelerators in it", source=label, field="file", hint=hint)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in (row | {"label": label}).items()} for row in imported.lines)
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replace else os.O_EXCL)
+    try:
+        with os.fdopen(os.open(out, flags, 0o600), "w", encoding="utf-8") as target:
+            target.write(text.getvalue())
+    except FileExistsError as error:
+        raise ChipledgerError(
+            "is there already", source=str(out), field="out", value=str(out), hint="Name another, or give --replace"
+        ) from error
+    except OSError as error:
+        raise ChipledgerError(f"cannot be written: {error.strerror}", source=str(out), field="out") from error
+
+
+def _load_focus(con: duckdb.DuckDBPyConnection, file: Path) -> None:
+    """Make focus_row, all text, of an export."""
+    reader = (
+        f"read_parquet({quote(str(file))})"
+        if file.suffix.lower() == ".parquet"
+        else f"read_csv({quote(str(file))}, header = true, all_varchar = true, strict_mode = true)"
+    )
+    try:
+        there = {row[0] for row in con.execute(f"describe from {reader}").fetchall()}
+        chosen = {name: next((each for each in known if each in there), None) for name, known in FIELDS.items()}
+        absent = [FIELDS[name][0] for name, column in chosen.items() if column is None and name not in OPTIONAL]
+        if absent:
+            message = "no export in FOCUS columns"
+            hint = "These are missing. Export the table FOCUS 1.2 with AWS columns of AWS Data Exports"
+            raise ChipledgerError(message, source=file.name, field="columns", value=", ".join(absent), hint=hint)
+        picked = ", ".join(
+            f"nullif(trim(\"{column}\"::VARCHAR), '') as {name}" if column else f"null::VARCHAR as {name}"
+            for name, column in chosen.items()
+        )
+        con.execute(f"create temp table focus_row as select {picked} from {reader}")
+    except duckdb.Error as error:
+        raise ChipledgerError(
+            "cannot be read",
+            source=file.name,
+            field="file",
+            value=str(error).splitlines()[0],
+            hint="Give a .csv, .csv.gz or .parquet in FOCUS columns",
+        ) from error
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, Decimal):
+        return format(value.normalize(), "f")
+    return "" if value is None else value

@@ -13,7 +13,7 @@ from bedrock_file import ON_DEMAND, add, listed, write
 from click.testing import CliRunner
 
 from flows.cli.main import main
-from flows.decisions.bedrock import read
+from flows.decisions.self_hosting import read_bedrock as read
 from warehouse.errors import ChipledgerError
 
 Change = Callable[[dict[str, Any]], object]

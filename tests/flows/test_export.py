@@ -20,7 +20,7 @@ from published import query
 from purchase import P5, plan, putting, seen, spot, term
 
 from flows.cli.main import main
-from flows.export import exporting, workbook
+from flows.export import exporting
 from flows.shared import tabular
 from warehouse.errors import ChipledgerError
 
@@ -127,7 +127,7 @@ def test_cells_of_csv() -> None:
 
 def test_a_workbook_holds_what_it_should(hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts are texts, numbers numbers, times dates; the header is fixed, and units and sources are noted."""
-    monkeypatch.setattr(workbook, "SHEETS", ("x",))
+    monkeypatch.setattr(exporting, "SHEETS", ("x",))
     exporting.workbook(hostile, tmp_path / "x.xlsx")
     book = openpyxl.load_workbook(tmp_path / "x.xlsx")
     assert book.sheetnames == ["notes", "x"]
@@ -150,7 +150,7 @@ def test_the_workbook_of_a_run(call: Callable[..., Result], offline_run: Path, t
     """Each main mart is a sheet with all its rows; the sums are the file's."""
     assert call("export", tmp_path / "x.xlsx", "--as", "xlsx").exit_code == 0
     book = openpyxl.load_workbook(tmp_path / "x.xlsx", read_only=True)
-    assert book.sheetnames == ["notes", *workbook.SHEETS]
+    assert book.sheetnames == ["notes", *exporting.SHEETS]
     header, *costs = book["token_cost"].iter_rows(values_only=True)
     assert {line[header.index("utilisation")] for line in costs} == {0.5}
     header, *rows = book["accelerator_hour_price"].iter_rows(values_only=True)
@@ -221,7 +221,7 @@ def test_nothing_private_without_asking(hostile: Path, tmp_path: Path, monkeypat
     secret = tmp_path / "all" / "private" / "fleet_cost.csv"
     assert secret.read_text() == "label\nsecret\n"
     assert [stat.S_IMODE(path.stat().st_mode) for path in (secret, secret.parent)] == [0o600, 0o700]
-    monkeypatch.setattr(workbook, "SHEETS", ("x",))
+    monkeypatch.setattr(exporting, "SHEETS", ("x",))
     for name, with_private in (("a.xlsx", False), ("b.xlsx", True)):
         exporting.workbook(hostile, tmp_path / name, with_private=with_private)
         sheets = openpyxl.load_workbook(tmp_path / name).sheetnames

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from fleet_file import NAMES
 
 from flows.cli import main
-from flows.private import fleet_file, focus_import
+from flows.private import fleet_file
 from warehouse.errors import ChipledgerError
 
 THIRDS = {1: ("2026-04-01", "2026-04-11"), 2: ("2026-04-11", "2026-04-21"), 3: ("2026-04-21", "2026-05-01")}
@@ -78,11 +78,11 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def imported(export: Path) -> focus_import.Imported:
-    return focus_import.read(export)
+def imported(export: Path) -> fleet_file.Imported:
+    return fleet_file.read_focus(export)
 
 
-def test_machines_of_an_export(imported: focus_import.Imported) -> None:
+def test_machines_of_an_export(imported: fleet_file.Imported) -> None:
     """April has 720 hours. p5: 720 hours, at most two at once, so two for half the time; trn1 reserved: 1440 / 720."""
     told = [
         (row["offer"], row["region"], row["option"], str(row["nodes"].normalize()), f"{row['share_of_use']:.10f}")
@@ -96,7 +96,7 @@ def test_machines_of_an_export(imported: focus_import.Imported) -> None:
     ]
 
 
-def test_the_three_costs_stay_apart(imported: focus_import.Imported) -> None:
+def test_the_three_costs_stay_apart(imported: fleet_file.Imported) -> None:
     """720 x 55.04 = 39,628.80 at list, less 12 % 34,873.344; 1440 x 21.5 = 30,960 and 1440 x 13.22895 = 19,049.688."""
     p5, reserved, _ = imported.lines
     names = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost", "billed_hours")
@@ -109,7 +109,7 @@ def test_the_three_costs_stay_apart(imported: focus_import.Imported) -> None:
     ]  # fmt: skip
 
 
-def test_what_was_not_read(imported: focus_import.Imported) -> None:
+def test_what_was_not_read(imported: fleet_file.Imported) -> None:
     """Every other charge is counted by its reason, with its costs: 6 of 16 are in lines, 10 here."""
     told = {row["reason"]: (row["n_charges"], row["effective_cost"]) for row in imported.left_out}
 
@@ -127,7 +127,7 @@ def test_what_was_not_read(imported: focus_import.Imported) -> None:
     }
 
 
-def test_focus_1_0_and_parquet(export: Path, imported: focus_import.Imported, tmp_path: Path) -> None:
+def test_focus_1_0_and_parquet(export: Path, imported: fleet_file.Imported, tmp_path: Path) -> None:
     """The older column names and Parquet give the same."""
     file = tmp_path / "focus.parquet"
     with duckdb.connect() as con:
@@ -136,7 +136,7 @@ def test_focus_1_0_and_parquet(export: Path, imported: focus_import.Imported, tm
             f"SkuMeter as \"x_UsageType\" from read_csv('{export}', all_varchar = true)) to '{file}' (format parquet)"
         )
 
-    assert focus_import.read(file) == imported
+    assert fleet_file.read_focus(file) == imported
 
 
 def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
@@ -171,4 +171,4 @@ def test_no_export(tmp_path: Path, body: str, message: str) -> None:
     file.write_text(body, encoding="utf-8")
 
     with pytest.raises(ChipledgerError, match=message):
-        focus_import.write(focus_import.read(file), tmp_path / "fleet.csv", label="x", replace=False)
+        fleet_file.write(fleet_file.read_focus(file), tmp_path / "fleet.csv", label="x", replace=False)

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from flows.backup.containers import Item, Manifest
 from flows.config import settings
-from flows.decisions import bedrock
+from flows.decisions import self_hosting
 from flows.private import fleet_file, prices
 from flows.read_api import server
 from warehouse.documents import Document, ScopeFetch
@@ -103,7 +103,8 @@ def subjects(shared: Path | None) -> Iterator[Subject]:
     )  # fmt: skip
     yield Subject(
         name="bedrock index", documents={"made": json.dumps(bedrock_file.listed()).encode()}, changes=of_json,
-        read=in_file("index.json", lambda path: of_values(bedrock.read(path).hosted)), amounts=_per_million,
+        read=in_file("index.json", lambda path: of_values(self_hosting.read_bedrock(path).hosted)),
+        amounts=_per_million,
         derived=("url", "provider", "as_of"),
     )  # fmt: skip
     yield Subject(
