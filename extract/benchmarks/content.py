@@ -1,7 +1,7 @@
 """The bytes of a result file as runs, whose fields are read with errors that name file, run, field and value."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -53,7 +53,7 @@ class Run:
 
     def number(self, name: str) -> Decimal | None:
         """Return a number, None where absent, null or NaN. Raises LayoutChanged or BenchmarkRefused."""
-        if self.fields.get(name) is None:
+        if not name or self.fields.get(name) is None:
             return None
         number = self._number(name)
         if number.is_infinite():
@@ -210,10 +210,7 @@ def _not_json(error: Exception, text: str, source: str) -> LayoutChanged:
     return LayoutChanged(f"not JSON: {error}", source=source, field="body", value=text[:60])
 
 
-def first(run: Run, keys: Mapping[str, str]) -> Iterator[tuple[str, str, Decimal]]:
-    """Yield statistic, key and value of each key (by statistic) that the run has, best first."""
-    for statistic in STATISTICS:
-        key = keys.get(statistic)
-        value = run.number(key) if key else None
-        if key and value is not None:
-            yield statistic, key, value
+def best(run: Run, keys: Mapping[str, str]) -> tuple[Decimal, str] | tuple[None, None]:
+    """Return value and statistic of the best key (by statistic) that the run has; None, None where it has none."""
+    found = ((run.number(keys.get(statistic, "")), statistic) for statistic in STATISTICS)
+    return next(((value, statistic) for value, statistic in found if value is not None), (None, None))

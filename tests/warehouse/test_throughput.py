@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from extract.benchmarks import result, supplied
+from extract.benchmarks import supplied
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import migrate
 from warehouse.reference import throughput
@@ -124,9 +124,6 @@ def test_a_run_stands_once(table: Table) -> None:
 
 def test_the_vocabularies_are_those_of_the_readers() -> None:
     """What the catalogue may say and what the tools' readers say are the same words."""
-    assert allowed("task") == result.TASKS
-    assert allowed("benchmark_family") == result.FAMILIES
-    assert allowed("unit_of_work") == result.UNITS_OF_WORK
     assert allowed("precision") == supplied.PRECISIONS
 
 
