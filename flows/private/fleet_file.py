@@ -17,14 +17,15 @@ from typing import Any
 
 import duckdb
 
-from flows.private.entry import NONE, Entry, csv_entries
-from flows.private.names import Names, Thing
+from flows.private.names import MEANINGS, NONE, VOCABULARY, Names, Thing, checked, rules, term_hours
 from flows.shared.query import columns, rows
+from flows.shared.user_file import UserFile
 from transform.private import select
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows, quote
-from warehouse.reference import instance_types
-from warehouse.schema.vocabulary import OFFERING_CLASSES, PURCHASE_OPTIONS
+from warehouse.reference import instance_types, table
+from warehouse.reference.table import Model, Values
+from warehouse.schema.vocabulary import OFFERING_CLASSES
 
 REQUIRED = ("provider", "offer", "region", "option", "nodes")
 BILLED_AMOUNTS = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost", "billed_hours")
@@ -37,6 +38,37 @@ tier, zone, {", ".join(BILLED)}
 PLANS = ("Compute", "EC2Instance", "SageMaker")
 PAID_WHEN_RUNNING = ("on_demand", "spot")
 """Purchase options that cost nothing while a machine is off; the others are paid whether used or not."""
+TYPES: dict[str, Any] = dict.fromkeys(("provider", "offer", "option"), str) | {"nodes": Decimal}
+TYPES |= dict.fromkeys(("share_of_use", "accelerators_per_node", *BILLED_AMOUNTS), Decimal | None)
+TYPES |= {"commitment_end": date | None}
+TYPES = {name: TYPES.get(name, str | None) for name in COLUMNS}
+WORDS = {**VOCABULARY, "plan": (*PLANS, NONE), "offering_class": (*OFFERING_CLASSES, NONE)}
+MODEL = Model(
+    key="line",
+    fields=TYPES,
+    help="docs/fleet.md",
+    advice="Correct the line",
+    exact=False,
+    closed=True,
+    required=REQUIRED,
+    may_be_zero=BILLED_AMOUNTS,
+    free=("offering_class",),
+    meanings={
+        **MEANINGS,
+        "nodes": "the number of machines, such as 6",
+        "share_of_use": "the part of the time in which they run, from 0 to 1; empty: 1",
+        "commitment_end": "the last day of the commitment, such as 2026-12-20",
+    },
+    rules=(
+        *rules([name for name, type_ in TYPES.items() if type_ in (str, str | None)], WORDS),
+        table.Rule("accelerators_per_node", "above 10000", "accelerators_per_node <= 10000"),
+        table.Rule(
+            "commitment_end",
+            "on demand and spot are no commitment: leave it empty, or name another option",
+            f"commitment_end is null or option not in {PAID_WHEN_RUNNING}",
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,48 +113,31 @@ def read(file: str, body: bytes, names: Names) -> list[Line]:
 
     A provider or machine that nobody here knows is no error: the line has no price, and says why.
     """
-    entries = csv_entries(file, body, columns=COLUMNS, required=REQUIRED)
-    if not entries:
+    found = list(table.lines(UserFile(file, body), MODEL))
+    if not found:
         raise ChipledgerError("no line in it", source=file, field="file", hint="docs/fleet.md shows one")
-    return [_line(entry, names) for entry in entries]
+    return [
+        _line(int(line.place.split()[1]), row, names) for line, row in zip(found, checked(found, WORDS), strict=True)
+    ]
 
 
-def _line(entry: Entry, names: Names) -> Line:
-    from extract.observations import provider_named
-
-    provider = entry.required("provider")
-    provider = names.providers.get(provider_named(provider).lower(), provider)
-    offer = entry.required("offer")
-    thing = names.thing(offer, provider) or Thing()
-    option = entry.one_of("option", PURCHASE_OPTIONS)
-    nodes = entry.number("nodes", above=Decimal(0))
-    if option is None or nodes is None:
-        raise entry.error("option" if option is None else "nodes", "required")
-    share = entry.number("share_of_use", most=Decimal(1))
-    ends_on = entry.day("commitment_end")
-    if ends_on is not None and option in PAID_WHEN_RUNNING:
-        raise entry.error("commitment_end", f"{option} is no commitment", "Leave it empty, or name another option")
-    amounts: dict[str, Any] = {name: entry.number(name) for name in BILLED_AMOUNTS}
+def _line(number: int, row: Values, names: Names) -> Line:
+    provider = names.provider(row["provider"]) or row["provider"]
+    share = row["share_of_use"]
+    same = ("label", "offer", "accelerators_per_node", "offering_class", "tier", "nodes", *BILLED)
     return Line(
-        line_number=int(entry.place.removeprefix("line ")),
-        label=entry.text("label"),
+        **{name: row[name] for name in same},
+        **asdict(names.thing(row["offer"], provider) or Thing()),
+        line_number=number,
         service_provider_name=provider,
-        offer=offer,
-        **asdict(thing),
-        accelerators_per_node=entry.number("accelerators_per_node", above=Decimal(0), most=Decimal(10_000)),
-        region_id=entry.text("region"),
-        availability_zone_id=entry.text("zone"),
-        purchase_option=option,
-        commitment_discount_type=entry.one_of("plan", (*PLANS, NONE)),
-        commitment_term_hours=entry.term_hours("term"),
-        purchase_payment_model=entry.payment("payment"),
-        offering_class=entry.one_of("offering_class", (*OFFERING_CLASSES, NONE)),
-        tier=entry.text("tier"),
-        nodes=nodes,
+        region_id=row["region"],
+        availability_zone_id=row["zone"],
+        purchase_option=row["option"],
+        commitment_discount_type=row["plan"],
+        commitment_term_hours=term_hours(row["term"]),
+        purchase_payment_model=row["payment"],
         share_of_use=1.0 if share is None else float(share),
-        commitment_ends_on=ends_on,
-        **amounts,
-        billed_currency=entry.text("billed_currency"),
+        commitment_ends_on=row["commitment_end"],
     )
 
 

@@ -1,13 +1,76 @@
-"""The names that private files may use: providers and their machines as published, and chips as people write them."""
+"""What private files have in common: how their lines are checked, and names of providers, machines and chips.
+
+An empty value is no value. Every refusal names file, line, field, value and what is allowed; its message holds no
+value, so that it can be shown where the values must not be.
+"""
 
 import difflib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
 
-from flows.private.entry import Entry
 from warehouse.reference import accelerators, instance_types
+from warehouse.reference.table import Line, Rule, Values, first_refusal, values
+from warehouse.schema.vocabulary import HOURS_PER_YEAR, PAYMENT_MODELS, PURCHASE_OPTIONS
+
+NONE = "none"
+"""The value of a cell where an offer must have nothing of the kind."""
+VOCABULARY = {"option": PURCHASE_OPTIONS, "payment": (*PAYMENT_MODELS, NONE)}
+TERM = r"([1-9][0-9]{0,4})\s*(y|yr|yrs|year|years|h|hour|hours)"
+MEANINGS = {
+    "option": f"one of {', '.join(PURCHASE_OPTIONS)}",
+    "payment": f"one of {', '.join(VOCABULARY['payment'])}",
+    "term": f"1yr, 3 years or 24h, for example; {NONE}: the offer must have none",
+    "region": "the provider's code of a region; empty: any",
+}
+
+
+def rules(texts: Iterable[str], vocabulary: Mapping[str, Sequence[str]]) -> tuple[Rule, ...]:
+    """Return what texts of a private file must be: printable, and of their vocabulary; a term that is understood."""
+    return (
+        *(
+            Rule(name, "contains non-printable characters", rf"regexp_like({name}, '^([^\p{{C}}\p{{Z}}]| )*$')")
+            for name in texts
+        ),
+        *(
+            Rule(name, f"not one of {', '.join(words)}", f"{name} in ({', '.join(map(repr, words))})")
+            for name, words in vocabulary.items()
+        ),
+        Rule("term", "not a term", rf"regexp_like(term, '^(?i)({TERM}|{NONE})$')"),
+    )
+
+
+def checked(found: Sequence[Line], vocabulary: Mapping[str, Sequence[str]]) -> list[Values]:
+    """Return the values of each line, words of a vocabulary in their own spelling. Raises ChipledgerError.
+
+    Case, blanks, hyphens and underscores do not matter in a word of a vocabulary.
+    """
+    spelt = {name: {_plain(word): word for word in words} for name, words in vocabulary.items()}
+    rows = [
+        values(
+            line._replace(
+                cells={name: spelt.get(name, {}).get(_plain(cell), cell) for name, cell in line.cells.items()}
+            )
+        )
+        for line in found
+    ]
+    if refused := first_refusal(found, rows):
+        raise refused[1]
+    return rows
+
+
+def term_hours(term: str | None) -> int | None:
+    """Return the hours of a term such as 1yr, 3 years or 24h; 0 for "none", None where it is not stated."""
+    match = re.fullmatch(TERM, (term or "").lower())
+    if match is None:
+        return None if term is None else 0
+    return int(match[1]) * (HOURS_PER_YEAR if match[2].startswith("y") else 1)
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"[\s_-]+", "_", word.strip().casefold())
 
 
 @dataclass(frozen=True)
@@ -26,15 +89,11 @@ class Names:
     providers: Mapping[str, str]
     instance_types: Mapping[str, Mapping[str, str]]
 
-    def provider(self, entry: Entry, field: str = "provider") -> str:
-        """Return how a provider writes itself. Raises ChipledgerError where nobody is called so."""
+    def provider(self, text: str) -> str | None:
+        """Return how a provider writes itself; None where none has this name."""
         from extract.observations import provider_named
 
-        text = entry.required(field)
-        named = self.providers.get(provider_named(text).lower())
-        if named is None:
-            raise entry.error(field, "no provider is called so", self._near(text, self.providers.values()))
-        return named
+        return self.providers.get(provider_named(text).lower())
 
     def thing(self, text: str, provider: str) -> Thing | None:
         """Return what a text names: a machine of the provider, else a chip; None where neither is certain."""
@@ -46,20 +105,30 @@ class Names:
             return None
         return Thing(accelerator_name=chip.accelerator_name, form_factor=chip.form_factor)
 
-    def known_thing(self, entry: Entry, field: str, provider: str) -> Thing:
-        """Return what a field names. Raises ChipledgerError where no machine and no chip is called so."""
-        text = entry.required(field)
-        thing = self.thing(text, provider)
+    def known_provider(self, line: Line, row: Values) -> str:
+        """Return how the provider of a line writes itself. Raises ChipledgerError where none has this name."""
+        named = self.provider(row["provider"])
+        if named is None:
+            raise _unknown(line, "provider", "unknown provider", self.providers.values())
+        return named
+
+    def known_thing(self, line: Line, row: Values, field: str, provider: str) -> Thing:
+        """Return what a field names. Raises ChipledgerError where no machine and no chip has this name."""
+        thing = self.thing(row[field], provider)
         if thing is None:
             known = (*self.instance_types.get(provider, {}).values(), *accelerators.names())
-            raise entry.error(field, f"no machine of {provider} and no chip is called so", self._near(text, known))
+            raise _unknown(line, field, f"neither a machine of {provider} nor a chip has this name", known)
         return thing
 
-    @staticmethod
-    def _near(text: str, known: object) -> str:
-        by_plain = {str(name).lower(): str(name) for name in known}  # type: ignore[attr-defined]
-        near = difflib.get_close_matches(text.lower(), by_plain, n=3, cutoff=0.6)
-        return f"Perhaps {' or '.join(by_plain[name] for name in near)}" if near else ""
+
+def _unknown(line: Line, field: str, reason: str, known: Iterable[str]) -> Exception:
+    """Return the refusal of a name, with those that it may have meant."""
+    error = line.error(field, reason)
+    by_plain = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(str(error.value).lower(), by_plain, n=3, cutoff=0.6)
+    if near:
+        error.hint = f"Perhaps {' or '.join(by_plain[name] for name in near)}"
+    return error
 
 
 def read(con: duckdb.DuckDBPyConnection) -> Names:

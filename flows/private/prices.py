@@ -1,35 +1,81 @@
 """Negotiated prices of a `prices.toml`, or the same as a CSV: dated discounts and contracted rates.
 
 A TOML file has tables `[[discount]]` and `[[rate]]`; a CSV has one line each, its column `kind` says which. How one
-rule goes before another is in `transform/sql/private/rule_match.sql`; what no rule may say is refused here.
+rule goes before another is in `transform/sql/private/rule_match.sql`; what no rule may be is refused here.
 """
 
+import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date
 from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
-from flows.private.entry import Entry, csv_entries
-from flows.private.names import Names, Thing
+from flows.private.names import MEANINGS, VOCABULARY, Names, Thing, checked, rules, term_hours
 from flows.shared.query import columns
+from flows.shared.user_file import UserFile
 from warehouse.errors import ChipledgerError
-from warehouse.reference import instance_types
-from warehouse.schema.vocabulary import PURCHASE_OPTIONS
+from warehouse.reference import instance_types, table
+from warehouse.reference.table import Line, Model, Values
 
 DISCOUNT, RATE = "discount", "rate"
 SERVICES = ("EC2", "SageMaker")
 """AWS's two ways to rent a machine; those of the second are called ml.<type>."""
-
 COMMON = ("rule", "provider", "region", "option", "valid_from", "valid_to", "contract_id")
 FIELDS = {
     DISCOUNT: (*COMMON, "service", "family", "chip", "percent"),
     RATE: (*COMMON, "offer", "term", "payment", "tier", "usd_per_hour", "usd_per_chip_hour"),
 }
-COLUMNS = ("kind", *dict.fromkeys((*FIELDS[DISCOUNT], *FIELDS[RATE])))
-PERCENT_DIGITS = Decimal("0.000001")
+TYPES: dict[str, Any] = {"kind": str, "provider": str, "valid_from": date, "valid_to": date | None}
+TYPES |= dict.fromkeys(("percent", "usd_per_hour", "usd_per_chip_hour"), Decimal | None)
+TYPES = {name: TYPES.get(name, str | None) for name in ("kind", *FIELDS[DISCOUNT], *FIELDS[RATE])}
+WORDS = {**VOCABULARY, "kind": tuple(FIELDS), "service": SERVICES}
+MODEL = Model(
+    key="rule",
+    fields=TYPES,
+    help="docs/fleet.md",
+    advice="Correct the rule",
+    exact=False,
+    closed=True,
+    required=("kind", "provider", "valid_from"),
+    unique=("rule",),
+    repeated="another rule has this name",
+    meanings={
+        **MEANINGS,
+        "kind": f"one of {', '.join(FIELDS)}",
+        "service": f"one of {', '.join(SERVICES)}",
+        "family": "an AWS family with accelerators, such as p5 or trn1n",
+        "chip": "a chip, such as H100 SXM; a contracted rate may name a machine as its offer",
+        "percent": "percent off the list price, above 0, up to 100, with up to 6 digits after the point",
+        "valid_from": "the first day on which it holds, such as 2026-11-21",
+        "valid_to": "the last day on which it holds, such as 2026-12-31; empty: no end is agreed",
+        "contract_id": "the number of the contract that has the rate",
+        "usd_per_hour": "USD per hour of the machine that `offer` names, such as 33.75; or give usd_per_chip_hour",
+        "usd_per_chip_hour": "USD per hour of one chip, such as 1.95",
+    },
+    rules=(
+        *rules([name for name, type_ in TYPES.items() if type_ in (str, str | None)], WORDS),
+        *(
+            table.Rule(name, f"means nothing for a {kind}", f"kind <> '{kind}' or {name} is null")
+            for kind, own in FIELDS.items()
+            for name in TYPES
+            if name not in ("kind", *own)
+        ),
+        *(
+            table.Rule(name, f"required for a {kind}", f"kind <> '{kind}' or {name} is not null")
+            for kind, name in ((DISCOUNT, "percent"), (RATE, "offer"), (RATE, "option"), (RATE, "contract_id"))
+        ),
+        table.Rule("percent", "above 100", "percent <= 100"),
+        table.Rule("valid_to", "before valid_from", "valid_to >= valid_from"),
+        table.Rule(
+            "usd_per_hour",
+            "give this or usd_per_chip_hour, not both",
+            "kind <> 'rate' or (usd_per_hour is null) <> (usd_per_chip_hour is null)",
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,127 +127,87 @@ commitment_term_hours, purchase_payment_model, tier
 
 def read(file: str, body: bytes, names: Names) -> list[Rule]:
     """Return the rules of a file, TOML or CSV by the end of its name. Raises ChipledgerError."""
-    if file.lower().endswith(".csv"):
-        entries = list(_from_csv(file, body))
-    elif file.lower().endswith(".toml"):
-        entries = list(_from_toml(file, body))
-    else:
+    readers = {".csv": _from_csv, ".toml": _from_toml}
+    reader = readers.get(file.lower()[file.rfind(".") :])
+    if reader is None:
         raise ChipledgerError("neither TOML nor CSV", source=file, field="name", hint="Call it .toml or .csv")
-    if not entries:
+    lines = list(reader(file, body))
+    if not lines:
         raise ChipledgerError("no rule in it", source=file, field="file", hint="docs/fleet.md shows one")
-    rules: dict[str, Rule] = {}
-    for kind, entry in entries:
-        rule = _rule(kind, entry, names)
-        if rule.rule in rules:
-            raise entry.error("rule", f"also the name of the rule at {rules[rule.rule].place}", "Name it otherwise")
-        rules[rule.rule] = rule
-    _refuse_twins(file, rules.values())
-    return list(rules.values())
-
-
-def _from_toml(file: str, body: bytes) -> Iterator[tuple[str, Entry]]:
-    try:
-        tables = tomllib.loads(body.decode("utf-8"), parse_float=Decimal)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ChipledgerError(f"not TOML: {error}", source=file, field="file") from error
-    for kind, entries in tables.items():
-        if kind not in FIELDS or not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
-            raise ChipledgerError(
-                "unknown table", source=file, field=kind, value=entries, hint="Write [[discount]] or [[rate]]"
-            )
-        for number, values in enumerate(entries, start=1):
-            entry = Entry(file, f"{kind} {number}", values)
-            for name in values:
-                if name not in FIELDS[kind]:
-                    raise entry.error(name, "unknown field", f"Known: {', '.join(FIELDS[kind])}")
-            yield kind, entry
-
-
-def _from_csv(file: str, body: bytes) -> Iterator[tuple[str, Entry]]:
-    for entry in csv_entries(file, body, columns=COLUMNS, required=("kind", "provider", "valid_from")):
-        kind = entry.one_of("kind", FIELDS)
-        if kind is None:
-            raise entry.error("kind", "required", "Allowed: discount, rate")
-        for name in entry.values:
-            if name != "kind" and name not in FIELDS[kind] and entry.text(name) is not None:
-                raise entry.error(name, f"means nothing for a {kind}", f"Known: {', '.join(FIELDS[kind])}")
-        yield kind, entry
-
-
-def _rule(kind: str, entry: Entry, names: Names) -> Rule:
-    provider = names.provider(entry)
-    valid_from, valid_to = entry.day("valid_from"), entry.day("valid_to")
-    if valid_from is None:
-        raise entry.error("valid_from", "required", "The first day on which it holds")
-    if valid_to is not None and valid_to < valid_from:
-        raise entry.error("valid_to", "before valid_from")
-    own = _discount(entry, provider, names) if kind == DISCOUNT else _rate(entry, provider, names)
-    return Rule(
-        rule=entry.text("rule") or entry.place,
-        kind=kind,
-        service_provider_name=provider,
-        region_id=entry.text("region"),
-        purchase_option=entry.one_of("option", PURCHASE_OPTIONS),
-        valid_from=valid_from,
-        valid_to=valid_to,
-        contract_id=entry.text("contract_id"),
-        place=entry.place,
-        **own,
-    )
-
-
-def _discount(entry: Entry, provider: str, names: Names) -> dict[str, Any]:
-    percent = entry.number("percent", above=Decimal(0), most=Decimal(100))
-    if percent is None:
-        raise entry.error("percent", "required", "Percent off the list price")
-    if percent != percent.quantize(PERCENT_DIGITS):
-        raise entry.error("percent", "more than 6 digits after the point")
-    service, family = entry.one_of("service", SERVICES), entry.text("family")
-    for field, value in (("service", service), ("family", family)):
-        if value is not None and provider != "AWS":
-            raise entry.error(field, "AWS alone has them", "Name a chip instead")
-    if family is not None and family not in _families():
-        raise entry.error("family", "no family of AWS with accelerators is called so", "Write it as p5 or trn1n")
-    chip = Thing()
-    if entry.text("chip") is not None:
-        chip = names.known_thing(entry, "chip", provider)
-        if chip.accelerator_name is None:
-            raise entry.error("chip", "a machine, and no chip", "A contracted rate may name a machine as its offer")
-    return {
-        "discount": percent / 100,
-        "service": service,
-        "family": family,
-        **asdict(chip),
-    }
-
-
-def _rate(entry: Entry, provider: str, names: Names) -> dict[str, Any]:
-    thing = names.known_thing(entry, "offer", provider)
-    for field in ("option", "contract_id"):
-        entry.required(field)
-    hourly, chip_hourly = (entry.number(name, above=Decimal(0)) for name in ("usd_per_hour", "usd_per_chip_hour"))
-    if (hourly is None) == (chip_hourly is None):
-        raise entry.error("usd_per_hour", "give this or usd_per_chip_hour, not both")
-    if hourly is not None and thing.instance_type is None:
-        raise entry.error("usd_per_hour", "a chip is no machine", "Give usd_per_chip_hour, or name the machine")
-    return {
-        "usd_per_hour": hourly,
-        "usd_per_chip_hour": chip_hourly,
-        **asdict(thing),
-        "commitment_term_hours": entry.term_hours("term"),
-        "purchase_payment_model": entry.payment("payment"),
-        "tier": entry.text("tier"),
-    }
-
-
-def _families() -> set[str]:
-    return {row.instance_type.partition(".")[0] for row in instance_types.read_table()}
-
-
-def _refuse_twins(file: str, rules: Iterable[Rule]) -> None:
-    """Raise where two rules are for the same and hold on the same day: nothing says which one counts."""
-    for first, second in combinations(rules, 2):
+    found = [_rule(line, row, names) for line, row in zip(lines, checked(lines, WORDS), strict=True)]
+    for first, second in combinations(found, 2):
         if first.kind == second.kind and first.criteria == second.criteria and first.overlaps(second):
             message = f"{first.place} and {second.place}: both are for the same on the same days"
             hint = "End one before the other begins, or take one out"
             raise ChipledgerError(message, source=file, field="rule", value=f"{first.rule}, {second.rule}", hint=hint)
+    return found
+
+
+def _from_toml(file: str, body: bytes) -> Iterator[Line]:
+    """Yield each entry as a line whose place is its kind, number and first line."""
+    try:
+        text = body.decode("utf-8")
+        tables = tomllib.loads(text, parse_float=Decimal)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ChipledgerError(f"not TOML: {error}", source=file, field="file") from error
+    for kind, entries in tables.items():
+        if kind not in FIELDS or not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
+            hint = "Write [[discount]] or [[rate]]"
+            raise ChipledgerError("unknown table", source=file, field=kind, value=entries, hint=hint)
+        starts = _starts(text, kind)
+        for number, given in enumerate(entries, start=1):
+            place = f"{kind} {number}" + (f", line {starts[number - 1]}" if len(starts) == len(entries) else "")
+            line = Line(place, given, file, MODEL)
+            for name, value in given.items():
+                if name not in FIELDS[kind]:
+                    raise line.error(name, f"unknown field; known are {', '.join(FIELDS[kind])}")
+                if isinstance(value, bool | list | dict):
+                    raise line.error(name, "must be text, a number or a date")
+            cells = {name: str(value).strip() for name, value in given.items()}
+            yield line._replace(cells={"kind": kind, **cells, "rule": cells.get("rule") or f"{kind} {number}"})
+
+
+def _starts(text: str, kind: str) -> Sequence[int]:
+    """Return the numbers of the lines that begin an entry of a kind."""
+    return [n for n, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*\[\[\s*{kind}\s*\]\]", line)]
+
+
+def _from_csv(file: str, body: bytes) -> Iterator[Line]:
+    for line in table.lines(UserFile(file, body), MODEL):
+        yield line._replace(cells={**line.cells, "rule": line.cells.get("rule") or line.place})
+
+
+def _rule(line: Line, row: Values, names: Names) -> Rule:
+    """Return the rule of a checked line. Raises ChipledgerError for a provider, machine, chip or family unknown."""
+    provider = names.known_provider(line, row)
+    thing, percent, family = Thing(), row["percent"], row["family"]
+    if percent is not None and percent != round(percent, 6):
+        raise line.error("percent", "more than 6 digits after the point")
+    for field in ("service", "family"):
+        if row[field] is not None and provider != "AWS":
+            raise line.error(field, "of AWS alone: name a chip instead")
+    if family is not None and family not in _families():
+        raise line.error("family", "no family of AWS with accelerators has this name")
+    for field in ("chip", "offer"):
+        if row[field] is not None:
+            thing = names.known_thing(line, row, field, provider)
+    if row["chip"] is not None and thing.accelerator_name is None:
+        raise line.error("chip", "a machine, and no chip")
+    if row["usd_per_hour"] is not None and thing.instance_type is None:
+        raise line.error("usd_per_hour", "a chip is no machine: give usd_per_chip_hour, or name the machine")
+    same = ("rule", "kind", "service", "family", "tier", "valid_from", "valid_to", "contract_id")
+    return Rule(
+        **{name: row[name] for name in (*same, "usd_per_hour", "usd_per_chip_hour")},
+        **asdict(thing),
+        service_provider_name=provider,
+        region_id=row["region"],
+        purchase_option=row["option"],
+        commitment_term_hours=term_hours(row["term"]),
+        purchase_payment_model=row["payment"],
+        discount=None if percent is None else percent / 100,
+        place=line.place,
+    )
+
+
+def _families() -> set[str]:
+    return {row.instance_type.partition(".")[0] for row in instance_types.read_table()}

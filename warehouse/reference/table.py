@@ -16,7 +16,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_type_hints
 
 from warehouse.errors import ChipledgerError
-from warehouse.schema.columns import columns
+from warehouse.schema.columns import private_columns as columns
 
 if TYPE_CHECKING:
     import pandera.polars as pa
