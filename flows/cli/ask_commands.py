@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.cli.command import EXISTING_FILE, Result, command
+from flows.cli.command import EXISTING_FILE, Count, Result, command
 from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import ChipledgerError, visible
@@ -141,22 +141,7 @@ def _serve_ui(file: Path) -> None:
             con.execute("call stop_ui_server()")
 
 
-UNITS = {"k": 1024, "K": 1024, "m": 1024**2, "M": 1024**2}
-
-
-class Tokens(click.ParamType[int]):
-    """A number of tokens, such as 8192 or 8k (of 1024)."""
-
-    name = "tokens"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number; fail with what is allowed."""
-        text = str(value)
-        factor = UNITS.get(text[-1:], 1)
-        number = text[:-1] if factor > 1 else text
-        if not number.isdecimal() or not int(number):
-            self.fail(f"{text!r} is not a number of tokens; write 8192 or 8k", param, ctx)
-        return int(number) * factor
+BINARY = {"": 1, "k": 1024, "m": 1024**2}
 
 
 @command("chips H100 H200 --against H100")
@@ -186,9 +171,9 @@ def chips(read: Reader, *, names: tuple[str, ...], against: str | None) -> Resul
 @command("fit --model llama-3-70b --precision fp8 --context 32k")
 @click.option("--model", required=True, help="A model of ref.model, such as llama-3-70b.")
 @click.option("--precision", help="Of the weights: bf16, fp8, fp4 ... Default: each chip's fastest.")
-@click.option("--context", type=Tokens(), default="8k", help="Tokens of one sequence.")
+@click.option("--context", type=Count(BINARY, "8192 or 8k"), default="8k", help="Tokens of one sequence.")
 @click.option("--batch", type=click.IntRange(min=1), default=1, help="Sequences in flight.")
-def fit(read: Reader, *, model: str, precision: str | None, context: int, batch: int) -> Result:
+def fit(read: Reader, *, model: str, precision: str | None, context: float, batch: int) -> Result:
     """List the chips that can hold a model.
 
     Also shown: how many, headroom, and the maximum speed of generation. Bounds are physics, not
@@ -196,9 +181,10 @@ def fit(read: Reader, *, model: str, precision: str | None, context: int, batch:
     """
     from flows.decisions import chips as decision
 
-    found = decision.fit(read.published(), model=model, precision=precision, context=context, batch=batch)
+    tokens = int(context)
+    found = decision.fit(read.published(), model=model, precision=precision, context=tokens, batch=batch)
     needed = f"{found[0]['memory_needed_gb']:,.1f} GB" if precision else "memory by each chip's precision"
-    head = f"{found[0]['model_name']}, {batch} x {context} tokens: {needed}. Bounds in output tokens per second."
+    head = f"{found[0]['model_name']}, {batch} x {tokens} tokens: {needed}. Bounds in output tokens per second."
     left_out = ("model_name", "weights_gb", "kv_cache_gb", "memory_needed_gb") if precision else ("model_name",)
     return Result(found, [head, _table(found, [name for name in found[0] if name not in left_out])])
 

@@ -4,7 +4,7 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,16 +31,19 @@ SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
 
 class Count(click.ParamType[float]):
-    """A number of tokens, such as 300B or 1.5T."""
+    """A number of tokens, such as 300B or 1.5T; `scales` are what letters mean, `examples` what a refusal shows."""
 
     name = "tokens"
 
+    def __init__(self, scales: Mapping[str, float] = SCALES, examples: str = "300B, 1.5T or 1000000") -> None:
+        self.scales, self.examples = scales, examples
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number; fail with what is allowed."""
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmbt]?)", str(value).lower())
-        if match is None or not float(match[1]):
-            self.fail(f"{value!r} is not a number of tokens; write 300B, 1.5T or 1000000", param, ctx)
-        return float(match[1]) * SCALES[match[2]]
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)([a-z]?)", str(value).lower(), re.ASCII)
+        if match is None or float(match[1]) * self.scales.get(match[2], 0) < 1:
+            self.fail(f"{value!r} is not a number of tokens; write {self.examples}", param, ctx)
+        return float(match[1]) * self.scales[match[2]]
 
 
 class Result(NamedTuple):

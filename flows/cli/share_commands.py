@@ -152,7 +152,9 @@ def export(
     if kind == "focus-sku-price":
         written = exports.focus(file, target, force=force)
     elif kind == "skypilot":
-        written = exports.sky(file, target, force=force)
+        from flows.export import skypilot
+
+        written = skypilot.export(file, target, force=force)
     elif kind == "xlsx":
         written = exports.workbook(file, target, with_private=with_private, force=force)
     else:

@@ -44,7 +44,7 @@ def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
     from flows.decisions import regions as allowed
 
     with allowed.opened(file, regions) as standing:
-        notes = [*allowed.lines(allowed.as_dict(regions, allowed.left_out(standing, regions))), OF_ALL]
+        notes = [*allowed.lines(allowed.as_dict(standing, regions)), OF_ALL]
         return write_site(standing=standing, regions=" ".join(notes))
 
 

@@ -251,7 +251,7 @@ def move(
     stated = {name: side if isinstance(side, str) else asdict(side) for name, side in known.items()}
     scope = {"model": model, "interactivity": interactivity, "effort": effort}
     answer: dict[str, Any] = {
-        "regions": allowed.as_dict((), ()),
+        "regions": {"allowed": [], "left_out": []},
         "inputs": {**stated, **scope, **asdict(work), **asdict(use)},
         "not_included": list(NOT_INCLUDED.values()),
         "formula": "one-off cost / (cost per million before - after - upkeep a million) x 10^6",
@@ -266,7 +266,7 @@ def move(
         if file is None:
             raise ChipledgerError("a side named by text needs the published file", field="--from", value=str(start))
         with allowed.opened(file, regions) as con:
-            answer["regions"] = allowed.as_dict(regions, allowed.left_out(con, regions))
+            answer["regions"] = allowed.as_dict(con, regions)
             providers = evidence.providers(con)
             sides = {
                 name: read(side, field=f"--{name}", providers=providers) if isinstance(side, str) else side

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flows.decisions import regions
+from flows.decisions import chips, regions
 from flows.decisions.break_even_sides import described
 from flows.shared import output
 from reports.pages import frame
@@ -12,6 +12,7 @@ MAX_IN_FULL = 3
 """Points whose sums are shown in full, and lines of a long table; --json has all."""
 MAX_LINES = 12
 DAYS_A_MONTH = 730 / 24
+ENDS = ("soonest", "likely", "latest")
 ANSWERS = {
     "pays": "The move pays within {horizon:g} months.",
     "too late": "The move saves money, and does not pay within {horizon:g} months.",
@@ -75,28 +76,25 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
 def _summary(case: Mapping[str, Any]) -> dict[str, Any]:
     likely, whole = case["likely"], case["whole_units"]
     return {
-        "point": "given" if case["point"] is None else described(list(case["point"].values())),
+        "point": _point(case),
         "answer": case["answer"],
         **{
             f"{side} USD/M": " / ".join(_word(case[side][each]) for each in ("low", "likely", "high"))
             for side in ("from", "to")
         },
-        "tokens": likely["break_even_tokens"] or _never(likely),
-        "months of running": likely["break_even_months"] or _never(likely),
+        "tokens": _end(likely, "break_even_tokens"),
+        "months of running": _end(likely, "break_even_months"),
         "pays from USD/month": likely["spend_to_pay_usd_per_month"],
         **({} if whole is None else {"in whole machines": whole["verdict"]}),
     }
 
 
-def _never(row: Mapping[str, Any]) -> str | None:
-    return "never" if row["move_verdict"] == "never" else None
+def _point(case: Mapping[str, Any]) -> str:
+    return "given" if case["point"] is None else described(list(case["point"].values()))
 
 
 def _in_full(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Section]:
     """Return the sums, the flips and the evidence of one point."""
-    title = "Sums" if case["point"] is None else described(list(case["point"].values()))
-    ends = [case[each] for each in ("soonest", "likely", "latest")]
-    months = [row["break_even_months"] for row in ends]
     names = {
         "engineering_usd": "work, USD",
         "dual_running_usd": "both running, USD",
@@ -117,21 +115,12 @@ def _in_full(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Section
         "gain_usd": "gain, USD",
         "move_verdict": "answer",
     }
-    sums = [
-        {"": words, **{end: _end(row, name) for end, row in zip(("soonest", "likely", "latest"), ends, strict=True)}}
-        for name, words in names.items()
+    sums = [{"": words, **{end: _end(case[end], name) for end in ENDS}} for name, words in names.items()]
+    months = {end: case[end]["break_even_months"] for end in ENDS}
+    sums[12:12] = [
+        {"": words, **{end: None if each is None else each * factor for end, each in months.items()}}
+        for words, factor in (("the same in days", DAYS_A_MONTH), ("the same in years", 1 / 12))
     ]
-    for place, (words, factor) in enumerate((("the same in days", DAYS_A_MONTH), ("the same in years", 1 / 12))):
-        sums.insert(
-            12 + place,
-            {
-                "": words,
-                **{
-                    end: None if each is None else each * factor
-                    for end, each in zip(("soonest", "likely", "latest"), months, strict=True)
-                },
-            },
-        )
     lines = [
         f"The {end} is unknown: the {price} price of a side is not known."
         for end, price in (("soonest", "dearest or cheapest"), ("latest", "cheapest or dearest"))
@@ -145,23 +134,15 @@ def _in_full(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Section
             f"{_word(whole['to_usd_per_month'])} after: {whole['verdict']}"
             + (f", {_word(whole['break_even_months'])} months." if whole["break_even_months"] is not None else ".")
         )
+    heads = {"given": "given", "flips_at": "flips at", "ratio": "as a ratio", "pays": "pays"}
     flips = [
-        {
-            "input": NAMES[flip["name"]],
-            "given": flip["given"],
-            "flips at": flip["flips_at"],
-            "as a ratio": flip["ratio"],
-            "pays": flip["pays"],
-        }
-        for flip in case["flips"]
+        {"input": NAMES[flip["name"]], **{head: flip[name] for name, head in heads.items()}} for flip in case["flips"]
     ]
     evidence = [_evidence(side, case[side]) for side in ("from", "to") if case[side]["basis"] == "measured"]
-    note = (
-        ["Each alone, all else unchanged; the nearest first."] if flips else ["No value of one input flips the answer."]
-    )
+    note = "Each alone, all else unchanged; the nearest first." if flips else "No value of one input flips the answer."
     return [
-        Section(title, lines, sums),
-        *([Section("What would flip the answer", note, flips)] if inputs["tokens_per_day"] else []),
+        Section("Sums" if case["point"] is None else _point(case), lines, sums),
+        *([Section("What would flip the answer", [note], flips)] if inputs["tokens_per_day"] else []),
         *([Section("Evidence", [], evidence)] if evidence else []),
     ]
 
@@ -188,7 +169,7 @@ def _evidence(side: str, figure: Mapping[str, Any]) -> dict[str, Any]:
 
 def _priced(price: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "chip": " ".join(filter(None, (price["accelerator_name"], price["form_factor"]))),
+        "chip": chips.full_name(price),
         "provider": price["service_provider_name"],
         "type": price["instance_type"],
         "region": price["region_id"],
@@ -206,12 +187,12 @@ def _needed(needed: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> S
     table = [
         {
             "side": one["side"],
-            "at the point": "given" if one["point"] is None else described(list(one["point"].values())),
+            "at the point": _point(one),
             "other side USD/M": one["known"]["likely"],
             **_priced(one["price"]),
             "tok/s a chip for equal cost": one["rate_to_be_equal"],
             f"to pay in {inputs['horizon_months']:g} months": one["rate_to_pay"]
-            or ("no rate" if _has_load(inputs) else None),
+            or (None if inputs["tokens_per_day"] is None else "no rate"),
             "equal cost, of what compute allows": one["equal_share_of_bound"],
         }
         for one in needed[:MAX_LINES]
@@ -220,10 +201,6 @@ def _needed(needed: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> S
     if len(needed) > MAX_LINES:
         lines.append(f"{len(needed) - MAX_LINES} more points in --json, or name --model.")
     return Section("What the side without a run would have to reach", lines, table)
-
-
-def _has_load(inputs: Mapping[str, Any]) -> bool:
-    return inputs["tokens_per_day"] is not None
 
 
 def text(parts: Sequence[Section]) -> str:
@@ -246,5 +223,4 @@ def _word(value: object) -> str:
     rounded = output.rounded(value)
     if isinstance(rounded, float) and (abs(rounded) >= 1000 or rounded.is_integer()):
         return f"{rounded:,.0f}"
-    plain = output.plain(rounded)
-    return "-" if plain is None or plain == "" else str(plain)
+    return output.word(rounded)

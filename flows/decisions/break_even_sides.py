@@ -7,21 +7,21 @@ a similar one.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
 import duckdb
 
+from flows.decisions import chips
 from flows.decisions.cost import by_rank
 from flows.shared.query import columns, rows
 from warehouse.errors import SettingsError
-from warehouse.reference import accelerators, instance_types, models
+from warehouse.reference import accelerators, instance_types
 from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 COMMITMENTS = ("under_a_year", "one_year", "two_years", "three_years", "longer")
 CAPACITIES = ("fraction", "single", "several", "node", "cluster", "rack")
-_LONGEST_PHRASE = 4
 _COUNT = re.compile(r"x?\d+x?")
 _AWS = "AWS"
 
@@ -66,22 +66,15 @@ class Side:
     @property
     def values(self) -> dict[str, str | None]:
         """Return the values of the conditions `FILTER`."""
-        return {
-            "chip": self.accelerator_name,
-            "form": self.form_factor,
-            "option": self.purchase_option,
-            "provider": self.provider,
-            "length": self.commitment_class,
-            "size": self.capacity_class,
-            "machine": self.machine,
-        }
+        return {name: value for name, value in asdict(self).items() if name != "text"}
 
 
 FILTER = """
-accelerator_name = $chip and ($form::VARCHAR is null or form_factor = $form) and purchase_option = $option
+accelerator_name = $accelerator_name and purchase_option = $purchase_option
+and ($form_factor::VARCHAR is null or form_factor = $form_factor)
 and ($provider::VARCHAR is null or service_provider_name = $provider)
-and ($length::VARCHAR is null or commitment_class = $length)
-and ($size::VARCHAR is null or capacity_class = $size)
+and ($commitment_class::VARCHAR is null or commitment_class = $commitment_class)
+and ($capacity_class::VARCHAR is null or capacity_class = $capacity_class)
 and ($machine::VARCHAR is null or instance_type = $machine or starts_with(instance_type, $machine || '.'))
 """
 """Which rows of a mart are of a side."""
@@ -99,46 +92,32 @@ def read(text: str, *, field: str, providers: Iterable[str]) -> Side:
     found, left = _phrases(text, vocabulary, field)
     machine, chip = _chip(left, text=text, field=field, allowed=_allowed(known.values()))
     if "purchase_option" not in found:
-        raise SettingsError(
-            "names no purchase option", field=field, value=text, hint=f"Add one of {', '.join(PURCHASE_OPTIONS)}"
-        )
+        hint = f"Add one of {', '.join(PURCHASE_OPTIONS)}"
+        raise SettingsError("names no purchase option", field=field, value=text, hint=hint)
     provider = found.get("provider")
     if machine and provider not in (None, _AWS):
         raise SettingsError(f"{machine} is sold by AWS, not by {provider}", field=field, value=text)
-    return Side(
-        text=text,
-        accelerator_name=chip[0],
-        form_factor=chip[1],
-        machine=machine,
-        provider=_AWS if machine else provider,
-        purchase_option=found["purchase_option"],
-        commitment_class=found.get("commitment_class"),
-        capacity_class=found.get("capacity_class"),
-    )
+    chosen: dict[str, Any] = {"provider": None, "commitment_class": None, "capacity_class": None} | found
+    chosen |= {"provider": _AWS} if machine else {}
+    return Side(text=text, accelerator_name=chip[0], form_factor=chip[1], machine=machine, **chosen)
 
 
 def _phrases(text: str, vocabulary: Mapping[str, tuple[str, str]], field: str) -> tuple[dict[str, str], list[str]]:
     """Return what phrases of the vocabulary mean, the longest first, and the words that are in none."""
-    words = text.replace(",", " ").split()
+    phrases = "|".join(sorted((re.escape(each) for each in vocabulary), key=len, reverse=True)).replace(
+        r"\ ", r"[\s_-]+"
+    )
     found: dict[str, str] = {}
-    left: list[str] = []
-    place = 0
-    while place < len(words):
-        for length in range(min(_LONGEST_PHRASE, len(words) - place), 0, -1):
-            meaning = vocabulary.get(_plain(" ".join(words[place : place + length])))
-            if meaning is None:
-                continue
-            kind, name = meaning
-            if found.get(kind, name) != name:
-                message = f"names two of one kind ({kind.replace('_', ' ')}): {found[kind]} and {name}"
-                raise SettingsError(message, field=field, value=text)
-            found[kind] = name
-            place += length
-            break
-        else:
-            left.append(words[place])
-            place += 1
-    return found, left
+
+    def understood(match: re.Match[str]) -> str:
+        kind, name = vocabulary[_plain(match[0])]
+        if found.setdefault(kind, name) != name:
+            message = f"names two of one kind ({kind.replace('_', ' ')}): {found[kind]} and {name}"
+            raise SettingsError(message, field=field, value=text)
+        return ""
+
+    left = re.sub(rf"(?<!\S)({phrases})(?!\S)", understood, text.replace(",", " "), flags=re.IGNORECASE)
+    return found, left.split()
 
 
 def _chip(left: Sequence[str], *, text: str, field: str, allowed: str) -> tuple[str | None, tuple[str, str | None]]:
@@ -225,10 +204,7 @@ def providers(con: duckdb.DuckDBPyConnection) -> list[str]:
 def models_of(con: duckdb.DuckDBPyConnection, sides: Sequence[Side], model: str | None) -> list[str]:
     """Return the models to compare: the one that is named, or all that any chip of the sides was measured with."""
     if model is not None:
-        known = models.find(model)
-        if known is None:
-            raise models.unknown(model)
-        return [known.model_name]
+        return [chips.model_named(model)]
     sql = (
         "select distinct model_name from int.serving_offer "
         "where list_contains($chips, accelerator_name) and is_ranked order by 1"

@@ -34,29 +34,29 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
             con, "from int.chip_price order by accelerator_name, form_factor, purchase_option, commitment_class"
         )
         facts_of = rows(con, "from ref.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
-    for one in (*wanted, *([against] if against else ())):
+    for one in filter(None, (*wanted, against)):
         if not any(_is(row, one) for row in facts):
-            message = "nothing is published of this chip here"
-            hint = "`chipledger chips` lists those that there are"
-            raise SettingsError(message, field="chip", value=" ".join(filter(None, one)), hint=hint)
+            hint = "`chipledger chips` lists the known ones"
+            value = " ".join(filter(None, one))
+            raise SettingsError("nothing is published of this chip here", field="chip", value=value, hint=hint)
     chosen = [row for row in facts if not wanted or any(_is(row, one) for one in wanted)]
+    names_of = {(row["accelerator_name"], row["form_factor"]) for row in chosen}
+    formless = names_of | {(name, None) for name, _ in names_of}
     disputed = {(row["accelerator_name"], row["form_factor"], row["fact"]) for row in facts_of if row["fact_rank"] > 1}
+    base_row = next((row for row in facts if against and _is(row, against)), None)
     return {
         "chips": chosen,
-        "ratios": [_ratio(row, next(r for r in facts if _is(r, against))) for row in chosen] if against else [],
+        "ratios": [_ratio(row, base_row) for row in chosen] if base_row else [],
         "prices": [
             {name: row[name] for name in ("accelerator_name", "form_factor", *PRICES)}
             for row in prices
-            if row["purchase_option"] and any(_same(row, one) for one in chosen)
+            if row["purchase_option"] and (row["accelerator_name"], row["form_factor"]) in names_of
         ],
         "disagreements": [
             row
             for row in facts_of
             if (row["accelerator_name"], row["form_factor"], row["fact"]) in disputed
-            and any(
-                row["accelerator_name"] == one["accelerator_name"] and row["form_factor"] in (None, one["form_factor"])
-                for one in chosen
-            )
+            and (row["accelerator_name"], row["form_factor"]) in formless
         ],
     }
 
@@ -87,9 +87,7 @@ def named(text: str, field: str = "chip") -> tuple[str, str | None]:
     """Return name and form of the chip that a text names. Raises SettingsError for what is no chip."""
     chip = accelerators.resolve(text)
     if chip is None:
-        raise SettingsError(
-            "unknown chip", field=field, value=text, hint="`chipledger chips` lists those that there are"
-        )
+        raise SettingsError("unknown chip", field=field, value=text, hint="`chipledger chips` lists the known ones")
     return chip.accelerator_name, chip.form_factor
 
 
@@ -101,10 +99,6 @@ def full_name(row: Mapping[str, Any]) -> str:
 def _is(row: dict[str, Any], chip: tuple[str, str | None]) -> bool:
     """Return whether a row is of a chip; one without a form is any of its forms."""
     return bool(row["accelerator_name"] == chip[0] and (chip[1] is None or row["form_factor"] in (chip[1], None)))
-
-
-def _same(row: dict[str, Any], other: dict[str, Any]) -> bool:
-    return all(row[name] == other[name] for name in ("accelerator_name", "form_factor"))
 
 
 def _ratio(row: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import duckdb
 
 from flows.config.settings import DecisionSettings, Spread
 from flows.decisions import regions as allowed
-from flows.shared.query import rows
+from flows.shared.query import columns, rows
 from transform import cover
 from warehouse.errors import SettingsError
 
@@ -100,11 +100,14 @@ PROVIDERS = "select distinct service_provider_name as name from int.provider_pri
 KNOWN = "select exists (from {} where model_name = $model) as is_measured"
 CHOICE = """
 from mart.choice(
-    $task, $model, $tokens, $speed, $months, $used, $tolerates, $spot_loss, $providers, $load, $utilisation, 0.0, 1.0,
-    $days
+    $task, $model, $tokens, $speed, $horizon_months, $share_of_use, $tolerates_interruption, $spot_loss, $providers,
+    $load, $utilisation, 0.0, 1.0, $price_days
 )
 order by n_feasible = 0, benchmark_family, scenario, precision, input_length, output_length
 """
+CHOSEN_BY = columns(
+    "horizon_months, share_of_use, tolerates_interruption, spot_loss, providers, utilisation, price_days"
+)
 UNMEASURED = """
 select distinct accelerator_name from int.cost_price
 where accelerator_name not in (select accelerator_name from {} where model_name = $model and is_ranked)
@@ -142,10 +145,10 @@ def answer(file: Path, query: Query, decision: DecisionSettings) -> dict[str, An
         _check(inputs["providers"] or (), providers, "no provider with a price has this name", "--provider")
         wanted = [row for name, row in known.items() if not query.workloads or name in query.workloads]
         found = [_workload(con, row, inputs) for row in wanted]
-        outside = allowed.left_out(con, regions)
+        stated = allowed.as_dict(con, regions)
     return {
         "inputs": inputs,
-        "regions": allowed.as_dict(regions, outside),
+        "regions": stated,
         "formula": "USD per million tokens of mart.training_run_cost, mart.serving_cost; ranked at equal yardsticks",
         "workloads": found,
         "questions": _questions(inputs, decision),
@@ -191,24 +194,12 @@ def _share(decision: DecisionSettings) -> float:
 def _workload(con: duckdb.DuckDBPyConnection, workload: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
     task, model = workload["workload_task"], workload["model_name"]
     tokens = inputs["training_tokens"] or workload["training_tokens"]
-    speed = inputs["interactivity"] or workload["least_interactivity"]
+    speed = inputs["interactivity"] or workload["least_interactivity"] if task == "serving" else None
     choices: list[dict[str, Any]] = []
     if rows(con, KNOWN.format(OFFERS[task]), {"model": model})[0]["is_measured"]:
-        values = {
-            "task": task,
-            "model": model,
-            "tokens": tokens,
-            "speed": speed if task == "serving" else None,
-            "months": inputs["horizon_months"],
-            "used": inputs["share_of_use"],
-            "tolerates": inputs["tolerates_interruption"],
-            "spot_loss": inputs["spot_loss"],
-            "providers": inputs["providers"],
-            "load": inputs["tokens_per_day"] if task == "serving" else None,
-            "utilisation": inputs["utilisation"],
-            "days": inputs["price_days"],
-        }
-        choices = rows(con, CHOICE, values, field="choose")
+        load = inputs["tokens_per_day"] if task == "serving" else None
+        values = {"task": task, "model": model, "tokens": tokens, "speed": speed, "load": load}
+        choices = rows(con, CHOICE, values | {name: inputs[name] for name in CHOSEN_BY}, field="choose")
     spend = inputs["monthly_spend"]
     for row in choices:
         margin = row["margin_share"]
@@ -220,7 +211,7 @@ def _workload(con: duckdb.DuckDBPyConnection, workload: Mapping[str, Any], input
         "task": task,
         "model_name": model,
         "training_tokens": tokens if task == "training" else None,
-        "least_interactivity": speed if task == "serving" else None,
+        "least_interactivity": speed,
         "figure_source": workload["figure_source"],
         "choices": choices,
         "no_evidence": [row["accelerator_name"] for row in unmeasured],

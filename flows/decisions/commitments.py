@@ -54,7 +54,7 @@ def answer(
         }
     months = horizon_months or decision.horizon_months or HORIZON_MONTHS
     with regions.opened(file, decision.regions) as con:
-        outside = regions.left_out(con, decision.regions)
+        stated = regions.as_dict(con, decision.regions)
         (built,) = rows(con, "select built_at from meta.build")
         today = built["built_at"].date()
         lines = [
@@ -70,7 +70,7 @@ def answer(
             for line in fleet
         ]
     return {
-        "regions": regions.as_dict(decision.regions, outside),
+        "regions": stated,
         "inputs": {"horizon_months": months, "as_of": today, "pattern": decision.pattern},
         "formula": "commitments + on demand beyond them, over the horizon, at the expected use and level of prices",
         "lines": lines,
@@ -311,14 +311,7 @@ def _shares(contracted: Mapping[int, Mapping[str, Any]] | None, offers: Iterable
 
 def _words(each: Mapping[str, Any]) -> str:
     kind = {"reserved": "Reserved", "savings_plan": "Savings Plan"}[each["purchase_option"]]
+    name = " ".join(filter(None, (each["commitment_discount_type"], kind, each["offering_class"])))
     years = each["commitment_term_hours"] / 8760
-    return ", ".join(
-        filter(
-            None,
-            (
-                " ".join(filter(None, (each["commitment_discount_type"], kind, each["offering_class"]))),
-                f"{years:g} years" if years >= 1 else f"{each['commitment_term_hours']} hours",
-                each["purchase_payment_model"],
-            ),
-        )
-    )
+    term = f"{years:g} years" if years >= 1 else f"{each['commitment_term_hours']} hours"
+    return ", ".join(filter(None, (name, term, each["purchase_payment_model"])))

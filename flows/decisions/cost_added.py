@@ -52,18 +52,14 @@ def lines(base: float | None, quantity: float | None, added: Sequence[Added]) ->
     """Return a line for each added cost and the sum, in the unit of `base`; `quantity` of it is a month's."""
     if not added:
         return {}
-    made: dict[str, float | None] = {}
+    known = {}
     for each in added:
-        if each.share is not None:
-            made[f"added_{each.name}_usd"] = None if base is None else base * each.share
-        else:
-            made[f"added_{each.name}_usd"] = (
-                None
-                if base is None or quantity is None or each.usd_per_month is None
-                else each.usd_per_month / quantity
-            )
-    known = [line for line in made.values() if line is not None]
-    return made | {"usd_with_added": base + sum(known) if base is not None and len(known) == len(made) else None}
+        if each.share is not None and base is not None:
+            known[each.name] = base * each.share
+        elif None not in (base, quantity, each.usd_per_month):
+            known[each.name] = (each.usd_per_month or 0) / (quantity or 1)
+    total = None if base is None or len(known) < len(added) else base + sum(known.values())
+    return {f"added_{each.name}_usd": known.get(each.name) for each in added} | {"usd_with_added": total}
 
 
 def addable(added: Sequence[Added], *, has_month: bool) -> tuple[Added, ...]:

@@ -8,7 +8,7 @@ again by the same SELECTs, in memory. A price whose region is not stated is in n
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 
@@ -34,13 +34,6 @@ order by region_id nulls last
 
 SHOWN = ("core", "ref", "meta", "int")
 """Schemas of the published file that decisions read."""
-
-
-class LeftOut(NamedTuple):
-    """Current prices of one region that is not allowed; `region_id` is None for those that state none."""
-
-    region_id: str | None
-    n_prices: int
 
 
 @contextmanager
@@ -83,17 +76,10 @@ def made_again() -> set[str]:
     return {name for name in models.made_of(DECISIONS) & marts if CUT in models.made_of([name])}
 
 
-def left_out(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> list[LeftOut]:
-    """Return the regions whose current prices are left out, those without a stated region last; none without a cut."""
-    if not regions:
-        return []
-    found = con.execute(OUTSIDE.format("published."), {"regions": list(regions)}).fetchall()
-    return [LeftOut(*row) for row in found]
-
-
-def as_dict(regions: Sequence[str], outside: Sequence[LeftOut]) -> dict[str, Any]:
-    """Return the regions of an answer, and what they leave out."""
-    return {"allowed": list(regions), "left_out": [each._asdict() for each in outside]}
+def as_dict(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> dict[str, Any]:
+    """Return the regions of an answer, and how many current prices they leave out by region, those without one last."""
+    outside = rows(con, OUTSIDE.format("published."), {"regions": list(regions)}) if regions else []
+    return {"allowed": list(regions), "left_out": outside}
 
 
 def lines(found: dict[str, Any]) -> Iterator[str]:

@@ -10,14 +10,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from extract.web import strict_json
 from flows.decisions import break_even_sides as evidence
-from flows.decisions import cost_added
+from flows.decisions import chips, cost_added
 from flows.decisions import regions as allowed
 from flows.decisions.break_even import Sums, in_memory
 from flows.decisions.break_even_page import MAX_LINES, Section
@@ -61,6 +61,7 @@ def read_hosted(file: Path) -> list[Hosted]:
 
 
 SERVICE = "AmazonBedrock"
+PUBLISHED = "publicationDate"
 ADDRESS = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonBedrock"
 HINT = f"Download {ADDRESS}/current/us-east-1/index.json, or another region's"
 UNITS = {"1K tokens": Decimal(1000), "1M tokens": Decimal(1)}
@@ -139,19 +140,29 @@ def read_bedrock(file: Path) -> PriceList:
     """
     body = user_file.read(file)
     list_ = _Reader(file.name)
-    document = list_.decoded(body)
-    service = list_.text(document, "offerCode", "offerCode")
+    try:
+        document = list_.get({"body": strict_json.loads(body)}, "body", dict)
+    except ValueError as error:
+        start = body[:40].decode("utf-8", "replace")
+        raise list_.refusal(f"not the price list as JSON: {error}", "body", start) from error
+    service, version, published = (list_.get(document, name, str) for name in ("offerCode", "version", PUBLISHED))
     if service != SERVICE:
         raise list_.refusal("a price list of another service", "offerCode", service)
-    version = list_.text(document, "version", "version")
     if not version.isdigit():
         raise list_.refusal("not a version such as 20260901000000", "version", version)
-    published_at = list_.moment(document, "publicationDate")
-    terms = list_.mapping(list_.mapping(document.get("terms"), "terms").get("OnDemand"), "terms.OnDemand")
+    try:
+        published_at = datetime.fromisoformat(published)
+    except ValueError:
+        raise list_.refusal("not a moment such as 2026-09-01T00:00:00Z", PUBLISHED, published) from None
+    if published_at.utcoffset() != timedelta(0):
+        raise list_.refusal("not a moment in UTC", PUBLISHED, published)
+    terms = list_.get(list_.get(document, "terms", dict), "OnDemand", dict, "terms")
+    products = list_.get(document, "products", dict)
     left_out: Counter[str] = Counter()
     prices: dict[tuple[str, str], dict[str, set[Decimal]]] = defaultdict(lambda: {"input": set(), "output": set()})
-    for sku, product in list_.mapping(document.get("products"), "products").items():
+    for sku in products:
         try:
+            product = list_.get(products, sku, dict, "products")
             region, model, end, amount = list_.price(sku, product, terms.get(sku))
         except _Left as reason:
             left_out[str(reason)] += 1
@@ -159,9 +170,8 @@ def read_bedrock(file: Path) -> PriceList:
             prices[region, model][end].add(amount)
     hosted, models_left_out = [], []
     for (region, model), ends in sorted(prices.items()):
-        reasons = list(_doubts(ends))
-        if reasons:
-            models_left_out.append(f"{model} in {region}: {', '.join(reasons)}")
+        if reasons := ", ".join(_doubts(ends)):
+            models_left_out.append(f"{model} in {region}: {reasons}")
             continue
         hosted.append(
             Hosted(
@@ -198,42 +208,41 @@ def _doubts(ends: Mapping[str, set[Decimal]]) -> Iterator[str]:
             yield f"several prices of {end}, {several} USD a million"
 
 
-@dataclass(frozen=True)
-class _Reader:
+class _Reader(NamedTuple):
     """Reads values of one file, and names it in errors."""
 
     source: str
 
-    def price(self, sku: str, product: object, terms: object) -> tuple[str, str, str, Decimal]:
+    def price(self, sku: str, product: Mapping[str, Any], terms: object) -> tuple[str, str, str, Decimal]:
         """Return region, model, input or output, and USD per million tokens; raise _Left for any other product."""
         at = f"products.{sku}"
-        attributes = self.mapping(self.mapping(product, at).get("attributes"), f"{at}.attributes")
+        attributes = self.get(product, "attributes", dict, at)
         end, model = _meant(attributes)
         if attributes.get("servicecode", SERVICE) != SERVICE:
             raise self.refusal("a product of another service", f"{at}.servicecode", attributes["servicecode"])
-        region = self.text(attributes, "regionCode", f"{at}.regionCode")
+        region = self.get(attributes, "regionCode", str, at)
         if terms is None:
             raise _Left("no on-demand price")
-        return region, model, end, self.amount(self.mapping(terms, f"terms.OnDemand.{sku}"), f"terms.OnDemand.{sku}")
+        return region, model, end, self.amount(self.get({sku: terms}, sku, dict, "terms.OnDemand"), sku)
 
-    def amount(self, terms: Mapping[str, Any], at: str) -> Decimal:
+    def amount(self, terms: Mapping[str, Any], sku: str) -> Decimal:
         """Return USD per million tokens of a product's only price."""
+        at = f"terms.OnDemand.{sku}"
         if len(terms) != 1:
             raise _Left("several terms")
-        term = self.mapping(next(iter(terms.values())), at)
-        dimensions = self.mapping(term.get("priceDimensions"), f"{at}.priceDimensions")
+        dimensions = self.get(self.get(terms, next(iter(terms)), dict, at), "priceDimensions", dict, at)
         if len(dimensions) != 1:
             raise _Left("priced by volume")
-        rate = self.mapping(next(iter(dimensions.values())), f"{at}.priceDimensions")
-        unit = self.text(rate, "unit", f"{at}.unit")
+        rate = self.get(dimensions, next(iter(dimensions)), dict, at)
+        unit = self.get(rate, "unit", str, at)
         if unit not in UNITS:
             raise _Left(f"unit {unit}")
         if rate.get("beginRange", "0") != "0" or rate.get("endRange", "Inf") != "Inf":
             raise _Left("priced by volume")
-        amounts = self.mapping(rate.get("pricePerUnit"), f"{at}.pricePerUnit")
+        amounts = self.get(rate, "pricePerUnit", dict, at)
         if amounts and "USD" not in amounts:
             raise _Left("not in USD")
-        text = self.text(amounts, "USD", f"{at}.pricePerUnit.USD")
+        text = self.get(amounts, "USD", str, f"{at}.pricePerUnit")
         try:
             amount = Decimal(text)
         except InvalidOperation:
@@ -244,34 +253,14 @@ class _Reader:
             raise _Left("a price of 0")
         return amount * UNITS[unit]
 
-    def decoded(self, body: bytes) -> Mapping[str, Any]:
-        try:
-            document = strict_json.loads(body)
-        except ValueError as error:
-            start = body[:40].decode("utf-8", "replace")
-            raise self.refusal(f"not the price list as JSON: {error}", "body", start) from error
-        return self.mapping(document, "body")
-
-    def mapping(self, value: object, field: str) -> Mapping[str, Any]:
-        if not isinstance(value, dict):
-            raise self.refusal("missing" if value is None else "expected an object", field, value)
-        return value
-
-    def text(self, mapping: Mapping[str, Any], name: str, field: str) -> str:
+    def get(self, mapping: Mapping[str, Any], name: str, kind: type, at: str = "") -> Any:
+        """Return a value of an object, itself an object or a text that is not empty."""
         value = mapping.get(name)
-        if not isinstance(value, str) or not value.strip():
-            raise self.refusal("missing" if value in (None, "") else "expected text", field, value)
+        if not isinstance(value, kind) or (isinstance(value, str) and not value.strip()):
+            expected = "expected text" if kind is str else "expected an object"
+            message = "missing" if value in (None, "") else expected
+            raise self.refusal(message, f"{at}.{name}".removeprefix("."), value)
         return value
-
-    def moment(self, mapping: Mapping[str, Any], name: str) -> datetime:
-        text = self.text(mapping, name, name)
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            raise self.refusal("not a moment such as 2026-09-01T00:00:00Z", name, text) from None
-        if moment.utcoffset() is None or moment.utcoffset():
-            raise self.refusal("not a moment in UTC", name, text)
-        return moment
 
     def refusal(self, message: str, field: str, value: object) -> ChipledgerError:
         return ChipledgerError(message, source=self.source, field=field, value=value, hint=HINT)
@@ -319,20 +308,18 @@ def compare(
 
     Raises ChipledgerError for a text that is not understood, and where no price in the CSV is of the model.
     """
-    known = models.find(model)
-    if known is None:
-        raise models.unknown(model)
-    offers = [one for one in hosted if (named := models.find(one.model)) and named.model_name == known.model_name]
+    name = chips.model_named(model)
+    offers = [one for one in hosted if (named := models.find(one.model)) and named.model_name == name]
     if not offers:
         hint = f"The prices are of {', '.join(sorted({one.model for one in hosted}))}"
         raise ChipledgerError("no hosted price is of that model", field="model", value=model, hint=hint)
     sums = in_memory()
     with allowed.opened(file, regions) as con:
-        outside = allowed.left_out(con, regions)
+        stated = allowed.as_dict(con, regions)
         side = evidence.read(own, field="--own", providers=evidence.providers(con))
-        points = evidence.points(con, side, [known.model_name], interactivity, tokens_per_day, use)
+        points = evidence.points(con, side, [name], interactivity, tokens_per_day, use)
         sides: dict[str, Any] = {"from": side, "to": None}
-        unknown = [] if points else list(evidence.reasons(con, sides, {"from": points}, [known.model_name]))
+        unknown = [] if points else list(evidence.reasons(con, sides, {"from": points}, [name]))
     cases, left_out = [], []
     for point, row in points.items():
         ratio, why_not = _ratio(row, input_per_output)
@@ -341,10 +328,10 @@ def compare(
             continue
         cases += [_case(sums, row, offer, ratio, cached_share, tokens_per_day) for offer in offers]
     return {
-        "regions": allowed.as_dict(regions, outside),
+        "regions": stated,
         "inputs": {
             "own": own,
-            "model": known.model_name,
+            "model": name,
             "interactivity": interactivity,
             "tokens_per_day": tokens_per_day,
             "input_per_output": input_per_output,

@@ -7,8 +7,7 @@ digits. A text is a text: nothing from outside becomes a formula or a link.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -17,21 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from flows.export import skypilot
 from flows.shared import tabular
 from flows.shared.output import as_json, plain
 from flows.shared.query import columns as names_of
 from flows.shared.tabular import cursor
 from warehouse.errors import ChipledgerError
+from warehouse.log.db import quote
 
 if TYPE_CHECKING:
     from xlsxwriter import Workbook
     from xlsxwriter.worksheet import Worksheet
 
-FORMATS = ("parquet", "csv")
-KINDS = ("focus-sku-price", "skypilot", "xlsx")
 PRIVATE = "private"
-"""The folder for what is private, next to the marts."""
+"""The folder for what is private, next to the marts, and the name of the private file in queries."""
 
 FOCUS = (
     'from focus.sku_price order by "ServiceProviderName", "SkuPriceId", "PricingRegionId", "AvailabilityZone", '
@@ -48,7 +45,7 @@ MARTS = (
     "order by all"
 )
 """Tables that can be exported, by the name that a user enters: the public ones by their own, others with schema."""
-PRIVATE_TABLES = "select table_name from duckdb_tables() where schema_name = 'main' order by 1"
+PRIVATE_TABLES = f"select table_name from duckdb_tables() where database_name = '{PRIVATE}' order by 1"
 
 
 SHEETS = names_of("""
@@ -94,24 +91,12 @@ class Written:
         return {"file": str(self.file), "rows": self.rows, "left_out": self.left_out}
 
 
-@contextmanager
-def reading(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a read-only connection. Raises ChipledgerError where a query fails."""
-    try:
-        with duckdb.connect(str(file), read_only=True) as con:
-            yield con
-    except duckdb.Error as error:
-        raise ChipledgerError(
-            str(error).splitlines()[0], source=str(file), hint="`chipledger build` publishes the file anew"
-        ) from error
-
-
 def marts(
     file: Path, folder: Path, *, form: str, names: Sequence[str] = (), with_private: bool = False, force: bool = False
 ) -> list[Written]:
     """Write the public tables, or those named, into a folder. Raises ChipledgerError before anything is written."""
     suffix = f".{form}"
-    with reading(file) as con:
+    with duckdb.connect(str(file), read_only=True) as con:
         found = con.execute(MARTS).fetchall()
         known = {name: made for name, made, _ in found}
         public = [name for name, _, is_public in found if is_public]
@@ -119,90 +104,63 @@ def marts(
             hint = f"Known: {', '.join(known)}"
             raise ChipledgerError("no such mart", source=str(file), field="mart", value=name, hint=hint)
         targets = {name: tabular.inside(folder, f"{name}{suffix}") for name in dict.fromkeys(names or public)}
-        with _private(file, with_private=with_private) as (secret, secrets):
-            hidden = {name: tabular.inside(folder, PRIVATE, f"{name}{suffix}") for name in secrets}
-            tabular.refuse_existing([*targets.values(), *hidden.values()], force=force)
-            written = [_table(con, known[name], path, form, force) for name, path in targets.items()]
-            if secret is not None:
-                written += [_table(secret, f"main.{name}", path, form, force) for name, path in hidden.items()]
-    return written
+        hidden = {
+            f"{PRIVATE}.main.{name}": tabular.inside(folder, PRIVATE, f"{name}{suffix}")
+            for name in _attach_private(con, file, with_private=with_private)
+        }
+        tabular.refuse_existing([*targets.values(), *hidden.values()], force=force)
+        tables = {known[name]: path for name, path in targets.items()} | hidden
+        return [_table(con, table, path, form, force) for table, path in tables.items()]
 
 
 def focus(file: Path, target: Path, *, force: bool = False) -> list[Written]:
     """Write focus.sku_price as CSV: FOCUS SkuPrice as of the 1.5 draft, our own columns beginning with x_."""
-    with reading(file) as con:
+    with duckdb.connect(str(file), read_only=True) as con:
         n_rows = tabular.put(target, lambda part: tabular.save_csv(con, FOCUS, part), force=force)
     return [Written(target, n_rows, {})]
-
-
-def sky(file: Path, folder: Path, *, force: bool = False) -> list[Written]:
-    """Write one catalogue per cloud, `<cloud>/vms.csv`, for SkyPilot. Raises ChipledgerError without current prices."""
-    with reading(file) as con:
-        catalogues = skypilot.catalogues(con)
-    targets = {cloud: tabular.inside(folder, cloud, "vms.csv") for cloud in catalogues}
-    tabular.refuse_existing(targets.values(), force=force)
-    written = []
-    for cloud, (machines, left_out) in catalogues.items():
-
-        def save(part: Path, machines: Sequence[skypilot.Machine] = machines) -> int:
-            with part.open("w", encoding="utf-8", newline="") as text:
-                return tabular.write_csv(skypilot.Machine._fields, machines, text)
-
-        written.append(Written(targets[cloud], tabular.put(targets[cloud], save, force=force), left_out))
-    return written
 
 
 def workbook(file: Path, target: Path, *, with_private: bool = False, force: bool = False) -> list[Written]:
     """Write an Excel workbook of the main marts."""
     tabular.refuse_existing([target], force=force)
-    with reading(file) as con, _private(file, with_private=with_private) as (secret, secrets):
-
-        def save(part: Path) -> int:
-            return _write_workbook(con, part, private=secret, private_tables=secrets)
-
-        n_rows = tabular.put(target, save, force=force, private=with_private)
+    with duckdb.connect(str(file), read_only=True) as con:
+        private = _attach_private(con, file, with_private=with_private)
+        n_rows = tabular.put(
+            target, lambda part: _write_workbook(con, part, private), force=force, private=with_private
+        )
     return [Written(target, n_rows, {})]
 
 
 def _table(con: duckdb.DuckDBPyConnection, table: str, target: Path, form: str, force: bool) -> Written:
-    schema, _, name = table.partition(".")
-    private = schema == "main"
+    *of, schema, name = table.split(".")
 
     def save(part: Path) -> int:
-        sql = f'from {schema}."{name}"'
+        sql = f'from {".".join((*of, schema))}."{name}"'
         if form == "csv":
             return tabular.save_csv(con, sql, part)
         comments = con.execute(
-            "select column_name, comment from duckdb_columns() "
-            "where schema_name = ? and table_name = ? and database_name = current_database() and comment is not null",
-            [schema, name],
+            "select column_name, comment from duckdb_columns() where database_name = coalesce(?, current_database()) "
+            "and schema_name = ? and table_name = ? and comment is not null",
+            [of[0] if of else None, schema, name],
         ).fetchall()
         return tabular.save_parquet(con, sql, part, dict(comments))
 
-    return Written(target, tabular.put(target, save, force=force, private=private), {})
+    return Written(target, tabular.put(target, save, force=force, private=bool(of)), {})
 
 
-@contextmanager
-def _private(file: Path, *, with_private: bool) -> Iterator[tuple[duckdb.DuckDBPyConnection | None, list[str]]]:
-    """Give a connection to the private file and the names of its tables; nothing without a request."""
+def _attach_private(con: duckdb.DuckDBPyConnection, file: Path, *, with_private: bool) -> list[str]:
+    """Attach the private file where it is requested, and return the names of its tables."""
     if not with_private:
-        yield None, []
-        return
+        return []
     private = file.with_name("private.duckdb")
     if not private.exists():
         hint = "Name your files in [private], or leave out --with-private"
         raise ChipledgerError("there is no private file", source=str(private), hint=hint)
-    with reading(private) as con:
-        yield con, [name for (name,) in con.execute(PRIVATE_TABLES).fetchall()]
+    con.execute(f"attach {quote(str(private))} as {PRIVATE} (read_only)")
+    return [name for (name,) in con.execute(PRIVATE_TABLES).fetchall()]
 
 
-def _write_workbook(
-    con: duckdb.DuckDBPyConnection,
-    path: Path,
-    *,
-    private: duckdb.DuckDBPyConnection | None = None,
-    private_tables: Sequence[str] = (),
-) -> int:
+def _write_workbook(con: duckdb.DuckDBPyConnection, path: Path, private: Sequence[str]) -> int:
     """Write the workbook of an open published file, and return the number of rows in its sheets."""
     import xlsxwriter
 
@@ -217,10 +175,9 @@ def _write_workbook(
     for name in SHEETS:
         part, _ = PARTS.get(name, ("", ""))
         counts[name] = _sheet(book, con, f'from int."{name}" {part}', name, styles)
-    for name in private_tables if private is not None else ():
+    for name in private:
         sheet = f"private {name}"[:31]
-        assert private is not None  # noqa: S101
-        counts[sheet] = _sheet(book, private, f'from main."{name}"', sheet, styles)
+        counts[sheet] = _sheet(book, con, f'from {PRIVATE}.main."{name}"', sheet, styles)
     _notes(notes, con, counts, styles)
     book.close()
     return sum(counts.values())

@@ -15,10 +15,13 @@ one zone, or in a region where no zone is known. Its reader sets the rest
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 
+from flows.export.exporting import Written
+from flows.shared import tabular
 from flows.shared.output import as_json
 from flows.shared.query import columns, rows
 from warehouse.errors import ChipledgerError
@@ -96,6 +99,23 @@ Catalogue = tuple[list[Machine], dict[str, int]]
 Price = Mapping[str, Any]
 Place = tuple[str, str]
 """Type and region."""
+
+
+def export(file: Path, folder: Path, *, force: bool = False) -> list[Written]:
+    """Write one catalogue per cloud, `<cloud>/vms.csv`, for SkyPilot. Raises ChipledgerError without current prices."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        made = catalogues(con)
+    targets = {cloud: tabular.inside(folder, cloud, "vms.csv") for cloud in made}
+    tabular.refuse_existing(targets.values(), force=force)
+    written = []
+    for cloud, (machines, left_out) in made.items():
+
+        def save(part: Path, machines: Sequence[Machine] = machines) -> int:
+            with part.open("w", encoding="utf-8", newline="") as text:
+                return tabular.write_csv(Machine._fields, machines, text)
+
+        written.append(Written(targets[cloud], tabular.put(targets[cloud], save, force=force), left_out))
+    return written
 
 
 def catalogues(con: duckdb.DuckDBPyConnection) -> dict[str, Catalogue]:

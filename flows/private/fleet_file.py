@@ -5,7 +5,6 @@ what it does not is left open: neither the term, the payment nor the end of a co
 ContractedCost and EffectiveCost are stored apart, for comparison.
 """
 
-import csv
 import io
 import os
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 import duckdb
 
 from flows.private.names import MEANINGS, NONE, VOCABULARY, Names, Thing, checked, rules, term_hours
+from flows.shared import tabular
 from flows.shared.query import columns, rows
 from flows.shared.user_file import UserFile
 from transform.private import select
@@ -201,17 +201,16 @@ def write(imported: Imported, out: Path, *, label: str, replace: bool) -> None:
         hint = "; ".join(f"{row['n_charges']} charges: {row['reason']}" for row in imported.left_out)
         raise ChipledgerError("no hours of a machine with accelerators in it", source=label, field="file", hint=hint)
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in (row | {"label": label}).items()} for row in imported.lines)
+    tabular.write_csv(
+        COLUMNS, ([(row | {"label": label}).get(name) for name in COLUMNS] for row in imported.lines), text
+    )
     flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replace else os.O_EXCL)
     try:
         with os.fdopen(os.open(out, flags, 0o600), "w", encoding="utf-8") as target:
             target.write(text.getvalue())
     except FileExistsError as error:
-        raise ChipledgerError(
-            "is there already", source=str(out), field="out", value=str(out), hint="Name another, or give --replace"
-        ) from error
+        hint = "Name another, or give --replace"
+        raise ChipledgerError("is there already", source=str(out), field="out", value=str(out), hint=hint) from error
     except OSError as error:
         raise ChipledgerError(f"cannot be written: {error.strerror}", source=str(out), field="out") from error
 
@@ -237,16 +236,5 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path) -> None:
         )
         con.execute(f"create temp table focus_row as select {picked} from {reader}")
     except duckdb.Error as error:
-        raise ChipledgerError(
-            "cannot be read",
-            source=file.name,
-            field="file",
-            value=str(error).splitlines()[0],
-            hint="Give a .csv, .csv.gz or .parquet in FOCUS columns",
-        ) from error
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, Decimal):
-        return format(value.normalize(), "f")
-    return "" if value is None else value
+        hint, value = "Give a .csv, .csv.gz or .parquet in FOCUS columns", str(error).splitlines()[0]
+        raise ChipledgerError("cannot be read", source=file.name, field="file", value=value, hint=hint) from error

@@ -7,7 +7,6 @@ after each publication from the files that [private] of the settings names, read
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -38,16 +37,6 @@ SOURCE = "private"
 MODE = 0o600
 
 
-@dataclass(frozen=True, kw_only=True)
-class Overlay:
-    """The user's files as read: rules and lines, and the bytes that they were read from."""
-
-    prices: Document | None = None
-    fleet: Document | None = None
-    rules: Sequence[Rule] = field(default_factory=tuple)
-    lines: Sequence[Line] = field(default_factory=tuple)
-
-
 def build(settings: Settings, built_at: datetime) -> Path | None:
     """Build the private file from the published one and the user's files; return its path, None where none is named.
 
@@ -70,7 +59,7 @@ def build(settings: Settings, built_at: datetime) -> Path | None:
             with duckdb.connect(str(part)) as con:
                 _attach(con, settings.published())
                 con.begin()
-                fill(con, read(con, documents), built_at)
+                fill(con, documents, built_at)
                 con.commit()
         finally:
             os.umask(mask)
@@ -91,43 +80,30 @@ def in_memory(settings: Settings, now: datetime) -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
     try:
         _attach(con, settings.published())
-        fill(con, read(con, documents), now)
+        fill(con, documents, now)
     except BaseException:
         con.close()
         raise
     return con
 
 
-def read(con: duckdb.DuckDBPyConnection, documents: Mapping[str, Document]) -> Overlay:
-    """Return what the user's files say, in the names of the published file, which is attached as `prices`."""
+def fill(con: duckdb.DuckDBPyConnection, documents: Mapping[str, Document], built_at: datetime) -> None:
+    """Make the tables of the user's files in the database in use, next to the published file attached as `prices`."""
     names = private_names.read(con)
     prices, fleet = documents.get("prices"), documents.get("fleet")
-    return Overlay(
-        prices=prices,
-        fleet=fleet,
-        rules=private_prices.read(prices.scope, prices.body, names) if prices else (),
-        lines=fleet_file.read(fleet.scope, fleet.body, names) if fleet else (),
-    )
-
-
-def fill(con: duckdb.DuckDBPyConnection, overlay: Overlay, built_at: datetime) -> None:
-    """Make the tables in the database in use, next to the published file attached as `prices`."""
+    rules = private_prices.read(prices.scope, prices.body, names) if prices else []
+    lines = fleet_file.read(fleet.scope, fleet.body, names) if fleet else []
     con.execute(
         "create table build as select ?::TIMESTAMP as built_at, b.built_at as prices_built_at, ?::VARCHAR as version, "
         "?::VARCHAR as prices_sha256, ?::VARCHAR as fleet_sha256 from prices.meta.build as b",
-        [
-            naive(built_at),
-            version("chipledger"),
-            overlay.prices.sha256 if overlay.prices else None,
-            overlay.fleet.sha256 if overlay.fleet else None,
-        ],
+        [naive(built_at), version("chipledger"), prices.sha256 if prices else None, fleet.sha256 if fleet else None],
     )
-    _make(con, "table price_rule", RULE_COLUMNS, overlay.rules)
-    _make(con, "temp table fleet_input", LINE_COLUMNS, overlay.lines)
+    _make(con, "table price_rule", RULE_COLUMNS, rules)
+    _make(con, "temp table fleet_input", LINE_COLUMNS, lines)
     for table in tables.TABLES:
         con.execute(f"create {'temp ' if table.is_step else ''}table {table.name} as {table.sql}")
-        if table.name == "rule_match":
-            _refuse_ties(con, overlay)
+        if table.name == "rule_match" and prices:
+            _refuse_ties(con, prices.scope)
     _describe(con)
 
 
@@ -158,16 +134,16 @@ def _make(con: duckdb.DuckDBPyConnection, what: str, columns: Sequence[str], row
     insert_rows(con, what.split()[-1], [tuple(getattr(row, name) for name in columns) for row in rows])
 
 
-def _refuse_ties(con: duckdb.DuckDBPyConnection, overlay: Overlay) -> None:
+def _refuse_ties(con: duckdb.DuckDBPyConnection, file: str) -> None:
     """Raise where two rules fit one thing and neither names more: nothing says which one counts."""
     tie = con.execute(
         "select list_sort(list(rule)) as rules, min(r.place), max(r.place) from rule_match "
         "inner join price_rule as r using (rule) group by thing, thing_id having count(*) > 1 order by all limit 1"
     ).fetchone()
-    if tie and overlay.prices:
+    if tie:
         message = f"{tie[1]} and {tie[2]}: both fit one offer, and neither names all that the other does"
         hint = "Write one more rule that names what both name, or end one of them"
-        raise ChipledgerError(message, source=overlay.prices.scope, field="rule", value=", ".join(tie[0]), hint=hint)
+        raise ChipledgerError(message, source=file, field="rule", value=", ".join(tie[0]), hint=hint)
 
 
 def _describe(con: duckdb.DuckDBPyConnection) -> None:

@@ -69,7 +69,7 @@ def test_the_published_file_stays_as_it_is(file: Path) -> None:
 def test_what_was_left_out_is_said(file: Path) -> None:
     """By region with the number of its current prices; those that state no region are counted by themselves."""
     with allowed.opened(file, [EAST]) as con:
-        found = allowed.as_dict([EAST], allowed.left_out(con, [EAST]))
+        found = allowed.as_dict(con, [EAST])
     sold = query(file, "select region_id, count(*) from int.accelerator_hour_price where is_current group by all")
     assert {(each["region_id"], each["n_prices"]) for each in found["left_out"]} == {
         each for each in sold if each[0] != EAST
@@ -78,7 +78,8 @@ def test_what_was_left_out_is_said(file: Path) -> None:
     numbers = dict(sold)
     assert line.startswith(f"Regions: only {EAST}. Current prices left out: 16 east (1), 32 east (1), us-east-1 (")
     assert line.endswith(f"no region stated ({numbers[None]}).")
-    assert list(allowed.lines(allowed.as_dict((), ()))) == []
+    with allowed.opened(file, ()) as con:
+        assert list(allowed.lines(allowed.as_dict(con, ()))) == []
 
 
 def test_a_region_nobody_sells_in_is_named(file: Path) -> None:

@@ -107,7 +107,7 @@ def test_publishing_with_private_files(few_marts: None, tmp_path: Path, caplog: 
     assert failed.exit_code == 1
     assert (data / "prices.duckdb").stat().st_mtime_ns > built
     assert (data / "private.duckdb").read_bytes() == before
-    assert "private side not built: prices.toml: rate 1: no number (field usd_per_hour)" in failed.output
+    assert "private side not built: prices.toml: rate 1, line 1: not a number (field usd_per_hour)" in failed.output
     assert in_words(caplog.text + failed.output) == set()
     # asked for by its owner, the fault has its value
     asked = call("fleet")

@@ -10,7 +10,7 @@ import pytest
 from looks import row
 from purchase import P5, Put, block, plan, putting, said, seen, spot
 
-from flows.export import exporting, skypilot
+from flows.export import skypilot
 from warehouse.errors import ChipledgerError
 
 NUMBERS = ("AcceleratorCount", "vCPUs", "MemoryGiB", "Price", "SpotPrice")
@@ -51,7 +51,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[di
     folder = tmp_path_factory.mktemp("skypilot")
     with putting(folder) as put:
         file = market(put)
-    (written,) = exporting.sky(file, folder / "out")
+    (written,) = skypilot.export(file, folder / "out")
     assert written.file == folder / "out" / "aws" / "vms.csv"
     with written.file.open(encoding="utf-8", newline="") as text:
         yield list(csv.DictReader(text)), written.left_out
@@ -126,6 +126,6 @@ def test_old_prices_are_not_exported(tmp_path: Path) -> None:
     with putting(tmp_path) as put:
         file = market(put, at=40)
     with pytest.raises(ChipledgerError, match="no price that SkyPilot could take") as caught:
-        exporting.sky(file, tmp_path / "out")
+        skypilot.export(file, tmp_path / "out")
     assert "not current: 11" in str(caught.value.value)
     assert not (tmp_path / "out").exists()

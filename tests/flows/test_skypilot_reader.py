@@ -15,7 +15,7 @@ import pytest
 from looks import row
 from purchase import P5, putting, said, seen, spot
 
-from flows.export import exporting
+from flows.export import skypilot
 
 SKYPILOT = "skypilot==0.14.1"
 SCHEMA = "v8"
@@ -69,7 +69,7 @@ def test_skypilot_reads_what_we_write(tmp_path: Path) -> None:
             at=0.1,
         )  # fmt: skip
     home, place = tmp_path / "home", tmp_path / "skypilot"
-    exporting.sky(file, home / ".sky/catalogs" / SCHEMA)
+    skypilot.export(file, home / ".sky/catalogs" / SCHEMA)
     for name, head in OTHER_FILES.items():
         (home / ".sky/catalogs" / SCHEMA / "aws" / name).write_text(f"{head}\n")
     subprocess.run([uv(), "venv", "--quiet", "--python", sys.executable, place], check=True)
