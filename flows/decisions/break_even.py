@@ -283,14 +283,7 @@ def move(
             answer["cases"] = _cases(sums, points, work, used=use.utilisation if len(named) == 2 else None)
             if not answer["cases"]:
                 answer["unknown"] = list(evidence.reasons(con, sides, found, names))
-                prices = {name: evidence.price(con, side, use) for name, side in named.items()}
-                bounds = {
-                    (name, model_name): evidence.compute_bound(con, priced, model_name)
-                    for name, priced in prices.items()
-                    if priced
-                    for model_name in names
-                }
-                answer["needed"] = list(_needed(sums, sides, found, prices, bounds, work, use))
+                answer["needed"] = list(_needed(con, sums, sides, found, work, use))
     verdicts = {case["answer"] for case in answer["cases"]}
     answer["answer"] = next(iter(verdicts)) if len(verdicts) == 1 else "depends" if verdicts else "unknown"
     return answer
@@ -379,11 +372,10 @@ def _of_evidence(flip: Mapping[str, Any], figure: Mapping[str, Any] | None) -> I
 
 
 def _needed(
+    con: duckdb.DuckDBPyConnection,
     sums: Sums,
     sides: Mapping[str, Any],
     found: Mapping[str, evidence.Points],
-    prices: Mapping[str, dict[str, Any] | None],
-    bounds: Mapping[tuple[str, str], float | None],
     work: Work,
     use: Use,
 ) -> Iterator[dict[str, Any]]:
@@ -395,7 +387,8 @@ def _needed(
     (once,) = sums.moves([work.inputs(1.0, 1.0, work.weeks.likely)])
     fixed = once["engineering_usd"] + once["stranded_usd"] + once["delay_usd"]
     for name, other in (("to", "from"), ("from", "to")):
-        price, side = prices.get(name), sides[other]
+        side = sides[other]
+        price = evidence.price(con, sides[name], use) if isinstance(sides[name], Side) else None
         if price is None:
             continue
         known = (
@@ -410,7 +403,7 @@ def _needed(
                 wait = once["wait_months"]
                 to_pay = sums.value(f"decision.{name}_cost_to_pay", work.horizon_months, wait, *load)
             equal = _rate(sums, price["paid_rate_usd"], figure["likely"], use)
-            bound = bounds.get((name, point[0])) if point else None
+            bound = evidence.compute_bound(con, price, point[0]) if point else None
             yield {
                 "side": name,
                 "point": point and dict(zip(evidence.POINT, point, strict=True)),

@@ -155,15 +155,15 @@ def _from_toml(file: str, body: bytes) -> Iterator[Line]:
             hint = "Write [[discount]] or [[rate]]"
             raise ChipledgerError("unknown table", source=file, field=kind, value=entries, hint=hint)
         starts = _starts(text, kind)
-        for number, given in enumerate(entries, start=1):
+        for number, entry in enumerate(entries, start=1):
             place = f"{kind} {number}" + (f", line {starts[number - 1]}" if len(starts) == len(entries) else "")
-            line = Line(place, given, file, MODEL)
-            for name, value in given.items():
+            line = Line(place, entry, file, MODEL)
+            for name, value in entry.items():
                 if name not in FIELDS[kind]:
                     raise line.error(name, f"unknown field; known are {', '.join(FIELDS[kind])}")
                 if isinstance(value, bool | list | dict):
                     raise line.error(name, "must be text, a number or a date")
-            cells = {name: str(value).strip() for name, value in given.items()}
+            cells = {name: str(value).strip() for name, value in entry.items()}
             yield line._replace(cells={"kind": kind, **cells, "rule": cells.get("rule") or f"{kind} {number}"})
 
 
