@@ -1,11 +1,10 @@
 """Prices of providers other than AWS: one module each, on the same few helpers.
 
-`fetching` gets documents, `answers` reads JSON and `pages` reads HTML strictly, `words` reads what stands where a price
-should, `offers` makes the rows. docs/adding-a-provider.md says how to add one.
+`fetching` gets documents, `answers` reads JSON and `pages` reads HTML strictly, `offers` reads prices and makes the
+rows. docs/adding-a-provider.md says how to add one.
 """
 
 from extract.base import Source
-from extract.catalogues import gpuhunt_, skypilot_catalog
 from extract.neoclouds import (
     coreweave,
     crusoe,
@@ -54,6 +53,3 @@ SOURCES: tuple[Source, ...] = (
     jarvislabs.SOURCE,
 )
 """Every source of this folder, one line each. Of two that price one offer the upper one wins: append a new source."""
-
-CATALOGS: tuple[Source, ...] = (skypilot_catalog.SOURCE, gpuhunt_.SOURCE)
-"""Sources of this folder that are no provider's own: what others gather of many of them."""

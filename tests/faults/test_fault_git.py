@@ -13,7 +13,8 @@ import pytest
 from git_repository import Repository, table
 
 from extract.base import Context
-from extract.catalogues.skypilot_catalog import SOURCE, history
+from extract.catalogues import skypilot_catalog as history
+from extract.catalogues.skypilot_catalog import SOURCE
 from faults import git_site
 from faults.spoilers import moved, silent
 from faults.subjects import MOMENT
