@@ -59,7 +59,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from extract.base import Context, Source
+from extract.base import Context, Source, past_only
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.offers import TEN_DECIMALS, Found, offer, parser, plain
 from warehouse.documents import Document, ScopeFetch
@@ -608,12 +608,6 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return tuple(CATALOGUES)
 
 
-def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Raise SourceError: what others saw some hours ago is no present price."""
-    hint = f"chipledger backfill {NAME} --scope {scope}"
-    raise SourceError("the catalogues are read as past prices only", source=NAME, field="scope", value=scope, hint=hint)
-
-
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield a fetch of each version of a provider's table between two dates, oldest first.
 
@@ -651,7 +645,7 @@ SOURCE = Source(
     terms_url=URL,
     max_age=None,
     scopes=scopes,
-    fetch=fetch,
+    fetch=past_only(NAME, f"chipledger backfill {NAME}"),
     parse=parser(NAME, "several", read),
     backfill=backfill,
     kind="archive",
