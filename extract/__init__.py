@@ -11,7 +11,7 @@ from extract.aws import (
     spot_feed,
 )
 from extract.base import Source
-from extract.catalogues import SOURCES as CATALOGUES
+from extract.neoclouds import CATALOGUES
 from extract.neoclouds import SOURCES as NEOCLOUDS
 
 SOURCES: tuple[Source, ...] = (

@@ -89,7 +89,8 @@ def past_only(name: str, hint: str) -> Callable[[Context, str], ScopeFetch]:
     """Return the `fetch` of an archive, which has no present prices: it raises SourceError."""
 
     def fetch(ctx: Context, scope: str) -> ScopeFetch:
-        raise SourceError("this source has past prices only, and no present prices", source=name, field="scope", value=scope, hint=hint)
+        message = "this source has past prices only, and no present prices"
+        raise SourceError(message, source=name, field="scope", value=scope, hint=hint)
 
     return fetch
 

@@ -5,6 +5,7 @@ rows. docs/adding-a-provider.md says how to add one.
 """
 
 from extract.base import Source
+from extract.catalogues import gpuhunt_, skypilot_catalog
 from extract.neoclouds import (
     coreweave,
     crusoe,
@@ -53,3 +54,6 @@ SOURCES: tuple[Source, ...] = (
     jarvislabs.SOURCE,
 )
 """Every source of this folder, one line each. Of two that price one offer the upper one wins: append a new source."""
+
+CATALOGUES: tuple[Source, ...] = (skypilot_catalog.SOURCE, gpuhunt_.SOURCE)
+"""Sources that are no provider's own: what others collect of many of them."""

@@ -18,6 +18,7 @@ MONEY_WORD = re.compile(r"price|cost|rate(?!d)|fee|dph|usd|eur|amount|discount|h
 """What names of fields about money have in them."""
 PAGES = "chipledger_pages"
 """Key of the pages of one answer in one document, each as received."""
+HINT = "Check the document; the source may have a new layout"
 MAX_TEXT = 1000
 """Characters of a name, a label or a cell; patterns that look for a pair of brackets take the square of the length."""
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -30,7 +31,7 @@ class Digits(str):
 
 def refusal(message: str, field: str, value: object) -> LayoutChanged:
     """Return the error of a document that is not what it was; `errors_of` adds the source."""
-    return LayoutChanged(message, field=field, value=value, hint="Check the document; the source may have a new layout")
+    return LayoutChanged(message, field=field, value=value, hint=HINT)
 
 
 @contextmanager

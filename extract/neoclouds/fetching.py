@@ -10,11 +10,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from extract.base import Context, Source
-from extract.neoclouds.answers import PAGES, errors_of, refusal
+from extract.neoclouds.answers import HINT, PAGES, errors_of, refusal
 from extract.neoclouds.offers import Found, parser
 from extract.web.interface import Response
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import CredentialsMissing, SettingsError, SourceError, Unavailable
+from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 
 HTML = "text/html"
 JSON = "application/json"
@@ -86,7 +86,8 @@ def web_source(
     def refuse(*arguments: object) -> Any:
         """Raise LayoutChanged with the first question in the module of `read`."""
         field, question = next(iter(questions.items()))
-        raise refusal(f"TODO: {question} Replace todo(...) by the value of {field} in the source's module", field, "")
+        hint = f"Replace todo(...) by the value of {field} in the module of the source"
+        raise LayoutChanged(f"TODO: {question}", source=name, field=field, value="", hint=hint)
 
     if questions:
         off_because = f"its module is not finished: {', '.join(questions)}"
@@ -145,7 +146,8 @@ def _all(pages: Iterable[Response]) -> list[Response]:
         answers.append(answer)
         size += len(answer.body)
         if size > PAGES_LIMIT_BYTES:
-            raise SourceError(f"the pages exceed {PAGES_LIMIT_BYTES} bytes", field="size", value=size)
+            message = f"the pages exceed {PAGES_LIMIT_BYTES} bytes"
+            raise SourceError(message, field="size", value=size, hint=HINT)
         if time.monotonic() > ends_at:
             message = f"the pages did not end within {PAGES_TIMEOUT_S:g} s"
             raise Unavailable(message, field="pages", value=len(answers), hint="Try again later")
