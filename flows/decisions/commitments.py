@@ -15,7 +15,7 @@ from flows.config.settings import DecisionSettings, Profile, Spread
 from flows.decisions import regions
 from flows.shared.query import rows
 from transform import cover
-from transform.cover import Demand, Market, Owned, Size, Term
+from transform.cover import Demand, Market, Owned, Term
 from warehouse.errors import ChipledgerError
 
 LIST, CONTRACTED = "list", "contracted"
@@ -108,6 +108,8 @@ def covered(
     move = dict(moves[0]) if moves else None
     yearly, basis = _drift(move, decision)
     owned = _owned(line, today)
+    falls = [move[name] for name in ("deepest_fall", "provider_deepest_fall")] if move else []
+    fall = next((each for each in falls if each is not None), None)
     answers: list[dict[str, Any]] = []
     for which in (LIST, CONTRACTED):
         priced = _priced(options, line, contracted if which == CONTRACTED else None)
@@ -116,7 +118,7 @@ def covered(
             continue
         on_demand, terms = priced
         found = advise(
-            on_demand=on_demand, terms=terms, demands=demands, owned=owned, days=days, yearly=yearly, fall=_fall(move)
+            on_demand=on_demand, terms=terms, demands=demands, owned=owned, days=days, yearly=yearly, fall=fall
         )
         answers.append({"prices": which, "reason": None} | found)
     return head | {
@@ -170,37 +172,32 @@ def advise(
         "expected_usd_doing_nothing": found[0].cost,
         "expected_usd_full_cover": found[-1].cost,
         "unused_share_of_cover": cover.unused_share(best, use),
-        "purchases": [_purchase(each) for each in best.purchases],
+        "purchases": [
+            {
+                "from_day": each.day,
+                "nodes": each.machines,
+                "commitment": each.term.name,
+                "usd_per_node_hour_today": each.term.hourly,
+                "upfront_usd_today": each.term.upfront * each.machines,
+                "offer_id": each.term.offer_id,
+            }
+            for each in best.purchases
+        ],
         "best_in_each_case": [
             {"use": case[0], "prices": case[1], "cover_nodes": nodes} for case, nodes in cases.items()
         ],
         "sizes": [
-            _size(size, use)
+            {
+                "cover_nodes": size.machines,
+                "expected_usd": size.cost,
+                "committed_usd": size.committed,
+                "on_demand_usd": size.on_demand,
+                "unused_share_of_cover": cover.unused_share(size, use),
+            }
             | {f"regret_usd_if_use_{name}": by_use[name][i] for name in BY_USE}
             | {f"regret_usd_if_prices_{name}": regret[i] for name, regret in by_price.items()}
             for i, size in enumerate(found)
         ],
-    }
-
-
-def _size(size: Size, use: Demand) -> dict[str, Any]:
-    return {
-        "cover_nodes": size.machines,
-        "expected_usd": size.cost,
-        "committed_usd": size.committed,
-        "on_demand_usd": size.on_demand,
-        "unused_share_of_cover": cover.unused_share(size, use),
-    }
-
-
-def _purchase(each: cover.Purchase) -> dict[str, Any]:
-    return {
-        "from_day": each.day,
-        "nodes": each.machines,
-        "commitment": each.term.name,
-        "usd_per_node_hour_today": each.term.hourly,
-        "upfront_usd_today": each.term.upfront * each.machines,
-        "offer_id": each.term.offer_id,
     }
 
 
@@ -260,14 +257,6 @@ def _drift(move: Mapping[str, Any] | None, decision: DecisionSettings) -> tuple[
     return move["yearly_drift"], seen
 
 
-def _fall(move: Mapping[str, Any] | None) -> float | None:
-    """Return the deepest fall of the chip's list price, else of any chip of its provider."""
-    if move is None:
-        return None
-    fall: float | None = move["provider_deepest_fall"] if move["deepest_fall"] is None else move["deepest_fall"]
-    return fall
-
-
 def _priced(
     options: Sequence[Mapping[str, Any]], line: Mapping[str, Any], contracted: Mapping[int, Mapping[str, Any]] | None
 ) -> tuple[float, list[Term]] | str:
@@ -282,20 +271,15 @@ def _priced(
             name=_words(each),
             days=each["commitment_term_hours"] // 24,
             offer_id=each["offer_id"],
-            hourly=each["price_per_accelerator_hour_usd"] * chips * shares[each["offer_id"]],
-            upfront=_upfront(each) * chips * shares[each["offer_id"]],
+            hourly=each["price_per_accelerator_hour_usd"] * chips * share,
+            upfront=float(each["upfront_price"] or 0) / float(each["accelerator_count"]) * chips * share,
         )
         for each in options
-        if each["offer_id"] in shares
+        if (share := shares.get(each["offer_id"])) is not None
     ]
     if not terms:
         return "no contracted price of a commitment for this machine"
     return first["on_demand_price_usd"] * chips * shares[first["on_demand_offer_id"]], terms
-
-
-def _upfront(each: Mapping[str, Any]) -> float:
-    """Return the fee that a chip's share of a commitment costs on its first day, 0 without one."""
-    return float(each["upfront_price"] or 0) / float(each["accelerator_count"])
 
 
 def _shares(contracted: Mapping[int, Mapping[str, Any]] | None, offers: Iterable[int]) -> dict[int, float]:

@@ -44,11 +44,10 @@ def build(settings: Settings, built_at: datetime) -> Path | None:
     private file stays. The caller holds the writer's lock.
     """
     target = settings.data_dir / FILE_NAME
-    named = settings.private
-    if named.prices is None and named.fleet is None:
+    documents = _documents(settings.private, built_at)
+    if not documents:
         target.unlink(missing_ok=True)
         return None
-    documents = _documents(named, built_at)
     landing = Landing(settings.data_dir / "landing")
     for document in documents.values():
         landing.store(document, mode=MODE)
@@ -72,11 +71,10 @@ def in_memory(settings: Settings, now: datetime) -> duckdb.DuckDBPyConnection:
 
     Raises ChipledgerError where none is named, or one is wrong. The caller closes it.
     """
-    named = settings.private
-    if named.prices is None and named.fleet is None:
+    documents = _documents(settings.private, now)
+    if not documents:
         hint = 'Write [private] with fleet = "fleet.csv"; docs/fleet.md shows one'
         raise ChipledgerError("no private file is named", source="chipledger.toml", field="private", hint=hint)
-    documents = _documents(named, now)
     con = duckdb.connect()
     try:
         _attach(con, settings.published())
@@ -109,17 +107,16 @@ def fill(con: duckdb.DuckDBPyConnection, documents: Mapping[str, Document], buil
 
 def _documents(named: PrivateSettings, at: datetime) -> dict[str, Document]:
     """Return the files that are named, as they are now. Raises ChipledgerError where one cannot be read."""
-    paths = {"prices": named.prices, "fleet": named.fleet}
-    return {name: _document(path, at) for name, path in paths.items() if path is not None}
-
-
-def _document(path: Path, at: datetime) -> Document:
-    try:
-        body = user_file.read(path, most=user_file.SMALL_BYTES)
-    except ChipledgerError as error:
-        error.hint = "Correct the name in [private] of the settings, or take it out"
-        raise
-    return Document(source=SOURCE, scope=path.name, url=path.name, body=body, fetched_at=at)
+    found = {}
+    for name, path in (("prices", named.prices), ("fleet", named.fleet)):
+        if path is not None:
+            try:
+                body = user_file.read(path, most=user_file.SMALL_BYTES)
+            except ChipledgerError as error:
+                error.hint = "Correct the name in [private] of the settings, or take it out"
+                raise
+            found[name] = Document(source=SOURCE, scope=path.name, url=path.name, body=body, fetched_at=at)
+    return found
 
 
 def _attach(con: duckdb.DuckDBPyConnection, published: Path) -> None:
