@@ -176,8 +176,10 @@ def test_a_line_of_a_fleet() -> None:
     [
         ("AWS,p5.48xlarge,us-east-1,on_demand,0,1,,", "nodes", "not above 0"),
         ("AWS,p5.48xlarge,us-east-1,on_demand,,1,,", "nodes", "empty"),
+        ("AWS,p5.48xlarge,us-east-1,on_demand,1e4004,1,,", "nodes", "does not fit DECIMAL"),
         ("AWS,p5.48xlarge,us-east-1,on_demand,1,1.2,,", "share_of_use", "not from 0 to 1"),
         ("AWS,p5.48xlarge,us-east-1,on_demand,1,70%,,", "share_of_use", "not a number"),
+        ("AWS,p5.48xlarge,us-east-1,on_demand,1,1e400,,", "share_of_use", "not from 0 to 1"),
         ("AWS,p5.48xlarge,us-east-1,rented,1,1,,", "option", "not one of on_demand"),
         ("AWS,p5.48xlarge,us-east-1,,1,1,,", "option", "empty"),
         ("AWS,p5.48xlarge,us-east-1,spot,1,1,2026-12-31,", "commitment_end", "no commitment"),

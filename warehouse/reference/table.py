@@ -238,7 +238,7 @@ def _decimal(name: str) -> Callable[[str], Decimal]:
             raise ValueError("not a number" if cell else "empty") from None
         if not number.is_finite():
             raise ValueError("not a number")
-        if digits and (number != round(number, decimals) or abs(number) >= 10 ** (digits - decimals)):
+        if digits and (abs(number) >= 10 ** (digits - decimals) or number != round(number, decimals)):
             raise ValueError(f"does not fit {declared}")
         return number
 
@@ -280,7 +280,9 @@ def _first_broken(rows: Sequence[Values], model: Model) -> tuple[int, str, str] 
 
     schema, rules = pandera_model(model)
     types = {name: _type(type_) for name, type_ in model.fields.items()}
-    frame = pl.DataFrame([[row[name] for name in types] for row in rows], schema=types, orient="row", strict=False)
+    # As float: polars refuses a Decimal of more than 38 digits, such as 1e400.
+    cells = [[float(row[name]) if isinstance(row[name], Decimal) else row[name] for name in types] for row in rows]
+    frame = pl.DataFrame(cells, schema=types, orient="row", strict=False)
     try:
         schema.validate(frame, lazy=True)
     except pa.errors.SchemaErrors:
