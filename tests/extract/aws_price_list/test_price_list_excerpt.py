@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from price_list_files import COLUMNS, P5, document, offer_csv, plain_csv, reserved, same
 
-from extract.aws.price_list import excerpt, parse
+from extract.aws import price_list
+from extract.aws.bulk import Excerpt
+from extract.aws.price_list import parse
 from warehouse.errors import LayoutChanged
 
 Lines = list[dict[str, str]]
@@ -20,8 +22,8 @@ def blocks(body: bytes, size: int) -> Iterator[bytes]:
         yield body[start : start + size]
 
 
-def cut(body: bytes, size: int = 1 << 20) -> excerpt.Excerpt:
-    return excerpt.cut(blocks(body, size), url="https://x/index.csv")
+def cut(body: bytes, size: int = 1 << 20) -> Excerpt:
+    return price_list.cut(blocks(body, size), url="https://x/index.csv")
 
 
 def machines(seed: int, *, of: list[tuple[str, str, str]], per_type: int = 4) -> Lines:
@@ -179,7 +181,7 @@ def test_a_missing_column_stops_the_reading() -> None:
             yield block
 
     with pytest.raises(LayoutChanged, match="Tenancy"):
-        excerpt.cut(counted(), url="https://x/index.csv")
+        price_list.cut(counted(), url="https://x/index.csv")
 
     assert len(taken) < 4
 
