@@ -119,7 +119,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
         fetched_at=ctx.now(),
         status=answer.status,
         content_type="text/csv",
-        whole=Whole(size=len(whole), sha256=hashlib.sha256(whole).hexdigest()),
+        whole=Whole(size=len(whole), digest=hashlib.sha256(whole).hexdigest(), algorithm="sha256"),
     )
     # What was asked for before has the same end, so that it is not loaded twice.
     last: date = parse(document).facts["fx_rate"]["rate_date"].to_list()[-1]

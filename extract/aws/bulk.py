@@ -1,7 +1,6 @@
 """AWS's public bulk files: indexes in JSON that lead to versioned CSVs, of which an excerpt is kept."""
 
 import csv
-import hashlib
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -172,7 +171,10 @@ def excerpt_of(
     `select` makes the selection of lines from the head and its bytes. A last line without an end is kept as it is, for
     `parse` to refuse the document.
     """
-    digest = hashlib.sha256()
+    # Imported here: `chipledger --help` must not wait for it.
+    from blake3 import blake3
+
+    digest = blake3()
     size = kept_size = 0
 
     def counted() -> Iterator[bytes]:
@@ -213,7 +215,8 @@ def excerpt_of(
     end = tail.rfind(b"\n") + 1
     keep(lines(tail, 0, end))
     keep([tail[end:]])
-    return Excerpt(head=head, body=b"".join(kept), whole=Whole(size=size, sha256=digest.hexdigest()))
+    whole = Whole(size=size, digest=digest.hexdigest(), algorithm="blake3")
+    return Excerpt(head=head, body=b"".join(kept), whole=whole)
 
 
 def _head(stream: Iterator[bytes], url: str, layout: Layout, read_head: ReadHead) -> tuple[bytes, Head]:
@@ -241,10 +244,13 @@ def marked_lines(block: bytes, start: int, end: int, markers: Iterable[bytes]) -
 
 
 def _positions(block: bytes, marker: bytes, start: int, end: int) -> Iterator[int]:
-    at = block.find(marker, start, end)
+    # Imported here, as BLAKE3: it searches in a third of the time of bytes.find.
+    from stringzilla import find
+
+    at = find(block, marker, start, end)
     while at >= 0:
         yield at
-        at = block.find(marker, at + len(marker), end)
+        at = find(block, marker, at + len(marker), end)
 
 
 # --- CSV

@@ -24,7 +24,6 @@ Quirks:
 """
 
 import functools
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -129,7 +128,7 @@ def _excerpt(page: Document) -> tuple[Document, list[str]]:
         else:
             kept.append(page.body[position : item.start])
             position = item.end
-    whole = Whole(size=len(page.body), sha256=hashlib.sha256(page.body).hexdigest())
+    whole = Whole(size=len(page.body), digest=page.sha256, algorithm="sha256")
     return replace(page, body=b"".join((*kept, page.body[position:])), whole=whole), names
 
 

@@ -447,7 +447,7 @@ def _csv_prices(body: bytes) -> Iterator[Price]:
 
 
 def _json_prices(body: bytes) -> Iterator[Price]:
-    """Yield the prices of a page of GetProducts, whose products are JSON in texts, or of a mapping of SKU to product."""
+    """Yield the prices of a page of GetProducts, with products as JSON in texts, or of a mapping of SKU to product."""
     document = LAYOUT.mapping(LAYOUT.json(body), "body")
     if "PriceList" in document:
         listed = document["PriceList"]

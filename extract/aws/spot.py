@@ -32,7 +32,6 @@ Quirks:
 9. The archive moves the price in force to the first moment of each month. A month is one file for all regions.
 """
 
-import hashlib
 import io
 import re
 import zlib
@@ -337,8 +336,9 @@ def _cut(ctx: Context, url: str) -> Month:
 def cut(blocks: Iterator[bytes], *, url: str, progress: Context) -> Month:
     """Return the lines of accelerators on Linux, by region; raise LayoutChanged where it is no such file or damaged."""
     import pyarrow as pa
+    from blake3 import blake3
 
-    whole, size, kept_size, reported = hashlib.sha256(), 0, 0, 0
+    whole, size, kept_size, reported = blake3(), 0, 0, 0
     packers: dict[bytes, Any] = {}
     packed: dict[bytes, list[bytes]] = {}
     rest = b""
@@ -365,7 +365,7 @@ def cut(blocks: Iterator[bytes], *, url: str, progress: Context) -> Month:
         raise _refusal("the file ends within a line" if rest else "the file is empty", url)
     return Month(
         excerpts={name: b"".join((*packed[name], packer.flush())) for name, packer in packers.items()},
-        whole=Whole(size=size, sha256=whole.hexdigest()),
+        whole=Whole(size=size, digest=whole.hexdigest(), algorithm="blake3"),
     )
 
 
