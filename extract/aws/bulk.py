@@ -94,7 +94,7 @@ class Files:
         return self.layout.mapping(self.layout.mapping(index.get("offers"), "offers").get(name), f"offers.{name}")
 
     def csv_url(self, path: str, *, field: str) -> str:
-        """Return the address of the CSV beside a JSON file that a field of the index names."""
+        """Return the address of the CSV of a JSON file that a field of the index names."""
         if not path.endswith(".json"):
             raise self.layout.refusal("expected the path of a .json file", path, field)
         return self._within(path.removesuffix(".json") + ".csv")

@@ -1,6 +1,6 @@
 """Published hourly rates of EC2 Capacity Blocks: the table of AWS's rates page, as a public collector reads it.
 
-The table stands on https://aws.amazon.com/ec2/capacityblocks/pricing/ , under the AWS Site Terms,
+The table is on https://aws.amazon.com/ec2/capacityblocks/pricing/ , under the AWS Site Terms,
 https://aws.amazon.com/terms/ . Read is not that page, whose HTML has never been seen here, but the JSON that
 koyakimu/ec2-capacity-blocks-for-ml-pricing-json (MIT by its README) makes of it; anything else is LayoutChanged.
 
@@ -9,7 +9,7 @@ Settings: `url`.
 Quirks:
 
 1. A published rate is not an offer: what a block costs on a day is in aws_capacity_blocks. So the rows are marked.
-2. The file says when its collector saw the page: that is the moment of the look, so that a stale file ages.
+2. The file says when its collector saw the page: that is the moment of the fetch, so that a stale file ages.
 3. Rates are of a machine or an UltraServer, next to the rate of one chip, which has three decimals: a rate
    that is not the chip's times their number, within that rounding, is refused. For months u-p6e-gb200x72 were listed at
    10.582, a chip's rate, in place of 761.904.
@@ -44,7 +44,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a look at the table, as of when its collector saw it; raise Unavailable, SourceError or LayoutChanged."""
+    """Return a fetch of the table, as of when its collector saw it; raise Unavailable, SourceError or LayoutChanged."""
     url = places.url_in(ctx.settings, "url", URL, source=NAME)
     answer = ctx.web.get(url)
     seen_at = _seen_at(_content(answer.body))

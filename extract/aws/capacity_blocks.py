@@ -13,11 +13,11 @@ Quirks:
 1. No price list has these prices: its Capacity Block rows cost 0, and the rates page (aws_capacity_block_rates) differs
    from the offers.
 2. An offer has a fee for the whole block. The hourly rate is derived: fee / (count x paid hours), in exact decimals and
-   rounded half to even at the tenth only where it does not end before. Only the fee stands in the answer.
+   rounded half to even at the tenth only where it does not end before. The answer has the fee only.
 3. Paid hours are CapacityBlockDurationHours and CapacityBlockDurationMinutes together: a block that starts at once ends
    at the next 11:30 UTC, as 8 h 37 min for 308.14. Where the minutes are missing the rate is unknown: a fact, no price.
 4. Instances are ended from 30 minutes before the end of a block, so that fewer minutes can be used than are paid.
-5. An UltraServer is asked for by its own name (u-p6e-gb200x72) and counted as one, whatever it is made of. A rate below
+5. An UltraServer is queried by its own name (u-p6e-gb200x72) and counted as one, whatever it is made of. A rate below
    0.5 an hour for each of its chips is that of one chip, which a public list once took for that of 72; it is refused.
 6. Offers differ by start, so the price is that of the one that starts first; all of them are facts.
 7. A split offer consists of segments with their own zones, dates and fees; its paid time is the sum of theirs, and it
@@ -100,7 +100,7 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     documents = [document for query in queries for document in _answer(ctx, client, call, query)]
     unpriced = [offer.id for document in documents for offer in _read(document)[0] if rate(offer) is None]
     notes = (f"{len(unpriced)} offers of unknown rate, such as {unpriced[0]}",) if unpriced else ()
-    # Of types that were not asked for the look says nothing, nor of prices that cannot be told.
+    # Of types that were not queried the fetch says nothing, nor of prices that cannot be derived.
     is_whole = not {"instance_types", "durations_hours", "counts"} & ctx.settings.keys()
     complete = is_whole and not unpriced
     return ScopeFetch(

@@ -10,14 +10,14 @@ Settings: `regions` ("all" that the account has opted in to, or a list; China's 
 
 Quirks:
 
-1. A region lists a thousand types, ten in a hundred with an accelerator. All are asked for, so that a new family is
+1. A region lists a thousand types, ten in a hundred with an accelerator. All are queried, so that a new family is
    seen; of each page the types with an accelerator are kept as received, and the size and hash of the whole.
-2. Neuron devices stand in NeuronInfo, those of inf1 and inf2 in InferenceAcceleratorInfo too: counted once.
+2. Neuron devices are in NeuronInfo, those of inf1 and inf2 in InferenceAcceleratorInfo too: counted once.
 3. trn2u has no NeuronInfo at all, and is known by its name. What the API does not say is NULL.
 4. Of fractions (g6f, gr6f) Count is 0 and GpuPartitionSize says how much of a GPU it is: then that is the count.
 5. Memory is the API's, MiB / 1024, right or wrong (Trainium2: 512 GiB a chip); the dated table has the overrides.
 6. SupportedUsageClasses is of the region: `capacity-block` there does not mean that there is an offer.
-7. Zone names differ between accounts: zones are asked for by id. A saved answer by name gives names and no ids.
+7. Zone names differ between accounts: zones are queried by id. A saved answer by name gives names and no ids.
 8. Local and Wavelength Zones are zones of their parent region here, and regions of their own in the price list; no
    rule leads from one name to the other, so `region_id` is the parent's.
 9. Documents are the XML as received, or the JSON that aws cli and boto3 make of it.
@@ -85,7 +85,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a complete look at the types with an accelerator in one region, and their zones; raise SourceError."""
+    """Return a complete fetch of the types with an accelerator in one region, and their zones; raise SourceError."""
     types, offerings = (
         Call(
             source=NAME,
@@ -259,7 +259,7 @@ def _capabilities(machines: Sequence[Machine], scope: str) -> Parsed:
 
 
 def _devices(machine: Machine) -> list[Machine]:
-    """Return a type's kinds of accelerators; Inferentia, which stands in two places, once."""
+    """Return a type's kinds of accelerators; Inferentia, which is in two places, once."""
     infos = [info for info in DEVICES if info in machine]
     if "NeuronInfo" in infos and "InferenceAcceleratorInfo" in infos:
         infos.remove("InferenceAcceleratorInfo")

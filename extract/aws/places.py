@@ -16,7 +16,7 @@ Access = Literal["api", "bulk"]
 ACCESS_VALUES = ("auto", "api", "bulk")
 
 PSEUDO_REGIONS = frozenset({"cn-north-1-pkx-1", "aws-cn-other"})
-"""Entries of the indexes that are no regions: the first stands in the global index, the second in China's."""
+"""Entries of the indexes that are no regions: the first is in the global index, the second in China's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,5 +115,5 @@ def _has_credentials(_environment: tuple[tuple[str, str], ...]) -> bool:
     try:
         return botocore.session.Session().get_credentials() is not None
     except botocore.exceptions.BotoCoreError:
-        # Something is configured and broken: the API door says what, the bulk door would hide it.
+        # Something is configured and broken: the API names it, the bulk files would hide it.
         return True

@@ -14,7 +14,7 @@ Quirks:
 3. Columns and attributes come and go: found by name, absent where no product of the region has one, and absent from
    older files (`SINCE`).
 4. GPU is filled for Inferentia and some Trainium, empty for others, and may be "0.125". Accelerators are known by
-   GPU, by Instance Family or by name; an Instance Family never seen before is reported, never taken for a CPU.
+   GPU, by Instance Family or by name; an Instance Family never seen before is reported, never read as a CPU.
 5. A Reserved term has one or two amounts, hourly and upfront, in either order, each with a rate code of its own.
 6. Local Zones and Wavelength Zones have Region Codes and files of their own; location names change, codes do not.
 7. China has its own endpoint, index, term codes and currency. GovCloud is served by the global endpoint.
@@ -136,7 +136,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a complete look at one region through the API or the bulk files; raise SourceError."""
+    """Return a complete fetch of one region through the API or the bulk files; raise SourceError."""
     places.check_region(scope, source=NAME)
     if places.access(ctx.settings, source=NAME) == "bulk":
         documents, notes = _bulk_documents(ctx, scope)

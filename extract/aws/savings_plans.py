@@ -23,7 +23,7 @@ Quirks:
 6. An EC2 Instance plan is bought for one family in one region, a Compute plan for any: the offer of either is the rate
    of one type in one region.
 7. SageMaker sells by component (Train, Host, Cluster), each with a rate of its own: the component is in `conditions`.
-   Its machines are named ml.p5.48xlarge and are never taken for p5.48xlarge.
+   Its machines are named ml.p5.48xlarge and are never read as p5.48xlarge.
 8. The API has one endpoint for all regions, no paginator, no list of regions, and says neither SKU nor rate code. Of
    EC2, the families of accelerators in `warehouse/data/instance_type.csv` are queried; the bulk files show any.
 9. The region index of the bulk files is a list, where that of the price list is an object; their CSV quotes nothing.
@@ -71,7 +71,7 @@ NAMED = re.compile(
     rb'[:,."-](?:p|gr?|inf|trn|dl|vt|f|cg)\d'
     rb"|,(?:P|G|GR|Gr|INF|Inf|TRN|Trn|DL|Dl|VT|Vt|F|CG|Cg)\d[A-Za-z0-9]{0,8}(?:,|\r?\n)"
 )
-"""A name such as p5.48xlarge after what stands before one, or a family such as "P5" in a field of its own."""
+"""A name such as p5.48xlarge after what comes before one, or a family such as "P5" in a field of its own."""
 
 COLUMNS = (
     "SKU",
@@ -143,7 +143,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a complete look at one region through the API or the bulk files; raise SourceError."""
+    """Return a complete fetch of one region through the API or the bulk files; raise SourceError."""
     places.check_region(scope, source=NAME)
     if places.access(ctx.settings, source=NAME) == "bulk":
         documents, notes = _bulk_documents(ctx, scope)
@@ -422,7 +422,7 @@ def usage_kind(rate: Rate) -> str:
 
 
 def _refusal(rate: Rate, instance_type: str | None, scope: str) -> str | None:
-    """Return why a rate is none of ours; None where it is one. What concerns whole regions is asked first."""
+    """Return why a rate is none of ours; None where it is one. What concerns whole regions comes first."""
     if scope and rate.region != scope:
         return "other_region" if rate.region else "no_region"
     plan = PLANS.get(rate.plan or "")

@@ -5,28 +5,28 @@ needs credentials; data under the AWS Service Terms, https://aws.amazon.com/serv
 from the AWS Spot Price History of Eric Pauley (CC-BY-4.0), https://doi.org/10.5281/zenodo.14198917 .
 
 Settings: `regions` ("all" that the account has, or a list), `instance_types` (names, with * and ? if need be; all
-accelerators by default), `since` (date from which the history is asked for), `archive_url` (folder of the archive).
+accelerators by default), `since` (date from which the history is queried), `archive_url` (folder of the archive).
 
-A look at a region is two queries. "current" has StartTime = the moment of the look, for which EC2 documents that it
+A fetch of a region is two queries. "current" has StartTime = the moment of the fetch, for which EC2 documents that it
 returns "the last price change before the start time, which is the effective price as of the start time": each offer in
-force, once. "history" has the changes since the look before, or of 90 days.
+force, once. "history" has the changes since the fetch before, or of 90 days.
 
 Quirks:
 
 1. The token after the last page is empty, not absent; pages may be short or empty although more follow.
 2. EC2 repeats unchanged prices about daily: a record is an observation. Repeats within a document are counted and left
    out; the first record of a page may repeat the last of another page, which changes nothing.
-3. Of Linux there are two product descriptions, the plain one and "(Amazon VPC)": the plain one is asked for, the other
-   only where there is none. Red Hat, SUSE and Windows cost a surcharge and are never asked for.
+3. Of Linux there are two product descriptions, the plain one and "(Amazon VPC)": the plain one is queried, the other
+   only where there is none. Red Hat, SUSE and Windows cost a surcharge and are never queried.
 4. Names of zones differ between accounts: the id is kept, and the name only where a capture has no id.
 5. Filters take * and ?, InstanceTypes does not (https://docs.aws.amazon.com/AWSEC2/latest/CommandLineReference/
    ApiReference-cmd-DescribeSpotPriceHistory.html : "You can use wildcards with the filter values"). So accelerators
-   are asked for by the beginnings of their names, and a type that is new tomorrow comes by itself.
+   are queried by the beginnings of their names, and a type that is new tomorrow comes by itself.
 6. A name that does not exist gives an empty list, as does a region without spot accelerators (seven of 33 in the spot
    advisor of 2025-06-28): "If there's no match, no special message is returned; the response is simply empty". So an
    empty region is noted and is no error here; the batch gate refuses it where the region had prices. Names in
-   `instance_types` are checked for their form, and make a look incomplete: of other types it says nothing.
-7. A zone without a record has no spot, which is not a price of zero: a complete look says that such an offer is gone.
+   `instance_types` are checked for their form, and make a fetch incomplete: of other types it says nothing.
+7. A zone without a record has no spot, which is not a price of zero: a complete fetch says that such an offer is gone.
 8. Prices of Local Zones come with those of their parent region, and stay under it: their names do not give the Region
    Code of the price list (zone us-east-1-atl-2a, region us-east-1-atl-1).
 9. The archive moves the price in force to the first moment of each month. A month is one file for all regions.
@@ -112,7 +112,7 @@ class _Answer:
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a look at one region: the prices in force, and the changes since the look before."""
+    """Return a fetch of one region: the prices in force, and the changes since the fetch before."""
     from extract.aws.spot_records import PRODUCTS
 
     call = Call(source=NAME, scope=scope, operation="ec2.DescribeSpotPriceHistory", result="SpotPriceHistory")
@@ -188,7 +188,7 @@ def _answer(
 
 
 def _window(ctx: Context, scope: str, at: datetime) -> tuple[datetime, datetime | None]:
-    """Return the start of the history to ask for, and the look up to which all is known; None where there is none."""
+    """Return the start of the history to query, and the fetch up to which all is known; None where there is none."""
     oldest = at - HISTORY
     if "since" in ctx.settings:
         return max(_moment(ctx.settings["since"]), oldest), None
@@ -244,9 +244,9 @@ _lock = Lock()
 
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
-    """Yield a look at each month of a region between two dates, oldest first.
+    """Yield a fetch of each month of a region between two dates, oldest first.
 
-    A month that the archive does not have is a look without documents and a note. Raises Unavailable where a file
+    A month that the archive does not have is a fetch without documents and a note. Raises Unavailable where a file
     cannot be reached or breaks off, LayoutChanged where it is no such file.
     """
     prefix = zone_prefix(scope)

@@ -1,6 +1,6 @@
 """AWS's public spot feeds: one price for each type and region, and the spot advisor's savings and interruptions.
 
-No credentials. What stands behind https://aws.amazon.com/ec2/spot/pricing/ and
+No credentials. What is behind https://aws.amazon.com/ec2/spot/pricing/ and
 https://aws.amazon.com/ec2/spot/instance-advisor/ , under the AWS Site Terms, https://aws.amazon.com/terms/ . Neither is
 documented; the addresses are those of alexei-led/spotinfo (Makefile), whose notes say that the older
 https://spot-price.s3.amazonaws.com/spot.js has been frozen since 2024-05-13. Two scopes: `prices` and `advisor`.
@@ -11,7 +11,7 @@ Quirks:
 
 1. The price is of a region: which of its zones, or which mean of them, nobody says. So the rows are marked as such, and
    the zones of aws_spot are believed before them.
-2. Six regions of the price feed have names from before Region Codes (us-east, apac-tokyo), and one Local Zone stands by
+2. Six regions of the price feed have names from before Region Codes (us-east, apac-tokyo), and one Local Zone has
    the name of its zone: `REGIONS`. Other names that are no Region Codes are reported and refused.
 3. "N/A*" means that the type is not offered; small prices may be written 9.0E-4.
 4. Older addresses give JSONP, `callback({...});`, in place of JSON.
@@ -70,7 +70,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a complete look at one feed; raise Unavailable or SourceError."""
+    """Return a complete fetch of one feed; raise Unavailable or SourceError."""
     if scope not in URLS:
         hint = f"The feeds are {', '.join(URLS)}"
         raise SourceError("no such feed", source=NAME, field="scope", value=scope, hint=hint)

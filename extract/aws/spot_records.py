@@ -1,5 +1,5 @@
 """Spot records of any age as observations: a page of the API (XML), an answer saved by the AWS CLI (JSON), or lines of
-the archive (TSV), told apart by their content.
+the archive (TSV), recognised by their content.
 """
 
 import fnmatch
@@ -119,7 +119,7 @@ def _record(record: Mapping[str, object], body: bytes) -> Record:
 
 
 def _accelerators(frame: pl.DataFrame, ignored: Counter[str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the records of accelerators, and types that were asked for by name and look like none."""
+    """Return the records of accelerators, and types that were queried by name and are like none."""
     names = frame["type"].unique().to_list()
     ours = [name for name in names if ACCELERATOR_TYPE.match(name)]
     strange = [name for name in names if name not in ours and _is_accelerator(name)]
@@ -155,7 +155,7 @@ def _timed(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _changes(frame: pl.DataFrame, ignored: Counter[str], *, keep_last: bool) -> pl.DataFrame:
-    """Return the records whose price differs from the one before in the document, and each offer's last if so asked."""
+    """Return the records whose price differs from the one before in the document, and with `keep_last` each last one."""
     ordered = frame.unique(maintain_order=True).sort("zone_id", "zone", "type", "at", nulls_last=True)
     before, after = (pl.col("price").shift(step).over(OFFER) for step in (1, -1))
     wanted = pl.col("at").is_null() | before.is_null() | (pl.col("price") != before)
@@ -165,14 +165,14 @@ def _changes(frame: pl.DataFrame, ignored: Counter[str], *, keep_last: bool) -> 
 
 
 def _after(frame: pl.DataFrame, known_until: datetime, ignored: Counter[str]) -> pl.DataFrame:
-    """Return what the look before could not have said."""
+    """Return what the fetch before could not have had."""
     kept = frame.filter(pl.col("at").is_null() | (pl.col("at") > _naive(known_until)))
     ignored["known_before"] += frame.height - kept.height
     return kept
 
 
 def _in_force(frame: pl.DataFrame, at: datetime, ignored: Counter[str]) -> pl.DataFrame:
-    """Return each offer's newest record, as a price in force at the moment that was asked for."""
+    """Return each offer's newest record, as a price in force at the moment of the query."""
     unread = frame.filter(pl.col("at").is_null())
     then = frame.filter(pl.col("at") <= _naive(at))
     newest = then.filter(pl.col("at") == pl.col("at").max().over(OFFER)).unique(maintain_order=True)
