@@ -155,7 +155,7 @@ def _timed(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _changes(frame: pl.DataFrame, ignored: Counter[str], *, keep_last: bool) -> pl.DataFrame:
-    """Return the records whose price differs from the one before in the document, and with `keep_last` each last one."""
+    """Return the records whose price differs from the one before in the document, and each last one by `keep_last`."""
     ordered = frame.unique(maintain_order=True).sort("zone_id", "zone", "type", "at", nulls_last=True)
     before, after = (pl.col("price").shift(step).over(OFFER) for step in (1, -1))
     wanted = pl.col("at").is_null() | before.is_null() | (pl.col("price") != before)
