@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.log.db import insert_rows
 from warehouse.reference import accelerator_facts, claims, models, purchase_terms, throughput
 from warehouse.schema.tables import REFERENCE_TABLES, ddl
 
@@ -77,6 +76,8 @@ def _made_from() -> str:
 @cache
 def made() -> "dict[str, pa.Table]":
     """Return the tables, made from the package's data."""
+    import pyarrow as pa
+
     facts = accelerator_facts.read_table()
     rows: tuple[Sequence[Sequence[object]], ...] = (
         facts,
@@ -91,7 +92,11 @@ def made() -> "dict[str, pa.Table]":
         for table, each in zip((*REFERENCE_TABLES, throughput.CORE), rows, strict=True):
             con.execute(f"create schema if not exists {table.schema}")
             con.execute(ddl(table))
-            insert_rows(con, table.qualified, each)
+            # As texts, which DuckDB reads from Arrow five times as fast as from JSON.
+            texts = ([None if cell is None else str(cell) for cell in column] for column in zip(*each, strict=True))
+            arrays = (pa.array(column, pa.string()) for column in texts)
+            con.register("texts", pa.table(dict(zip(table.columns, arrays, strict=True))))
+            con.execute(f"insert into {table.qualified} by name from texts")
             found[table.qualified] = con.execute(f"from {table.qualified}").to_arrow_table()
     return found
 
