@@ -8,7 +8,7 @@ from warehouse.reference import (
     claims,
     instance_types,
     models,
-    purchase_terms,
+    prepared,
     throughput,
 )
 from warehouse.reference.table import DATA, read
@@ -17,7 +17,8 @@ MODELS = (
     accelerators.MODEL,
     accelerators.labels_of(accelerators.Vocabulary(accelerators.read_table())),
     instance_types.MACHINE_FACTS,
-    *(each.MODEL for each in (accelerator_facts, instance_types, models, purchase_terms, throughput, claims)),
+    prepared.PURCHASE_TERMS,
+    *(each.MODEL for each in (accelerator_facts, instance_types, models, throughput, claims)),
 )
 """Of every table in `warehouse/data`."""
 

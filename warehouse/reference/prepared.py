@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.reference import accelerator_facts, claims, models, purchase_terms, throughput
-from warehouse.schema.tables import REFERENCE_TABLES, ddl
+from warehouse.reference import accelerator_facts, claims, models, throughput
+from warehouse.reference.table import Model, Rule, fields_of_columns
+from warehouse.schema.tables import REFERENCE_TABLES, ddl, table_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,26 @@ if TYPE_CHECKING:
 FOLDER = "cache"
 MADE_FROM = (("warehouse.data", ".csv"), ("warehouse.schema", ".csv"), ("warehouse.reference", ".py"))
 """Packages, and the ending of the files in each, on which the prepared tables depend."""
+PURCHASE_TERMS = Model(
+    file="purchase_term.csv",
+    key="purchase_option",
+    fields=fields_of_columns(
+        table_named("ref.purchase_term").columns,
+        ("service_provider_name", "purchase_option", "source_url", "accessed_on"),
+    ),
+    may_be_zero=("lead_time_hours", "shortest_term_hours", "longest_term_hours"),
+    rules=(
+        Rule("shortest_term_hours", "longer than longest_term_hours", "shortest_term_hours <= longest_term_hours"),
+        Rule(
+            "source_url",
+            "no public address to check the fact at",
+            r"regexp_like(source_url, '^https://\S+( +https://\S+)*$')",
+        ),
+    ),
+    unique=("service_provider_name", "purchase_option", "commitment_discount_type", "offering_class", "known_from"),
+    repeated="a second row for the same option and known_from",
+)
+"""What each purchase option promises, one option a row; only the published file has this table."""
 
 
 def load(con: duckdb.DuckDBPyConnection, data_dir: Path) -> None:
@@ -83,7 +104,7 @@ def made() -> "dict[str, pa.Table]":
         facts,
         accelerator_facts.wide(facts),
         list(models.core_rows(models.read_table())),
-        [tuple(row.values()) for row in purchase_terms.MODEL.read()],
+        [tuple(row.values()) for row in PURCHASE_TERMS.read()],
         [claims.core_row(claim) for claim in claims.shipped()],
         throughput.catalogue_rows(),
     )
