@@ -4,7 +4,7 @@ ec2.DescribeInstanceTypes and ec2.DescribeInstanceTypeOfferings of each region; 
 call ec2:DescribeRegions, ec2:DescribeInstanceTypes and ec2:DescribeInstanceTypeOfferings. https://docs.aws.amazon.com/
 AWSEC2/latest/APIReference/ ; terms https://aws.amazon.com/service-terms/ . The reference table
 `warehouse.reference.instance_types`, which prices are divided by, is compared with each answer
-(`warehouse.reference.instance_type_check`).
+(`warehouse.reference.instance_types`).
 
 Settings: `regions` ("all" that the account has opted in to, or a list; China's are named).
 

@@ -28,7 +28,7 @@ from flows.config.settings import DecisionSettings, Settings
 from flows.decisions import choose
 from flows.doctor.row import Row, ok, warn
 from warehouse.errors import ChipledgerError
-from warehouse.reference import machine_facts
+from warehouse.reference.instance_types import machine_facts
 
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 3, 5
 """Shorter than those of a run."""
@@ -299,7 +299,7 @@ def _row(need: Need, quotas: Quotas | str) -> dict[str, object]:
 
 
 def _vcpus(instance_type: str) -> float | None:
-    facts = (fact for fact in machine_facts.shipped() if fact.machine == instance_type and fact.fact == "vcpus")
+    facts = (fact for fact in machine_facts() if fact.machine == instance_type and fact.fact == "vcpus")
     return next((fact.value for fact in facts), None)
 
 
