@@ -1,21 +1,23 @@
 """Publish a log: the file of prices with all marts, the private file, and the pages."""
 
 import logging
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
 
 from extract import SOURCES
+from extract.base import Source
 from flows.collect import offline, pages
 from flows.collect.collector import Clock
-from flows.collect.source_table import source_rows
 from flows.collect.summary import Summary
 from flows.config.settings import RankingSettings, Settings
 from transform.audit import tables as audit_tables
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC, create_formulas
 from warehouse.errors import ChipledgerError
+from warehouse.publish.building import SourceRow
 from warehouse.publish.published_file import publish
 
 LOG = logging.getLogger(__name__)
@@ -83,3 +85,36 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
         ranked_days=ranking.max_age_days,
         marketplace_days=ranking.marketplace_max_age_days,
     )
+
+
+IMPORT_PRECEDENCE = 900
+"""Behind every registered source."""
+
+
+def source_rows(
+    con: duckdb.DuckDBPyConnection, sources: Iterable[Source], *, archive_max_age: timedelta | None = None
+) -> list[SourceRow]:
+    """Return the rows of core.source: the registered sources, and one for each origin that was imported.
+
+    The precedence of a source is its place among `sources`, from 1; imports come last.
+    `archive_max_age`: how long prices of the archive count as current; None: never.
+    """
+    rows: list[SourceRow] = [
+        (
+            source.name,
+            source.provider,
+            source.title,
+            source.kind,
+            precedence,
+            int(max_age.total_seconds() // 3600) if max_age else None,
+            source.url,
+        )
+        for precedence, source in enumerate(sources, start=1)
+        for max_age in [archive_max_age if source.name in offline.ARCHIVES else source.max_age]
+    ]
+    imported = con.execute(
+        "select distinct source from core.scope_run where source like 'import:%' order by source"
+    ).fetchall()
+    titles = {name: f"Imported observations of {name.removeprefix('import:')}" for (name,) in imported}
+    rows += [(name, "several", title, "import", IMPORT_PRECEDENCE, None, "") for name, title in titles.items()]
+    return rows
