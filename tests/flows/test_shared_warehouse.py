@@ -20,7 +20,7 @@ from flows.cli.main import main
 from flows.collect import steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
-from warehouse.lake import ducklake, maintenance, publication
+from warehouse.lake import ducklake, maintenance, publication, transfer
 from warehouse.lake.place import Place, place
 from warehouse.log import db
 

@@ -23,7 +23,7 @@ from flows.alerts import heartbeat
 from flows.cli.main import main
 from flows.config import settings
 from flows.config.settings import MailSettings, Settings
-from flows.doctor.network import mails
+from flows.doctor.services import mails
 from flows.mail import sending
 from flows.shared import redact
 from flows.shared.output import LineFormatter
