@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":
-    from flows.scheduling import launch
+    from flows.scheduling import prefect_setup
 
-    ARGUMENTS = launch.prepared(sys.argv[1:], os.environ)  # before Prefect is imported, which reads its environment
+    # Before Prefect is imported, which reads its environment.
+    ARGUMENTS = prefect_setup.prepared(sys.argv[1:], os.environ)
 
 from prefect import Task, flow, get_run_logger, task
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
@@ -31,7 +32,7 @@ from flows.collect.collector import Fetch, FetchResult, utc_now
 from flows.collect.summary import Summary
 from flows.config import settings
 from flows.scheduling import run_page
-from flows.scheduling.retrying import RETRIES
+from flows.scheduling.prefect_setup import RETRIES
 from flows.scheduling.run_page import known, outcome, page, without_secrets
 from warehouse.documents import ScopeFetch
 from warehouse.errors import ChipledgerError, SettingsError, SourceError, Unavailable

@@ -1,18 +1,22 @@
-"""Make the deployments of a checkout on a Prefect server, through Prefect's own command line.
+"""What Prefect needs of us: its deployments and work pool, the environment of a flow run by hand, retries of tasks.
 
-Only flow files import Prefect: here it runs as a program of its own, which reads its environment itself.
+Only flow files import Prefect, which reads its environment when it is imported; deployments are made by its own command
+line, as a program of its own.
 """
 
+import argparse
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from flows.config import settings
 from flows.shared import redact
-from warehouse.errors import ChipledgerError, SettingsError
+from warehouse.errors import ChipledgerError, SettingsError, Unavailable
 
 FILE_NAME = "prefect.yaml"
 SCHEDULED = ("daily", "weekly", "maintain")
@@ -130,3 +134,75 @@ def _caller(folder: Path, environ: Mapping[str, str]) -> Call:
             raise ChipledgerError("Prefect did not answer in time", source="prefect", hint=str(error)) from error
 
     return call
+
+
+OWN_PREFECT = {
+    "PREFECT_SERVER_EPHEMERAL_ENABLED": "true",
+    # A temporary server takes 13 s to start on a good day; Prefect gives up after 20.
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+}
+
+
+def prepared(argv: Sequence[str], environ: MutableMapping[str, str]) -> argparse.Namespace:
+    """Return a flow file's arguments, with Prefect's environment prepared; exit with 2 where a setting is wrong."""
+    arguments = _parser().parse_args(argv)
+    try:
+        chosen = settings.read(data_dir=arguments.data_dir, environ=environ)
+    except SettingsError as error:
+        sys.exit(_say(f"error: {error}", code=2))
+    prepare(chosen.data_dir, environ)
+    return arguments
+
+
+def prepare(data_dir: Path, environ: MutableMapping[str, str]) -> None:
+    """Give Prefect a home of its own under the data directory, and a temporary server unless one is named."""
+    for name, value in OWN_PREFECT.items():
+        environ.setdefault(name, value)
+    if not environ.get("PREFECT_API_URL"):
+        environ.pop("PREFECT_API_URL", None)
+        # A profile of another home could name a server.
+        environ.pop("PREFECT_PROFILE", None)
+    if not environ.get("PREFECT_HOME"):
+        environ["PREFECT_HOME"] = str((data_dir / "prefect").resolve())
+    # Prefect makes its home, but not the folders above; without one its server fails only after the whole timeout.
+    Path(environ["PREFECT_HOME"]).mkdir(parents=True, exist_ok=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Run the flow once, through Prefect, and print where its results are.")
+    parser.add_argument("--offline", action="store_true", help="replay the dated archive: no network, no credentials")
+    parser.add_argument("--data-dir", type=Path, help="where everything is kept [data]")
+    parser.add_argument("--source", dest="sources", action="append", help="only this source; may repeat")
+    parser.add_argument("--scope", dest="scopes", action="append", help="only this scope, such as a region; may repeat")
+    return parser
+
+
+def _say(text: str, *, code: int) -> int:
+    sys.stderr.write(f"{text}\n")
+    return code
+
+
+LONGEST_PAUSE_S = 30.0
+"""A source that asks for a longer pause than any of ours is asked again by the next run."""
+
+
+def passes(error: object) -> bool:
+    """Return whether a failure may pass within our pauses: the source was unavailable, and asks for no longer one."""
+    return isinstance(error, Unavailable) and (error.retry_after or 0.0) <= LONGEST_PAUSE_S
+
+
+def is_passing(_task: object, _task_run: object, state: Any) -> bool:
+    """Return whether a task's failure, the result of its state, may pass within our pauses."""
+    return passes(state.result(raise_on_failure=False))
+
+
+RETRIES: dict[str, Any] = {
+    "retries": 2,
+    # Each attempt has its own short retries inside (extract.web.http); these are for a source that is down for minutes.
+    "retry_delay_seconds": 60.0,
+    "retry_jitter_factor": 0.5,
+    "retry_condition_fn": is_passing,
+}
+"""What `prefect.task` takes."""
