@@ -4,10 +4,9 @@ Both logs are published with the same clock and the same marts, so that what dif
 use stays until the new one is proven equal, or a person accepts the difference; then it is set aside, not deleted.
 """
 
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import duckdb
 
 from flows.backup import retention
+from flows.backup.snapshot import hashes, scratch_folder
 from flows.collect import ingest, publisher, steps
 from flows.config.settings import RankingSettings, Settings
 from warehouse import disk
@@ -29,6 +29,7 @@ from warehouse.log.content import TableHash
 from warehouse.publish.published_file import FILE_NAME
 
 NEW = "rebuilt.duckdb"
+SCRATCH = ".migrate"
 
 
 @dataclass(kw_only=True)
@@ -87,7 +88,7 @@ def rebuild(
     with (
         disk.faults(data_dir),
         db.locked(data_dir, wait_seconds=settings.wait_seconds),
-        _folder(data_dir / ".rebuild") as scratch,
+        scratch_folder(data_dir / ".rebuild") as scratch,
     ):
         landing = Landing(data_dir / "landing")
         unpacked = packs.unpack(landing)
@@ -98,12 +99,12 @@ def rebuild(
                 hint="`chipledger data restore` brings the landing folder back from a backup",
             )
         progress("reading all landed documents")
-        with _opened(scratch / NEW) as con:
+        with db.open_build(scratch / NEW) as con, _one_thread(con):
             results, notes = ingest.catch_up(con, landing)
             progress("publishing the new log")
             new = publisher.publish_log(con, scratch, now, ranking=ranking)
             con.execute("checkpoint")  # all of it in the one file that is moved
-        made = Rebuilt(after=_hashes(new), notes=[*unpacked, *notes], n_fetches=len(results))
+        made = Rebuilt(after=hashes(new), notes=[*unpacked, *notes], n_fetches=len(results))
         in_use = data_dir / db.FILE_NAME
         if in_use.exists():
             progress("publishing the log in use")
@@ -128,24 +129,19 @@ def _published(
 ) -> dict[str, TableHash]:
     """Return the hashes of what the log in use says, with what was landed and not yet loaded."""
     folder.mkdir()
-    with _opened(log) as con:
+    with db.open_build(log) as con, _one_thread(con):
         with suppress(ChipledgerError):  # of a journal that was cut: what the log says by itself is compared
             ingest.catch_up(con, landing)
-        return _hashes(publisher.publish_log(con, folder, now, ranking=ranking))
+        return hashes(publisher.publish_log(con, folder, now, ranking=ranking))
 
 
 @contextmanager
-def _opened(log: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a log for one thread: several would add up doubles in another order each time, to other last digits."""
-    with db.open_build(log) as con:
-        con.execute("set threads = 1")
-        yield con
-
-
-def _hashes(file: Path) -> dict[str, TableHash]:
-    with duckdb.connect(str(file), read_only=True) as con:
-        con.execute("set timezone = 'UTC'")
-        return content.tables(con)
+def _one_thread(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Use one thread: several would add up doubles in another order each time, to other last digits."""
+    row = con.execute("select current_setting('threads')").fetchone()
+    con.execute("set threads = 1")
+    yield
+    con.execute(f"set threads = {row[0] if row else 1}")
 
 
 def _set_aside(log: Path, now: datetime) -> Path:
@@ -160,20 +156,6 @@ def _set_aside(log: Path, now: datetime) -> Path:
     return target
 
 
-@contextmanager
-def _folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder that is gone afterwards; what a killed rebuild left in it goes first."""
-    shutil.rmtree(path, ignore_errors=True)
-    path.mkdir()
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
-
-
-SCRATCH = ".migrate"
-
-
 @dataclass(kw_only=True)
 class Moved:
     """What was moved: hashes of the log's tables, what was copied of the landing, the published file, and seconds."""
@@ -183,7 +165,7 @@ class Moved:
     landed: Landed | None = None
     file: Path | None = None
     seconds: dict[str, float] = field(default_factory=dict)
-    n_bytes: int | None = None
+    n_bytes: int = 0
 
     def lines(self) -> Iterator[str]:
         """Yield what was done, for people."""
@@ -201,8 +183,7 @@ class Moved:
                     f"{len(self.landed.missing)} documents are missing or damaged in the source, and missing in the "
                     f"target, such as {self.landed.missing[0]}"
                 )
-        if self.n_bytes is not None:
-            yield f"the target's rows take {self.n_bytes / 1e6:.2f} MB"
+        yield f"the target's rows take {self.n_bytes / 1e6:.2f} MB"
         yield ", ".join(f"{what} {seconds:.1f} s" for what, seconds in self.seconds.items())
         yield f"file: {self.file}"
 
@@ -230,44 +211,35 @@ def migrate(
         transfer.refuse_full(new, places[1].url)
         if is_elsewhere:
             transfer.refuse_landed(landings[1])
-        watch = _Watch()
+        seconds: dict[str, float] = {}
+
+        @contextmanager
+        def timed(what: str, message: str) -> Iterator[None]:
+            progress(message)
+            began = time.monotonic()
+            yield
+            seconds[what] = time.monotonic() - began
+
         landed = None
         if is_elsewhere:
-            progress("copying what was landed")
-            landed = transfer.copy_landing(*landings)
-            watch.note("landing")
-        progress("copying the log")
-        transfer.copy_tables(old, new, ends=landed.ends if landed else None)
-        watch.note("log")
-        progress("comparing the logs")
-        log = _compared(old, new, without=(POSITION,) if landed else ())
-        watch.note("comparison")
-        progress("publishing both")
-        published, file = _published_both(old, new, places, now, target.ranking)
-        watch.note("publishing")
+            with timed("landing", "copying what was landed"):
+                landed = transfer.copy_landing(*landings)
+        with timed("log", "copying the log"):
+            transfer.copy_tables(old, new, ends=landed.ends if landed else None)
+        with timed("comparison", "comparing the logs"):
+            without = (POSITION,) if landed else ()
+            log = transfer.hashes(new, without=without)
+            _refuse_differing(transfer.hashes(old, without=without), log, "log")
+        with timed("publishing", "publishing both"):
+            published, file = _published_both(old, new, places, now, target.ranking)
         _refuse_unloaded(old, landings[0])
         if ducklake.of(new) is None:
             new.execute("checkpoint")
-        return Moved(
-            log=log,
-            published=published,
-            landed=landed,
-            file=file,
-            seconds=watch.seconds,
-            n_bytes=_size(new) if ducklake.of(new) else (places[1].data_dir / db.FILE_NAME).stat().st_size,
-        )
-
-
-class _Watch:
-    """Seconds of each part of some work."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.monotonic()
-
-    def note(self, what: str) -> None:
-        now = time.monotonic()
-        self.seconds[what], self._last = now - self._last, now
+            n_bytes = (places[1].data_dir / db.FILE_NAME).stat().st_size
+        else:
+            row = new.execute(f"select sum(file_size_bytes) from ducklake_table_info('{ducklake.NAME}')").fetchone()
+            n_bytes = int(row[0] or 0) if row else 0
+        return Moved(log=log, published=published, landed=landed, file=file, seconds=seconds, n_bytes=n_bytes)
 
 
 def _refuse_same(source: Place, target: Place) -> None:
@@ -296,14 +268,6 @@ def _refuse_unloaded(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
             )
 
 
-def _compared(
-    old: duckdb.DuckDBPyConnection, new: duckdb.DuckDBPyConnection, *, without: tuple[str, ...]
-) -> dict[str, TableHash]:
-    was, now = transfer.hashes(old, without=without), transfer.hashes(new, without=without)
-    _refuse_differing(was, now, "log")
-    return now
-
-
 def _refuse_differing(was: Mapping[str, TableHash], now: Mapping[str, TableHash], what: str) -> None:
     differing = content.differing(was, now)
     if differing:
@@ -324,23 +288,9 @@ def _published_both(
     ranking: RankingSettings,
 ) -> tuple[dict[str, TableHash], Path]:
     """Publish both logs with one clock, the source's beside, and return what both say, and the target's file."""
-    with ExitStack() as after:
-        scratch = places[1].data_dir / SCRATCH
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir(parents=True)
-        after.callback(shutil.rmtree, scratch, ignore_errors=True)
-        for con in (old, new):
-            # Several threads would add up doubles in another order each time, to other last digits.
-            row = con.execute("select current_setting('threads')").fetchone()
-            con.execute("set threads = 1")
-            after.callback(con.execute, f"set threads = {row[0] if row else 1}")
-        was = _hashes(publisher.publish_log(old, scratch, now, ranking=ranking))
+    with scratch_folder(places[1].data_dir / SCRATCH) as scratch, _one_thread(old), _one_thread(new):
+        was = hashes(publisher.publish_log(old, scratch, now, ranking=ranking))
         file = publisher.publish_log(new, places[1].data_dir, now, ranking=ranking)
-        found = _hashes(file)
+        found = hashes(file)
     _refuse_differing(was, found, "published file")
     return found, file
-
-
-def _size(con: duckdb.DuckDBPyConnection) -> int:
-    row = con.execute(f"select sum(file_size_bytes) from ducklake_table_info('{ducklake.NAME}')").fetchone()
-    return int(row[0] or 0) if row else 0

@@ -3,28 +3,32 @@
 A backup holds the landing folder, the log, and the records of what was sent. The published file, pages and the private
 file are made of these, and made again. The writer's lock is held throughout; the log is copied by DuckDB itself, as a
 file that is open must not be copied. What was written is read back before it gets its name.
+
+It is a folder, a .tar.gz or a .tar.zst. Its manifest names every file and its hash, and comes first in an archive, so
+that a reader knows what may follow, how large it may be, and refuses anything else: other names, links, paths that lead
+out of the folder, more bytes than announced.
 """
 
 import gzip
 import hashlib
 import io
-import json
 import os
 import re
 import shutil
 import tarfile
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Literal
 
 import duckdb
+from pydantic import BaseModel, Field, ValidationError
 
 from flows.alerts import deliver
 from flows.backup import retention
@@ -39,7 +43,6 @@ from warehouse.log.content import TableHash
 from warehouse.publish.published_file import FILE_NAME
 
 MANIFEST = "manifest.json"
-FORMAT = 1
 CHUNK_BYTES = 1 << 20
 MAX_CHUNKS = 1000
 """Of a manifest: one that is longer is cut, and then no JSON."""
@@ -48,10 +51,18 @@ ALLOWED = re.compile(
     r"(build\.duckdb|mail\.jsonl|alerts\.jsonl|chipledger\.toml|landing(/(?!\.\.?(/|$))[\w.-]+)+)", re.ASCII
 )
 """Names that a backup may hold; none of them leads anywhere but below the folder it is unpacked in."""
+RECORDS = (sending.RECORD, deliver.RECORD)
+SETTINGS = "chipledger.toml"
+OWN = (db.FILE_NAME, f"{db.FILE_NAME}.wal", FILE_NAME, "private.duckdb", "landing", *RECORDS, SETTINGS)
+"""What a restoration sets aside where it is there already; pages are made again over the old ones."""
+SCRATCH = ".restore"
+MAX_BACKUP_S = 2 * 86400
+"""No backup is being written for longer than this."""
+
+Clock = Callable[[], datetime]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Item:
+class Item(BaseModel, frozen=True, extra="forbid"):
     """One file of a backup: its path below the data directory, its size and hash, and whether others may read it."""
 
     path: str
@@ -60,69 +71,54 @@ class Item:
     is_private: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Manifest:
+class Manifest(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
     """What a backup holds: when and by which version it was made, its files, and the content of its log by table."""
 
+    format: Literal[1] = 1
     made_at: str
     version: str
-    items: tuple[Item, ...]
-    log: Mapping[str, TableHash]
+    log: dict[str, TableHash]
+    items: tuple[Item, ...] = Field(alias="files")
 
     def text(self) -> bytes:
         """Return the manifest as it is written."""
-        size = {"format": FORMAT, "made_at": self.made_at, "version": self.version}
-        size |= {"log": {name: asdict(table) for name, table in self.log.items()}}
-        return json.dumps(size | {"files": [asdict(item) for item in self.items]}, indent=1).encode()
+        return self.model_dump_json(indent=1, by_alias=True).encode()
 
     @staticmethod
     def parse(text: bytes, source: Path) -> "Manifest":
         """Return the manifest that a text is. Raises ChipledgerError for any other, and for names not allowed."""
         try:
-            size = json.loads(text)
-            if size["format"] != FORMAT:
-                raise ValueError(f"format {size['format']}")
-            manifest = Manifest(
-                made_at=str(size["made_at"]),
-                version=str(size["version"]),
-                items=tuple(Item(**each) for each in size["files"]),
-                log={name: TableHash(**each) for name, each in size["log"].items()},
-            )
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            manifest = Manifest.model_validate_json(text)
+        except ValidationError as error:
             raise refused(source, "the manifest cannot be read", MANIFEST, str(error)) from error
-        for item in manifest.items:
-            if not isinstance(item.path, str) or not ALLOWED.fullmatch(item.path):
-                raise refused(source, "a name that no backup has", "path", item.path)
-        if len({item.path for item in manifest.items}) != len(manifest.items):
+        for each in manifest.items:
+            if not ALLOWED.fullmatch(each.path):
+                raise refused(source, "a name that no backup has", "path", each.path)
+        if len({each.path for each in manifest.items}) != len(manifest.items):
             raise refused(source, "duplicate name", "path", MANIFEST)
         return manifest
 
 
 def item(path: str, file: Path) -> Item:
     """Return the entry of a file."""
-    digest = hashlib.sha256()
-    size = 0
     with file.open("rb") as stream:
-        while chunk := stream.read(CHUNK_BYTES):
-            digest.update(chunk)
-            size += len(chunk)
-    return Item(path=path, size=size, sha256=digest.hexdigest(), is_private=not file.stat().st_mode & 0o044)
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+        return Item(path=path, size=stream.tell(), sha256=sha256, is_private=not file.stat().st_mode & 0o044)
 
 
 def write(target: Path, manifest: Manifest, files: Mapping[str, Path]) -> None:
     """Write a backup to a path whose ending says which kind; its owner alone can read it."""
+    text = manifest.text()
     if is_folder(target):
         target.mkdir(mode=0o700)
         for path, file in files.items():
-            place = target / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("rb") as source, place.open("wb") as copy:
-                _copy(source, copy)
-        with (target / MANIFEST).open("wb") as copy:
-            _copy(io.BytesIO(manifest.text()), copy)
+            with file.open("rb") as source:
+                _copy(iter(lambda: source.read(CHUNK_BYTES), b""), target / path)
+        _copy([text], target / MANIFEST)
         return
-    with _compressor(target) as stream, tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as tar:
-        _add(tar, MANIFEST, io.BytesIO(manifest.text()), len(manifest.text()))
+    target.touch(mode=0o600, exist_ok=False)
+    with _archive(target, "w") as tar:
+        _add(tar, MANIFEST, io.BytesIO(text), len(text))
         for each in manifest.items:
             with files[each.path].open("rb") as source:
                 _add(tar, each.path, source, each.size)
@@ -134,21 +130,16 @@ def receive(source: Path, into: Path, *, only: str | None = None) -> Manifest:
     Raises ChipledgerError where a file is missing, changed, too many, or of a name or kind that no backup has.
     """
     members = _folder_members(source) if source.is_dir() else _archive_members(source)
-    manifest: Manifest | None = None
-    left: dict[str, Item] = {}
+    name, stream = next(members, ("", io.BytesIO()))
+    if name != MANIFEST:
+        raise refused(source, "it does not begin with a manifest" if name else "it is empty", "path", name)
+    manifest = Manifest.parse(b"".join(islice(_chunks(source, stream), MAX_CHUNKS)), source)
+    left = {each.path: each for each in manifest.items}
     for name, stream in members:
-        if manifest is None:
-            if name != MANIFEST:
-                raise refused(source, "it does not begin with a manifest", "path", name)
-            manifest = Manifest.parse(b"".join(islice(_chunks(source, stream), MAX_CHUNKS)), source)
-            left = {each.path: each for each in manifest.items}
-            continue
         expected = left.pop(name, None)
         if expected is None:
             raise refused(source, "a file that the manifest does not name", "path", name)
         _receive_one(source, expected, stream, into / name if only in (None, name) else None)
-    if manifest is None:
-        raise refused(source, "it is empty", "path", source.name)
     if left:
         raise refused(source, f"{len(left)} files are missing", "path", min(left))
     return manifest
@@ -177,23 +168,18 @@ def refused(source: Path, message: str, field: str, value: object) -> Chipledger
 
 
 def _receive_one(source: Path, expected: Item, stream: IO[bytes], place: Path | None) -> None:
-    digest = hashlib.sha256()
-    size = 0
-    with ExitStack() as opened:
-        copy = None
-        if place is not None:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            copy = opened.enter_context(place.open("xb"))
+    digest, size = hashlib.sha256(), 0
+
+    def received() -> Iterator[bytes]:
+        nonlocal size
         for chunk in _chunks(source, stream):
             size += len(chunk)
             if size > expected.size:
-                break
+                return
             digest.update(chunk)
-            if copy:
-                copy.write(chunk)
-        if copy:
-            copy.flush()
-            os.fsync(copy.fileno())
+            yield chunk
+
+    _copy(received(), place)
     if size != expected.size or digest.hexdigest() != expected.sha256:
         raise refused(source, "a file is not the one that was backed up", "path", expected.path)
     if place is not None and expected.is_private:
@@ -209,10 +195,9 @@ def _chunks(source: Path, stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _folder_members(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    found = sorted(path for path in source.rglob("*") if path.is_symlink() or not path.is_dir())
-    names = [path.relative_to(source).as_posix() for path in found]
-    for name in sorted(names, key=lambda name: (name != MANIFEST, name)):
-        path = source / name
+    found = (path for path in source.rglob("*") if path.is_symlink() or not path.is_dir())
+    for path in sorted(found, key=lambda path: (path != source / MANIFEST, path)):
+        name = path.relative_to(source).as_posix()
         if path.is_symlink() or not path.is_file():
             raise refused(source, "neither a file nor a folder", "path", name)
         with path.open("rb") as stream:
@@ -223,67 +208,50 @@ def _archive_members(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
     if is_folder(source):
         raise refused(source, "there is no such folder", "path", source.name)
     try:
-        with _decompressor(source) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
+        with _archive(source, "r") as tar:
             for member in tar:
-                content = tar.extractfile(member) if member.isreg() else None
-                if content is None:
+                stream = tar.extractfile(member) if member.isreg() else None
+                if stream is None:
                     raise refused(source, "not a plain file", "path", member.name)
-                yield member.name, content
+                yield member.name, stream
     except UNREADABLE as error:
         raise refused(source, "the archive cannot be read", "error", str(error)) from error
 
 
 @contextmanager
-def _compressor(target: Path) -> Iterator[IO[bytes]]:
-    with ExitStack() as opened:
-        file = opened.enter_context(target.open("xb"))
-        target.chmod(0o600)
-        stream: Any
-        if target.name.endswith(".zst"):
-            import pyarrow
+def _archive(path: Path, mode: Literal["r", "w"]) -> Iterator[tarfile.TarFile]:
+    """Open an archive, compressed as its name says, to read or write one member after the other."""
+    opened: Any
+    if path.name.endswith(".gz"):
+        opened = gzip.open(path, f"{mode}b", compresslevel=6)  # noqa: SIM115 (closed below)
+    else:
+        import pyarrow
 
-            stream = opened.enter_context(pyarrow.CompressedOutputStream(pyarrow.PythonFile(file, "w"), "zstd"))
-        else:
-            stream = opened.enter_context(gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6))
-        yield cast("IO[bytes]", stream)
-
-
-@contextmanager
-def _decompressor(source: Path) -> Iterator[IO[bytes]]:
-    with ExitStack() as opened:
-        stream: Any
-        if source.name.endswith(".zst"):
-            import pyarrow
-
-            file = opened.enter_context(pyarrow.OSFile(str(source)))
-            stream = opened.enter_context(pyarrow.CompressedInputStream(file, "zstd"))
-        else:
-            stream = opened.enter_context(gzip.open(source, "rb"))
-        yield cast("IO[bytes]", stream)
+        opened = pyarrow.input_stream(str(path)) if mode == "r" else pyarrow.output_stream(str(path))
+    with (
+        opened as stream,
+        tarfile.open(fileobj=stream, mode="r|" if mode == "r" else "w|", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        yield tar
 
 
-def _add(tar: tarfile.TarFile, name: str, content: IO[bytes], size: int) -> None:
+def _add(tar: tarfile.TarFile, name: str, stream: IO[bytes], size: int) -> None:
     member = tarfile.TarInfo(name)
     member.size, member.mode = size, 0o600
-    tar.addfile(member, content)
+    tar.addfile(member, stream)
 
 
-def _copy(source: IO[bytes], copy: IO[bytes]) -> None:
-    while chunk := source.read(CHUNK_BYTES):
-        copy.write(chunk)
-    copy.flush()
-    os.fsync(copy.fileno())
-
-
-RECORDS = (sending.RECORD, deliver.RECORD)
-SETTINGS = "chipledger.toml"
-OWN = (db.FILE_NAME, f"{db.FILE_NAME}.wal", FILE_NAME, "private.duckdb", "landing", *RECORDS, SETTINGS)
-"""What a restoration sets aside where it is there already; pages are made again over the old ones."""
-SCRATCH = ".restore"
-LONGEST_S = 2 * 86400
-"""No backup is being written for longer than this."""
-
-Clock = Callable[[], datetime]
+def _copy(chunks: Iterable[bytes], place: Path | None) -> None:
+    """Write chunks to a new file, flushed to disk; None: read them only."""
+    if place is None:
+        for _ in chunks:
+            pass
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open("xb") as file:
+        file.writelines(chunks)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -344,7 +312,7 @@ def back_up(
         disk.faults(target.parent),
         db.writer(data_dir, wait_seconds=settings.wait_seconds) as con,
         _private_files(),
-        _folder(target.with_name(f".log-{os.getpid()}-{target.name}")) as scratch,
+        scratch_folder(target.with_name(f".log-{os.getpid()}-{target.name}")) as scratch,
     ):
         _remove_old_parts(target, scratch)
         _copy_log(con, scratch / db.FILE_NAME)
@@ -376,7 +344,7 @@ def back_up(
 
 def check(source: Path, scratch: Path) -> Manifest:
     """Read a whole backup and return its manifest; raise ChipledgerError where anything in it is not as it was."""
-    with _private_files(), _folder(scratch) as folder:
+    with _private_files(), scratch_folder(scratch) as folder:
         manifest = receive(source, folder, only=db.FILE_NAME)
         _check_log(folder / db.FILE_NAME, manifest, source)
     return manifest
@@ -391,7 +359,7 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
     with (
         disk.faults(data_dir),
         db.locked(data_dir, wait_seconds=settings.wait_seconds),
-        _folder(data_dir / SCRATCH) as scratch,
+        scratch_folder(data_dir / SCRATCH) as scratch,
     ):
         there = [path for path in sorted(data_dir.iterdir()) if path.name not in (db.LOCK, SCRATCH)]
         if there and not force:
@@ -442,7 +410,7 @@ def _swap(scratch: Path, data_dir: Path, replaced: list[Path], now: datetime) ->
 
 def _remove_old_parts(target: Path, but: Path) -> None:
     """Remove what killed backups left beside a target: those of its name, and any that is days old."""
-    old = time.time() - LONGEST_S
+    old = time.time() - MAX_BACKUP_S
     for path in target.parent.glob(".*"):
         kind, number, name = (*path.name.split("-", 2), "", "")[:3]
         ours = path != but and kind in (".part", ".log") and number.isdecimal()
@@ -469,9 +437,7 @@ def _read_back(written: Path, manifest: Manifest, scratch: Path) -> None:
 
 def _check_log(log: Path, manifest: Manifest, source: Path) -> None:
     try:
-        with duckdb.connect(str(log), read_only=True) as con:
-            con.execute("set timezone = 'UTC'")
-            found = content.tables(con, ("core",))
+        found = hashes(log, ("core",))
     except duckdb.Error as error:
         raise refused(source, "the log cannot be opened", "duckdb", str(error)) from error
     differing = content.differing(found, manifest.log)
@@ -479,15 +445,22 @@ def _check_log(log: Path, manifest: Manifest, source: Path) -> None:
         raise refused(source, "the log's content is not what was backed up", "table", differing[0])
 
 
+def hashes(file: Path, schemas: Iterable[str] = content.SCHEMAS) -> dict[str, TableHash]:
+    """Return the hash of every table in schemas of a file, times in UTC."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        con.execute("set timezone = 'UTC'")
+        return content.tables(con, schemas)
+
+
 def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file())
 
 
 @contextmanager
-def _folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder that is gone afterwards."""
+def scratch_folder(path: Path) -> Iterator[Path]:
+    """Yield an empty folder that is gone afterwards; what a killed process left in it goes first."""
     _remove(path)
-    path.mkdir(mode=0o700)
+    path.mkdir(mode=0o700, parents=True)
     try:
         yield path
     finally:
