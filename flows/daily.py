@@ -26,7 +26,7 @@ from prefect.futures import as_completed
 from prefect.states import Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from flows.alerts import deliver, heartbeat
+from flows.alerts import after_run
 from flows.collect import steps
 from flows.collect.collector import Fetch, FetchResult, utc_now
 from flows.collect.summary import Summary
@@ -91,10 +91,10 @@ def daily(
         key=ARTIFACT_KEY, markdown="\n".join(page(summary)), description=f"chipledger run {summary.run_id}"
     )
     show(chosen, summary)
-    deliver.after_run(chosen, clock=utc_now)
+    after_run.alert(chosen, clock=utc_now)
     if not summary.fresh:
         raise ChipledgerError(outcome(summary), hint="The last published file is unchanged")
-    heartbeat.call(chosen)
+    after_run.call_heartbeat(chosen)
     return Completed(message=outcome(summary), data=summary)
 
 

@@ -17,7 +17,7 @@ from email.message import EmailMessage
 from email.utils import format_datetime
 from typing import Any, Protocol
 
-from flows.alerts.text import Message
+from flows.alerts.findings import Message
 from flows.config.settings import CHAT_ADDRESSES, MailSettings
 from flows.mail.sending import Post, Refused, Uncertain
 from reports.weekly.mail import header
@@ -151,6 +151,3 @@ def _overheard() -> Iterator[list[str]]:
         for name, log in logs.items():
             level, log.propagate, log.handlers = kept[name]
             log.setLevel(level)
-
-
-__all__ = ["Channel", "ChatChannel", "MailChannel", "Refused", "Uncertain", "chat", "letter"]

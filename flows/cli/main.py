@@ -114,7 +114,7 @@ def run(
 ) -> None:
     """Do the daily job: collect, publish, report."""
     with output.errors(in_json=in_json):
-        from flows.alerts import deliver, heartbeat
+        from flows.alerts import after_run
         from flows.collect import steps
 
         chosen = _chosen(read(), names, wait_seconds)
@@ -122,8 +122,8 @@ def run(
         with output.progress(quiet=in_json) as progress:
             summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
         if summary.fresh:
-            heartbeat.call(chosen)
-        deliver.after_run(chosen, clock=steps.utc_now)
+            after_run.call_heartbeat(chosen)
+        after_run.alert(chosen, clock=steps.utc_now)
     _print_summary(summary, in_json=in_json)
 
 

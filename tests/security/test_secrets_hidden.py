@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 from pydantic import SecretStr
 
-from flows.alerts import heartbeat
+from flows.alerts import after_run
 from flows.cli.main import main
 from flows.config import settings
 from flows.config.settings import MailSettings, Settings
@@ -130,7 +130,7 @@ def test_a_heartbeat_that_fails_names_its_host_alone(
 ) -> None:
     """Its address is the secret: from a file, or a variable."""
     address = f"{parrot}/ping/{canaries.TOKEN}?key={canaries.PASSWORD}"
-    heartbeat.call(Settings(heartbeat_url=address))
+    after_run.call_heartbeat(Settings(heartbeat_url=address))
     assert "heartbeat: 127.0.0.1 refused it: the server answered 500" in caplog.text
     assert canaries.found_in([caplog.text.encode()]) == []
 
