@@ -24,6 +24,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import TomlConfigSettingsSource as TomlSource
@@ -38,6 +39,7 @@ from flows.config.types import (
     MailAddress,
     MailAddresses,
     Names,
+    NotNegative,
     Number,
     Positive,
     Share,
@@ -91,6 +93,11 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SUM_OF_SHARES_TOLERANCE = 1e-6
 
 
+def _unset(description: str, example: object) -> Any:
+    """Return the field of a setting that has no default."""
+    return Field(None, description=description, examples=[example])
+
+
 class MailSettings(Table):
     """The weekly mail: recipients, sender, server. Every recipient gets a message of its own."""
 
@@ -100,8 +107,8 @@ class MailSettings(Table):
     transport: Literal["smtp", "ses"] = Field("smtp", description="smtp, or ses (Amazon SES, by boto3)")
     host: Text = Field("", description="mail server")
     tls: Literal["starttls", "implicit", "none"] = Field("starttls", description="starttls, implicit or none")
-    port: Annotated[Whole, Field(ge=1, le=65535)] | None = Field(
-        None, description="by default 587, with implicit 465, with none 25", examples=[587]
+    port: Annotated[Whole, Field(ge=1, le=65535)] | None = _unset(
+        "by default 587, with implicit 465, with none 25", 587
     )
     user: Text = Field("", description=f"user of the mail server; set its password in {PASSWORD}")
     region: Text = Field("", description="AWS region of SES; by default as boto3 finds it")
@@ -170,11 +177,11 @@ class AlertSettings(Table):
 class CostSettings(Table):
     """Costs that no figure includes: USD a month, or a share of the bill for chips such as "10%"; None: unknown."""
 
-    egress: Added | None = Field(None, description="USD a month, or a share of the bill", examples=[5000])
-    storage: Added | None = Field(None, description="USD a month, or a share of the bill", examples=[1200])
-    support: Added | None = Field(None, description="USD a month, or a share of the bill", examples=["10%"])
-    tax: Added | None = Field(None, description="USD a month, or a share of the bill", examples=["19%"])
-    capital: Added | None = Field(None, description="USD a month, or a share of the bill", examples=["4.5%"])
+    egress: Added | None = _unset("USD a month, or a share of the bill", 5000)
+    storage: Added | None = _unset("USD a month, or a share of the bill", 1200)
+    support: Added | None = _unset("USD a month, or a share of the bill", "10%")
+    tax: Added | None = _unset("USD a month, or a share of the bill", "19%")
+    capital: Added | None = _unset("USD a month, or a share of the bill", "4.5%")
 
     @field_validator("*", mode="before")
     @classmethod
@@ -205,7 +212,7 @@ class Profile(Table):
     """How many machines run: `hours` are shares of all hours, `nodes` the machines that run in each."""
 
     hours: tuple[Share, ...] = Field(min_length=1)
-    nodes: tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...] = Field(min_length=1)
+    nodes: tuple[NotNegative, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -219,33 +226,25 @@ class Profile(Table):
 class DecisionSettings(Table):
     """Inputs of decisions; each may be left out."""
 
-    monthly_spend: Positive | None = Field(None, description="USD spent on accelerators a month", examples=[100000])
-    horizon_months: Annotated[float, Field(ge=1, le=120)] | None = Field(
-        None, description="evaluation horizon in months", examples=[36]
+    monthly_spend: Positive | None = _unset("USD spent on accelerators a month", 100000)
+    horizon_months: Annotated[float, Field(ge=1, le=120)] | None = _unset("evaluation horizon in months", 36)
+    weeks_of_migration: NotNegative | None = _unset("weeks that a move to other chips takes", 8)
+    weeks_to_production: Positive | None = _unset("weeks until it must run", 12)
+    share_of_use: Share | Spread | None = _unset(
+        "share of paid hours in which machines work; or low, likely, high", 0.6
     )
-    weeks_of_migration: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
-        None, description="weeks that a move to other chips takes", examples=[8]
-    )
-    weeks_to_production: Positive | None = Field(None, description="weeks until it must run", examples=[12])
-    share_of_use: Share | Spread | None = Field(
-        None, description="share of paid hours in which machines work; or low, likely, high", examples=[0.6]
-    )
-    tolerates_interruption: Switch | None = Field(
-        None, description="whether the load tolerates the loss of a spot machine", examples=[False]
-    )
-    spot_loss: Annotated[float, Field(ge=0, lt=1)] | None = Field(
-        None, description="share of spot hours lost to interruptions", examples=[0.1]
-    )
-    tokens_per_day: Positive | None = Field(None, description="the load of serving", examples=[1000000000])
-    training_tokens: Positive | None = Field(None, description="the load of training", examples=[1000000000000])
-    interactivity: Positive | None = Field(None, description="tokens per second that one user must have", examples=[30])
+    tolerates_interruption: Switch | None = _unset("whether the load tolerates the loss of a spot machine", False)
+    spot_loss: Annotated[float, Field(ge=0, lt=1)] | None = _unset("share of spot hours lost to interruptions", 0.1)
+    tokens_per_day: Positive | None = _unset("the load of serving", 1000000000)
+    training_tokens: Positive | None = _unset("the load of training", 1000000000000)
+    interactivity: Positive | None = _unset("tokens per second that one user must have", 30)
     providers: tuple[str, ...] = Field((), description="the only providers to buy from; empty: all")
     regions: tuple[str, ...] = Field((), description="the only regions to buy in, as providers name them; empty: all")
     pattern: Literal["together", "level"] = Field(
         "together", description="nodes run all together, or at one level all the time"
     )
-    yearly_price_move: Annotated[float, Field(gt=-1, lt=1)] | None = Field(
-        None, description="fall (-0.2) or rise of prices a year, in place of the history's", examples=[-0.2]
+    yearly_price_move: Annotated[float, Field(gt=-1, lt=1)] | None = _unset(
+        "fall (-0.2) or rise of prices a year, in place of the history's", -0.2
     )
     use: Mapping[str, Spread | Profile] = Field({}, description="share of use by label of a line: [decision.use.LABEL]")
 
@@ -253,8 +252,8 @@ class DecisionSettings(Table):
 class PrivateSettings(Table):
     """The private files; paths are relative to the folder where chipledger is started."""
 
-    prices: Path | None = Field(None, description="negotiated rates, .toml or .csv", examples=["prices.toml"])
-    fleet: Path | None = Field(None, description="your machines, a CSV", examples=["fleet.csv"])
+    prices: Path | None = _unset("negotiated rates, .toml or .csv", "prices.toml")
+    fleet: Path | None = _unset("your machines, a CSV", "fleet.csv")
     in_mail: Switch = Field(False, description="whether the mail may contain contracted amounts")
 
 
@@ -310,32 +309,27 @@ class WarehouseSettings(Table):
     s3_endpoint: WebAddress = Field("", description="address of an S3 server other than AWS's")
 
 
-@dataclass(frozen=True)
-class Option:
-    """A setting that several sources may have: its type, what it chooses, and an example."""
-
-    type: Any
-    meaning: str
-    example: object
+def _option(type_: Any, description: str, example: object) -> tuple[Any, FieldInfo]:
+    return type_ | None, _unset(description, example)
 
 
-OPTIONS: Mapping[str, Option] = {
-    "access": Option(
+OPTIONS: Mapping[str, tuple[Any, FieldInfo]] = {
+    "access": _option(
         Access, "api (needs credentials), bulk (public files), auto: api if there are credentials", "auto"
     ),
-    "regions": Option(Names, '"all" or a list of regions, zones or parts of the provider', "all"),
-    "instance_types": Option(Names, '"all" or a list of types', "all"),
-    "gpu_names": Option(Names, '"all" or a list of the provider\'s names of chips', "all"),
-    "durations_hours": Option(Counts, "lengths of the blocks to query", [24]),
-    "counts": Option(Counts, "machines per block to query", [1]),
-    "since": Option(Day, "first day to fetch, as far as the provider has it", "2026-10-01"),
-    "url": Option(
+    "regions": _option(Names, '"all" or a list of regions, zones or parts of the provider', "all"),
+    "instance_types": _option(Names, '"all" or a list of types', "all"),
+    "gpu_names": _option(Names, '"all" or a list of the provider\'s names of chips', "all"),
+    "durations_hours": _option(Counts, "lengths of the blocks to query", [24]),
+    "counts": _option(Counts, "machines per block to query", [1]),
+    "since": _option(Day, "first day to fetch, as far as the provider has it", "2026-10-01"),
+    "url": _option(
         SourceAddress, "address in place of the provider's own, such as a mirror", "https://mirror.example.com"
     ),
-    "bulk_url": Option(SourceAddress, "host of the public price files", "https://pricing.us-east-1.amazonaws.com"),
-    "archive_url": Option(SourceAddress, "where `chipledger backfill` reads", "https://mirror.example.com/archive"),
-    "prices_url": Option(SourceAddress, "address of the feed of prices", "https://mirror.example.com/spot.json"),
-    "advisor_url": Option(
+    "bulk_url": _option(SourceAddress, "host of the public price files", "https://pricing.us-east-1.amazonaws.com"),
+    "archive_url": _option(SourceAddress, "where `chipledger backfill` reads", "https://mirror.example.com/archive"),
+    "prices_url": _option(SourceAddress, "address of the feed of prices", "https://mirror.example.com/spot.json"),
+    "advisor_url": _option(
         SourceAddress, "address of the feed of interruptions", "https://mirror.example.com/advisor.json"
     ),
 }
@@ -355,12 +349,8 @@ def _tables_of(sources: "tuple[Source, ...]") -> type[BaseModel]:
     for source in sources:
         off = f". Off because {source.off_because}" if source.off_because else ""
         switch = Field(not source.off_because, description=f"whether runs collect from it{off}")
-        fields: dict[str, Any] = {"enabled": (Switch, switch)}
-        for name in source.settings:
-            option = OPTIONS[name]
-            field = Field(None, description=option.meaning, examples=[option.example])
-            fields[name] = (option.type | None, field)
-        table = create_model(source.name, __base__=Table, **fields)
+        fields: dict[str, Any] = {name: OPTIONS[name] for name in source.settings}
+        table = create_model(source.name, __base__=Table, enabled=(Switch, switch), **fields)
         made[source.name] = (table, Field(default_factory=table, description=source.title))
     return create_model("Sources", __base__=Table, **made)
 
@@ -489,14 +479,7 @@ class Settings(BaseSettings):
 
     def place(self) -> place.Place:
         """Return where the warehouse is. Raises SettingsError."""
-        chosen = self.warehouse
-        return place.place(
-            self.data_dir,
-            url=chosen.url,
-            data_path=chosen.data_path,
-            schema=chosen.catalogue_schema,
-            s3_endpoint=chosen.s3_endpoint,
-        )
+        return place.place(self.data_dir, **self.warehouse.model_dump(exclude={"landing"}, by_alias=True))
 
     def landing(self, *, part: str = "") -> "Landing":
         """Return the landing folder or bucket; `part` is the part of the journal that this process writes."""
@@ -513,22 +496,13 @@ class Settings(BaseSettings):
 
     def require_own_files(self, command: str, *, hint: str) -> None:
         """Raise ChipledgerError where a command that needs the files of one data directory does not have them."""
-        if self.place().is_shared:
-            raise ChipledgerError(
-                f"`chipledger {command}` needs the files of one writer, and this warehouse is shared",
-                source="settings",
-                field="warehouse.url",
-                value=self.warehouse.url,
-                hint=hint,
-            )
-        if self.warehouse.landing:
-            raise ChipledgerError(
-                f"`chipledger {command}` needs the landing folder in the data directory, and this one is elsewhere",
-                source="settings",
-                field="warehouse.landing",
-                value=self.warehouse.landing,
-                hint=hint,
-            )
+        for name, is_missing, needed in (
+            ("url", self.place().is_shared, "the files of one writer, and this warehouse is shared"),
+            ("landing", self.warehouse.landing, "the landing folder in the data directory, and this one is elsewhere"),
+        ):
+            if is_missing:
+                value, message = getattr(self.warehouse, name), f"`chipledger {command}` needs {needed}"
+                raise ChipledgerError(message, source="settings", field=f"warehouse.{name}", value=value, hint=hint)
 
 
 class Environment(EnvSettingsSource):
@@ -651,9 +625,8 @@ def _renamed(layer: dict[str, Any], where: str) -> Layer:
             LOG.warning("%s: setting %s is now %s; the old name works until the next release", where, old, new)
     for (name, old_value), value in REPLACED_VALUES.items():
         *table, last = name.split(".")
-        held = _at(layer, table)
-        if isinstance(held, dict) and held.get(last) == old_value:
-            held[last] = value
+        if _at(layer, (*table, last)) == old_value:
+            _at(layer, table)[last] = value
             LOG.warning('%s: %s = "%s" is gone; "%s" holds in its place', where, name, old_value, value)
     return layer
 

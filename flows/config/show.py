@@ -73,7 +73,7 @@ def reference() -> str:
     for name, names in having.items():
         if providers <= {*names}:
             names = ["every provider other than AWS", *(each for each in names if each not in providers)]
-        lines.append(f"| `{name}` | {OPTIONS[name].meaning} | {', '.join(names)} |")
+        lines.append(f"| `{name}` | {OPTIONS[name][1].description} | {', '.join(names)} |")
     lines += ["", "Old names, which work until the next release, with a warning:", "", "| old | new |", "| --- | --- |"]
     lines += [f"| `{old}` | {f'`{new}`' if new else 'none: it has no effect'} |" for old, new in RENAMED.items()]
     lines += ["", "By variables only:", "", "| variable | for |", "| --- | --- |"]
