@@ -3,9 +3,9 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,6 +15,7 @@ from flows.decisions.break_even_sides import CAPACITIES, COMMITMENTS
 from flows.read_api.published_file import Book, Row, cut, did_you_mean, similar, wrong
 from flows.read_api.query_process import MAX_BYTES, MAX_CHARACTERS, MAX_ROWS, MAX_SECONDS
 from flows.shared.query import columns
+from flows.shared.user_file import UserFile
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
 from warehouse.reference import accelerators, claims
@@ -30,6 +31,9 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 PurchaseOption = Literal[PURCHASE_OPTIONS]  # type: ignore[valid-type]
 CommitmentClass = Literal[("none", "interruptible", *COMMITMENTS)]  # type: ignore[valid-type]
 CapacityClass = Literal[CAPACITIES]  # type: ignore[valid-type]
+
+Filter = Mapping[str, str | None]
+"""The values of IS_OF, by name."""
 
 CHIP = "A chip by any common name, such as H100, H100 SXM or Trainium2"
 AnyChip = Annotated[Name | None, Field(description=CHIP)]
@@ -94,22 +98,6 @@ group by offer_id
 """
 
 
-class Filter(NamedTuple):
-    """The values of IS_OF."""
-
-    chip: str | None = None
-    form: str | None = None
-    instance_type: str | None = None
-    provider: str | None = None
-    region: str | None = None
-    purchase_option: str | None = None
-
-    @property
-    def read_as(self) -> Row:
-        """Return how names were read, where there are any."""
-        return {"read_as": {name: value for name, value in self._asdict().items() if value is not None}}
-
-
 def latest_price(
     book: Book,
     chip: AnyChip = None,
@@ -123,22 +111,18 @@ def latest_price(
 
     With amount, price per chip-hour, source, document, when it was last confirmed and whether it is current.
     """
-    which = _filter(book, chip, instance_type, provider, region, purchase_option)
-    found = book.rows(f"select {OFFER}, {LATEST} from int.accelerator_hour_price where {IS_OF}", which._asdict())
+    which = _filter(book, (chip, instance_type, provider, region, purchase_option))
+    # Within one option: what anybody can have now at a stated price first; `cheapest` ranks by price.
+    found = book.rows(
+        f"select {OFFER}, {LATEST} from int.accelerator_hour_price where {IS_OF} "
+        "order by restriction is not null, statistic is distinct from 'price', service_provider_name, "
+        "coalesce(region_id, ''), offer_id",
+        which,
+    )
     book.as_of_now(found)
+    found.sort(key=lambda row: not row["is_current"])
     for row in found:
         _explain(row)
-    # Within one option: what anybody can have now at a stated price first; `cheapest` ranks by price.
-    found.sort(
-        key=lambda row: (
-            not row["is_current"],
-            row["restriction"] is not None,
-            row["statistic"] != "price",
-            row["service_provider_name"],
-            row["region_id"] or "",
-            row["offer_id"],
-        )
-    )
     lists = []
     for (option, kind), rows in sorted(by(found, "purchase_option", "unit_price_type").items()):
         counts = {"n_prices": len(rows), "n_current": sum(row["is_current"] for row in rows)}
@@ -147,7 +131,7 @@ def latest_price(
         lists.append({**head, **counts, "prices": shown, "truncated": truncated})
     _add_doubt(book, [row for each in lists for row in each["prices"]])
     return {
-        "asked": which.read_as,
+        "asked": _read_as(which),
         "units": book.units(["int.accelerator_hour_price"], OFFER, LATEST),
         "purchase_options": lists,
         "unknown": _unpriced(book, which, found) + _left_out(book, which),
@@ -172,13 +156,13 @@ def price_history(
     if offer_id is None and purchase_option is None:
         raise wrong("name the purchase option, or one offer", "purchase_option", "", "offer_id names one offer")
     names = chip, instance_type, provider, region, purchase_option
-    which = _filter(book, *names, needs_one=offer_id is None)
+    which = _filter(book, names, needs_one=offer_id is None)
     offers = book.rows(
         f"select {OFFER} from {OFFERS} left join "
         "(select offer_id, max(last_observed_at) as newest from int.price_history group by offer_id) using (offer_id) "
         f"where ($offer_id::BIGINT is null or offer_id = $offer_id) and {IS_OF} "
         "order by newest desc nulls last, offer_id",
-        {**which._asdict(), "offer_id": offer_id},
+        {**which, "offer_id": offer_id},
     )
     if offer_id is not None and not offers:
         raise wrong("the file has no such offer", "offer_id", offer_id)
@@ -198,7 +182,7 @@ def price_history(
         if row["unit_price"] is None and row["upfront_price"] is None:
             row.setdefault("unknown", {})["unit_price"] = "the offer was gone"
     return {
-        "asked": which.read_as,
+        "asked": _read_as(which),
         "units": book.units(["core.offer", "core.offer_unit", "int.price_history"], OFFER, PAST),
         "series": [{"offer": offer, **_points(of_offer.get((offer["offer_id"],), []), limit * 20)} for offer in shown],
         "truncated": truncated,
@@ -219,13 +203,13 @@ def cheapest(
 
     A list for each purchase option, commitment and size of purchase; what is not current is listed apart.
     """
-    which = _filter(book, chip, None, provider, None, purchase_option)
+    which = _filter(book, (chip, None, provider, None, purchase_option))
     found = book.rows(
         f"select {TERMS}, {MARKET}, is_floor from int.provider_price where {IS_OF} "
         "and ($commitment::VARCHAR is null or commitment_class = $commitment) "
         "and ($capacity::VARCHAR is null or capacity_class = $capacity) "
         "order by price_rank nulls last, age_days, offer_id",
-        {**which._asdict(), "commitment": commitment_class, "capacity": capacity_class},
+        {**which, "commitment": commitment_class, "capacity": capacity_class},
     )
     book.as_of_now(found)
     lists = []
@@ -244,11 +228,12 @@ def cheapest(
         }
         # What is beyond the limit of age matters where nothing is within it.
         shown = {name: cut(part, 0 if name == "not_ranked" and ranked else limit) for name, part in parts.items()}
+        why = next((why for name, why in NOT_RANKED.items() if parts[name]), "no price is known")
         lists.append(
             {
                 **dict(zip(columns(TERMS), terms, strict=True)),
                 "cheapest_price_usd": ranked[0]["cheapest_price_usd"] if ranked else None,
-                "unknown": {} if ranked else {"cheapest_price_usd": _why_none(parts)},
+                "unknown": {} if ranked else {"cheapest_price_usd": why},
                 **{f"n_{name}": len(part) for name, part in parts.items()},
                 **{name: part for name, (part, _) in shown.items()},
                 "truncated": {name: truncated for name, (_, truncated) in shown.items() if truncated} or None,
@@ -256,7 +241,7 @@ def cheapest(
         )
     _add_doubt(book, [row for each in lists for name in ("ranked", "not_ranked") for row in each[name]])
     return {
-        "asked": which.read_as,
+        "asked": _read_as(which),
         "units": book.units(["int.provider_price"], TERMS, MARKET),
         "lists": lists,
         "unknown": _unpriced(book, which, found) + _left_out(book, which),
@@ -282,28 +267,28 @@ def _chip(text: str) -> Chip:
     return found
 
 
-def _filter(
-    book: Book,
-    chip: str | None,
-    instance_type: str | None,
-    provider: str | None,
-    region: str | None,
-    purchase_option: str | None,
-    *,
-    needs_one: bool = True,
-) -> Filter:
-    """Return the values of IS_OF. Raises ChipledgerError for a name that nothing has."""
+def _filter(book: Book, names: Sequence[str | None], *, needs_one: bool = True) -> Filter:
+    """Return the values of IS_OF by the names of a chip, machine, provider, region and purchase option.
+
+    Raises ChipledgerError for a name that nothing has.
+    """
+    chip, instance_type, provider, region, purchase_option = names
     if needs_one and chip is None and instance_type is None:
         raise wrong("name a chip or a machine", "chip", "", "Give chip or instance_type")
     named = _chip(chip) if chip else None
-    return Filter(
-        chip=named.accelerator_name if named else None,
-        form=named.form_factor if named else None,
-        instance_type=book.known("instance_type", instance_type, "instance_type"),
-        provider=book.known("provider", provider, "service_provider_name"),
-        region=book.known("region", region, "region_id"),
-        purchase_option=purchase_option,
-    )
+    return {
+        "chip": named.accelerator_name if named else None,
+        "form": named.form_factor if named else None,
+        "instance_type": book.known("instance_type", instance_type, "instance_type"),
+        "provider": book.known("provider", provider, "service_provider_name"),
+        "region": book.known("region", region, "region_id"),
+        "purchase_option": purchase_option,
+    }
+
+
+def _read_as(which: Filter) -> Row:
+    """Return how names were read, where there are any."""
+    return {"read_as": {name: value for name, value in which.items() if value is not None}}
 
 
 def by(found: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
@@ -346,17 +331,6 @@ def _add_doubt(book: Book, found: Sequence[Row]) -> None:
         row["in_doubt"] = later if later and later["observed_at"] > row["last_observed_at"] else None
 
 
-def _why_none(parts: dict[str, list[Row]]) -> str:
-    for name, why in (
-        ("not_ranked", "no price is within the limit of age: the last known ones are in not_ranked"),
-        ("median_only", "only medians are published"),
-        ("from_prices", "only from prices are published"),
-    ):
-        if parts[name]:
-            return why
-    return "no price is known"
-
-
 def counted(n: int, reason: str, what: str = "prices") -> list[Row]:
     """Return one line of `unknown`; none where nothing is counted."""
     return [{"what": what, "n": n, "reason": reason}] if n else []
@@ -368,7 +342,7 @@ def _unpriced(book: Book, which: Filter, found: Sequence[Row]) -> list[Row]:
         "select count(*) as n from (select offer_id from int.price_history "
         "where valid_to is null and unit_price is null and upfront_price is null) "
         f"inner join {OFFERS} using (offer_id) where {IS_OF}",
-        which._asdict(),
+        which,
     )
     none = [{"what": "prices", "n": 0, "reason": "the file has no price of these names"}]
     return counted(gone["n"], "they are no longer there", "offers") + ([] if found else none)
@@ -379,7 +353,7 @@ def _left_out(book: Book, which: Filter) -> list[Row]:
     others = book.rows(
         "select accelerator_name, count(*) as n from int.accelerator_hour_price "
         "where starts_with(accelerator_name, $chip::VARCHAR || '-') group by all order by all",
-        {"chip": which.chip},
+        {"chip": which["chip"]},
     )
     left_out = [
         each
@@ -387,18 +361,26 @@ def _left_out(book: Book, which: Filter) -> list[Row]:
         for each in counted(row["n"], f"they are of {row['accelerator_name']}, which is another chip here")
     ]
     for value, name, column, reason in (
-        (which.form, "form", "form_factor", "their form of the chip is not stated"),
-        (which.region, "region", "region_id", "their region is not stated"),
+        (which["form"], "form", "form_factor", "their form of the chip is not stated"),
+        (which["region"], "region", "region_id", "their region is not stated"),
     ):
         if value is not None:
             # As if they were of the form or region that is named.
             (silent,) = book.rows(
                 f"select count(*) as n from (select * replace (${name}::VARCHAR as {column}) "
                 f"from int.accelerator_hour_price where {column} is null) where {IS_OF}",
-                which._asdict(),
+                which,
             )
             left_out += counted(silent["n"], reason)
     return left_out
+
+
+NOT_RANKED = {
+    "not_ranked": "no price is within the limit of age: the last known ones are in not_ranked",
+    "median_only": "only medians are published",
+    "from_prices": "only from prices are published",
+}
+"""Why a list has no cheapest price, by the part of it that has prices."""
 
 
 class SuppliedClaim(BaseModel):
@@ -459,6 +441,13 @@ TABLES = (
 """The tables, views and table macros, the last with their parameters."""
 
 
+Utilisation = Annotated[
+    float,
+    Field(json_schema_extra={"enum": [*cost.UTILISATIONS]}, description="Serving: share of the measured rate served"),
+]
+Mfu = Annotated[Share, Field(description="Training: share of the peak, where nothing was measured")]
+
+
 def cost_per_token(
     book: Book,
     model: Annotated[Name, Field(description="A model, such as llama-2-70b; the table ref.model has them")],
@@ -467,16 +456,9 @@ def cost_per_token(
     purchase_option: Option = None,
     interactivity: Annotated[Positive | None, Field(description="Serving: min tokens per second for one user")] = None,
     tokens_per_day: Annotated[Positive | None, Field(description="Serving: output tokens a day")] = None,
-    utilisation: Annotated[
-        float,
-        Field(
-            json_schema_extra={"enum": [*cost.UTILISATIONS]}, description="Serving: share of the measured rate served"
-        ),
-    ] = 1.0,
+    utilisation: Utilisation = 1.0,
     tokens: Annotated[Positive | None, Field(description="Training: tokens to train on")] = None,
-    mfu: Annotated[
-        Share, Field(description="Training: share of the peak, where nothing was measured")
-    ] = cost.ASSUMED_MFU,
+    mfu: Mfu = cost.ASSUMED_MFU,
     commitment_use: Annotated[Share, Field(description="Hours used of the hours committed")] = 1.0,
     spot_loss: Annotated[float, Field(ge=0, lt=1, description="Share of spot hours lost to interruption")] = 0.0,
     limit: Limit = 10,
@@ -486,9 +468,8 @@ def cost_per_token(
     For each purchase option, of each point and chip the cheapest; with what is not included and what was left out.
     """
     if utilisation not in cost.UTILISATIONS:
-        raise wrong(
-            "invalid argument", "utilisation", utilisation, f"Allowed: {', '.join(map(str, cost.UTILISATIONS))}"
-        )
+        allowed = f"Allowed: {', '.join(map(str, cost.UTILISATIONS))}"
+        raise wrong("invalid argument", "utilisation", utilisation, allowed)
     if (task == "training") != (tokens is not None):
         raise wrong("the task training needs `tokens`, and no other task takes it", "tokens", tokens or "")
     terms = cost.Terms(commitment_use=commitment_use, spot_running_share=1 - spot_loss)
@@ -540,17 +521,6 @@ def cost_per_token(
     }
 
 
-class _Table(NamedTuple):
-    """Claims of a program, read as a CSV of them is."""
-
-    text: str
-    name: str = "claims"
-
-    def read_text(self, encoding: str) -> str:
-        """Return the claims as CSV."""
-        return self.text
-
-
 Claims = Annotated[list[SuppliedClaim], Field(min_length=1, max_length=50)]
 
 
@@ -586,7 +556,7 @@ def _supplied(supplied: Sequence[SuppliedClaim]) -> list[claims.Claim]:
     lines = csv.DictWriter(text, list(SuppliedClaim.model_fields))
     lines.writeheader()
     lines.writerows(each.model_dump() for each in supplied)
-    return claims.read_table(_Table(text.getvalue()))
+    return claims.read_table(UserFile("claims", text.getvalue().encode()))
 
 
 def _verdict(one: Judged) -> Row:
@@ -650,11 +620,12 @@ def _source(row: Row, scopes: list[Row]) -> Row:
     }
 
 
+TableName = Annotated[Name | None, Field(description="One table or view, such as int.price_change, with its columns")]
+
+
 def schema(
     book: Book,
-    table: Annotated[
-        Name | None, Field(description="One table or view, such as int.price_change, with its columns")
-    ] = None,
+    table: TableName = None,
 ) -> Row:
     """Return the tables, views and macros of the file; of one of them each column with meaning and unit."""
     known = {row["name"]: row for row in book.rows(TABLES)}
@@ -680,14 +651,13 @@ def schema(
     }
 
 
+ABOUT_SQL = "One SELECT in DuckDB's SQL over core, int and mart"
+Sql = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS, description=ABOUT_SQL)]
+
+
 def query(
     book: Book,
-    sql: Annotated[
-        str,
-        Field(
-            min_length=1, max_length=MAX_CHARACTERS, description="One SELECT in DuckDB's SQL over core, int and mart"
-        ),
-    ],
+    sql: Sql,
     rows: Annotated[int, Field(ge=1, le=MAX_ROWS, description="Max rows")] = 200,
     seconds: Annotated[float, Field(gt=0, le=MAX_SECONDS, description="Max time")] = 10.0,
 ) -> Row:
