@@ -122,11 +122,8 @@ def chat(url: str, *, number: int) -> ChatChannel:
 
 
 def _unknown(variable: str, number: int, why: str) -> SettingsError:
-    return SettingsError(
-        f"address {number} is none that Apprise knows ({why})",
-        source=variable,
-        hint="docs/mail.md#alerts shows examples",
-    )
+    hint = "docs/mail.md#alerts shows examples"
+    return SettingsError(f"address {number} is none that Apprise knows ({why})", source=variable, hint=hint)
 
 
 @contextmanager

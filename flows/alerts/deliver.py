@@ -115,11 +115,8 @@ def channels_of(settings: Settings) -> list[Channel]:
     """Return all recipients. Raises SettingsError where there is none, or an address is wrong."""
     to, urls = settings.alerts.to, settings.chat_urls()
     if not to and not urls:
-        raise SettingsError(
-            "alerts have no recipient",
-            field="alerts.to",
-            hint=f"Set mail addresses, or chat services in {CHAT_ADDRESSES}",
-        )
+        hint = f"Set mail addresses, or chat services in {CHAT_ADDRESSES}"
+        raise SettingsError("alerts have no recipient", field="alerts.to", hint=hint)
     made: list[Channel] = []
     if to:
         post = settings.mail_to_send(to=to)

@@ -93,11 +93,8 @@ def rebuild(
         landing = Landing(data_dir / "landing")
         unpacked = packs.unpack(landing)
         if not landing.parts():
-            raise ChipledgerError(
-                "there is no journal to rebuild from",
-                source=str(landing.journal),
-                hint="`chipledger data restore` brings the landing folder back from a backup",
-            )
+            hint = "`chipledger data restore` brings the landing folder back from a backup"
+            raise ChipledgerError("there is no journal to rebuild from", source=str(landing.journal), hint=hint)
         progress("reading all landed documents")
         with db.open_build(scratch / NEW) as con, _one_thread(con):
             results, notes = ingest.catch_up(con, landing)
@@ -245,13 +242,8 @@ def migrate(
 def _refuse_same(source: Place, target: Place) -> None:
     is_one_file = not source.is_shared and not target.is_shared
     if source == target or (is_one_file and source.data_dir.resolve() == target.data_dir.resolve()):
-        raise ChipledgerError(
-            "the target is the source",
-            source="migrate",
-            field="to",
-            value=target.url,
-            hint="Name another warehouse with --to, or another data directory with --into",
-        )
+        hint = "Name another warehouse with --to, or another data directory with --into"
+        raise ChipledgerError("the target is the source", source="migrate", field="to", value=target.url, hint=hint)
 
 
 def _refuse_unloaded(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
@@ -271,13 +263,9 @@ def _refuse_unloaded(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
 def _refuse_differing(was: Mapping[str, TableHash], now: Mapping[str, TableHash], what: str) -> None:
     differing = content.differing(was, now)
     if differing:
-        raise ChipledgerError(
-            f"the {what} in the target is not that of the source",
-            source="migrate",
-            field="table",
-            value=", ".join(differing),
-            hint="End all runs, empty the target, and migrate again",
-        )
+        hint = "End all runs, empty the target, and migrate again"
+        message = f"the {what} in the target is not that of the source"
+        raise ChipledgerError(message, source="migrate", field="table", value=", ".join(differing), hint=hint)
 
 
 def _published_both(

@@ -150,21 +150,15 @@ def is_folder(target: Path) -> bool:
     if target.name.endswith((".tar.gz", ".tar.zst")):
         return False
     if target.suffix in (".tar", ".gz", ".zst", ".zip", ".tgz", ".xz", ".bz2", ".7z"):
-        raise ChipledgerError(
-            "no such kind of backup",
-            source="backup",
-            field="target",
-            value=target.name,
-            hint="Name a folder, or a file that ends in .tar.gz or .tar.zst",
-        )
+        hint = "Name a folder, or a file that ends in .tar.gz or .tar.zst"
+        raise ChipledgerError("no such kind of backup", source="backup", field="target", value=target.name, hint=hint)
     return True
 
 
 def refused(source: Path, message: str, field: str, value: object) -> ChipledgerError:
     """Return the error of a backup that is not what it should be."""
-    return ChipledgerError(
-        message, source=str(source), field=field, value=value, hint="The backup is damaged or not ours; use another one"
-    )
+    hint = "The backup is damaged or not ours; use another one"
+    return ChipledgerError(message, source=str(source), field=field, value=value, hint=hint)
 
 
 def _receive_one(source: Path, expected: Item, stream: IO[bytes], place: Path | None) -> None:
@@ -294,17 +288,11 @@ def back_up(
     """Back a data directory up into a folder, .tar.gz or .tar.zst that does not exist yet. Raises ChipledgerError."""
     data_dir = settings.data_dir
     if target.exists():
-        raise ChipledgerError(
-            "it exists already",
-            source=str(target),
-            field="target",
-            value=target.name,
-            hint="Name each backup by its day; an old one is never written over",
-        )
+        hint = "Name each backup by its day; an old one is never written over"
+        raise ChipledgerError("it exists already", source=str(target), field="target", value=target.name, hint=hint)
     if not (data_dir / "landing/journal.jsonl").exists():
-        raise ChipledgerError(
-            "nothing to back up", source=str(data_dir), hint="Name the data directory with --data-dir"
-        )
+        hint = "Name the data directory with --data-dir"
+        raise ChipledgerError("nothing to back up", source=str(data_dir), hint=hint)
     is_folder(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".part-{os.getpid()}-{target.name}")
@@ -363,12 +351,9 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
     ):
         there = [path for path in sorted(data_dir.iterdir()) if path.name not in (db.LOCK, SCRATCH)]
         if there and not force:
+            hint = "Name another one with --data-dir, or pass --force: what is there is set aside"
             raise ChipledgerError(
-                "the data directory is not empty",
-                source=str(data_dir),
-                field="path",
-                value=there[0].name,
-                hint="Name another one with --data-dir, or pass --force: what is there is set aside",
+                "the data directory is not empty", source=str(data_dir), field="path", value=there[0].name, hint=hint
             )
         manifest = receive(source, scratch)
         _check_log(scratch / db.FILE_NAME, manifest, source)

@@ -125,13 +125,8 @@ def listed(file: Path, *, model: str | None = None, chip: str | None = None) -> 
     """Return the runs of a published file, of one model or chip where they are named. Raises ChipledgerError."""
     found = accelerators.resolve(chip) if chip else None
     if chip and found is None:
-        raise ChipledgerError(
-            "not a chip that is known here",
-            source=NAME,
-            field="chip",
-            value=chip,
-            hint="Such as H100, 'H100 SXM' or Trainium2",
-        )
+        hint = "Such as H100, 'H100 SXM' or Trainium2"
+        raise ChipledgerError("not a chip that is known here", source=NAME, field="chip", value=chip, hint=hint)
     known = models.find(model) if model else None
     return _query(
         file,
@@ -152,13 +147,8 @@ def shown(file: Path, throughput_id: int) -> dict[str, Any]:
     """Return one run whole, with the document that says so: None for what is shipped, which has its source_url."""
     found = _query(file, "from core.throughput where throughput_id = $id", {"id": throughput_id})
     if not found:
-        raise ChipledgerError(
-            "no such run",
-            source=NAME,
-            field="throughput_id",
-            value=str(throughput_id),
-            hint="`chipledger benchmark list` names them",
-        )
+        hint = "`chipledger benchmark list` names them"
+        raise ChipledgerError("no such run", source=NAME, field="throughput_id", value=str(throughput_id), hint=hint)
     documents = _query(
         file,
         "select document_sha256, url, fetched_at, size_bytes from core.document "
@@ -179,13 +169,9 @@ def nothing_known(*, model: str | None, chip: str | None) -> str:
 
 def _label(text: str, file: Path) -> str:
     if not _LABEL.fullmatch(text):
-        raise ChipledgerError(
-            "not a label: letters, digits, blanks and .,:+@()=- up to 100",
-            source=NAME,
-            field="name",
-            value=text,
-            hint=f"Give --name for {file.name!r}",
-        )
+        hint = f"Give --name for {file.name!r}"
+        message = "not a label: letters, digits, blanks and .,:+@()=- up to 100"
+        raise ChipledgerError(message, source=NAME, field="name", value=text, hint=hint)
     return text
 
 

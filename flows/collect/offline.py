@@ -59,21 +59,13 @@ def refuse_mixing(con: duckdb.DuckDBPyConnection, sources: Iterable[Source], fol
     """
     kinds = {source.name in ARCHIVES for source in sources}
     if False in kinds and _has_archive(con, [price_archive.NAME]) and not _has_live(con):
-        raise ChipledgerError(
-            "this data directory holds the archive of the package, and live prices never mix with it",
-            source=str(folder),
-            field="data_dir",
-            value=folder.name,
-            hint="Name another with --data-dir, or move this one away",
-        )
+        hint = "Name another with --data-dir, or move this one away"
+        message = "this data directory holds the archive of the package, and live prices never mix with it"
+        raise ChipledgerError(message, source=str(folder), field="data_dir", value=folder.name, hint=hint)
     if True in kinds and _has_live(con):
-        raise ChipledgerError(
-            "this data directory holds live prices, and the archive of the package never mixes with them",
-            source=str(folder),
-            field="data_dir",
-            value=folder.name,
-            hint="`chipledger run --offline` keeps the archive in a directory of its own, offline/",
-        )
+        hint = "`chipledger run --offline` keeps the archive in a directory of its own, offline/"
+        message = "this data directory holds live prices, and the archive of the package never mixes with them"
+        raise ChipledgerError(message, source=str(folder), field="data_dir", value=folder.name, hint=hint)
 
 
 def _has_archive(con: duckdb.DuckDBPyConnection, names: Sequence[str] = ARCHIVES) -> bool:

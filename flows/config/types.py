@@ -187,9 +187,8 @@ def unknown(place: str, known: Iterable[str]) -> SettingsError:
     by_name = {name.lower(): name for name in sorted(known)}
     near = get_close_matches(place.rpartition(".")[2].lower(), by_name, n=1)
     hint = f"Did you mean {by_name[near[0]]}? " if near else ""
-    return SettingsError(
-        "unknown setting", field=place, value=HIDDEN, hint=f"{hint}Known: {', '.join(by_name.values())}"
-    )
+    hint = f"{hint}Known: {', '.join(by_name.values())}"
+    return SettingsError("unknown setting", field=place, value=HIDDEN, hint=hint)
 
 
 def without_secrets(value: object) -> object:

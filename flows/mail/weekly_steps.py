@@ -105,11 +105,9 @@ def send(
     written = report(settings, week, known_then=known_then)
     found = written.found
     if not found.is_over:
+        hint = "A week is mailed once: wait for its end, run `chipledger run`, then mail; or use --dry-run"
         raise SettingsError(
-            "the week is not over in the published file",
-            field="week",
-            value=str(found.week),
-            hint="A week is mailed once: wait for its end, run `chipledger run`, then mail; or use --dry-run",
+            "the week is not over in the published file", field="week", value=str(found.week), hint=hint
         )
     if not found.faults and found.is_quiet and not chosen.send_quiet:
         return sending.Outcome(week=str(found.week), is_left_out=True)

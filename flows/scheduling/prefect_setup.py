@@ -65,15 +65,11 @@ def deploy(
     output, where a call failed. Existing deployments are updated; the same command again is safe.
     """
     if not (folder / FILE_NAME).is_file():
-        raise SettingsError(
-            "there is no such file here", source=str(folder / FILE_NAME), hint="Start it in a checkout of chipledger"
-        )
+        hint = "Start it in a checkout of chipledger"
+        raise SettingsError("there is no such file here", source=str(folder / FILE_NAME), hint=hint)
     if not environ.get("PREFECT_API_URL"):
-        raise SettingsError(
-            "no Prefect server is named",
-            field="PREFECT_API_URL",
-            hint="Start one with `prefect server start`, then export PREFECT_API_URL=http://127.0.0.1:4200/api",
-        )
+        hint = "Start one with `prefect server start`, then export PREFECT_API_URL=http://127.0.0.1:4200/api"
+        raise SettingsError("no Prefect server is named", field="PREFECT_API_URL", hint=hint)
     rescheduled((folder / FILE_NAME).read_text(encoding="utf-8"), chosen)
     call = call or _caller(folder, environ)
     is_new = bool(call(("work-pool", "inspect", POOL)).returncode)
@@ -110,11 +106,8 @@ def rescheduled(text: str, chosen: Mapping[str, str]) -> str:
 def _must(done: "subprocess.CompletedProcess[str]", failure: str) -> None:
     if done.returncode:
         lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
-        raise ChipledgerError(
-            redact.hide(f"{failure}: {' | '.join(lines[-LAST_LINES:])}"),
-            source="prefect",
-            hint="Is the server up? It answers at PREFECT_API_URL about 15 seconds after its start",
-        )
+        hint = "Is the server up? It answers at PREFECT_API_URL about 15 seconds after its start"
+        raise ChipledgerError(redact.hide(f"{failure}: {' | '.join(lines[-LAST_LINES:])}"), source="prefect", hint=hint)
 
 
 def _caller(folder: Path, environ: Mapping[str, str]) -> Call:

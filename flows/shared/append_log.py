@@ -47,13 +47,9 @@ class Lines:
             if entry is None:
                 continue
             if not isinstance(entry, dict) or not set(self.needed) <= entry.keys():
-                raise ChipledgerError(
-                    "the record of sendings has an unreadable line",
-                    source=str(self.path),
-                    field="line",
-                    value=str(number),
-                    hint="Mend it by hand: without it something might be sent twice",
-                )
+                hint = "Mend it by hand: without it something might be sent twice"
+                message = "the record of sendings has an unreadable line"
+                raise ChipledgerError(message, source=str(self.path), field="line", value=str(number), hint=hint)
             yield entry
 
 

@@ -119,9 +119,8 @@ def _connected(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPy
         except duckdb.Error as error:
             # An answer that is fetched piece by piece breaks with errors of other kinds, too.
             if is_over.is_set():
-                raise ChipledgerError(
-                    f"stopped after {timeout:g} s", source=str(file), hint="Select less, or raise --timeout"
-                ) from None
+                hint = "Select less, or raise --timeout"
+                raise ChipledgerError(f"stopped after {timeout:g} s", source=str(file), hint=hint) from None
             hint = "`chipledger query --list` names the tables"
             if isinstance(error, duckdb.CatalogException | duckdb.BinderException) and is_older(con):
                 hint = PUBLISH_AGAIN
