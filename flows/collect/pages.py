@@ -10,8 +10,6 @@ import duckdb
 
 from flows.config.settings import Settings
 from flows.shared import query
-from flows.shared.output import PUBLISH_AGAIN
-from warehouse.errors import ChipledgerError
 
 if TYPE_CHECKING:
     from flows.collect.summary import Summary
@@ -27,8 +25,7 @@ def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
     from reports.pages import site
 
     with duckdb.connect(str(file), read_only=True) as con:
-        if query.is_older(con):
-            raise ChipledgerError("the file was published by an older version", source=str(file), hint=PUBLISH_AGAIN)
+        query.refuse_older(con, file)
     chosen, regions = settings.site, settings.decision.regions
     write_site = partial(
         site.write,
