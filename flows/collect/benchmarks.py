@@ -29,23 +29,18 @@ _LABEL = re.compile(r"[\w][\w .,:+@()=-]{0,99}", re.ASCII)
 Ask = Callable[["BenchmarkIncomplete"], Mapping[str, str]]
 """Asks a person for what a file does not tell: returns words, none where nobody answers."""
 
-LISTED = (
-    "throughput_id",
-    "model_name",
-    "task",
-    "scenario",
-    "accelerator_name",
-    "form_factor",
-    "accelerator_count",
-    "precision",
-    "output_rate",
-    "total_rate",
-    "unit_of_work",
-    "evidence_grade",
-    "benchmark",
-    "measured_on",
-    "source",
-)
+LISTED = """
+select throughput_id, model_name, task, scenario, accelerator_name, form_factor, accelerator_count, precision,
+    output_rate, total_rate, unit_of_work, evidence_grade, benchmark, measured_on, source
+from core.throughput
+where
+    ($model is null or lower(model_name) = lower($model))
+    and ($chip is null or accelerator_name = $chip)
+    and ($form is null or form_factor = $form)
+order by
+    model_name, task, accelerator_name, form_factor, precision, scenario,
+    coalesce(output_rate, total_rate) / accelerator_count desc, throughput_id
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +58,6 @@ class Result:
         return Document(
             source=NAME, scope=self.label, url=self.name, body=self.body, fetched_at=at, parameters=self.supplied
         )
-
-
-def is_benchmark(source: str) -> bool:
-    """Return whether a journalled look is a benchmark result."""
-    return source == NAME
 
 
 def understand(file: Path, supplied: Mapping[str, str], *, label: str | None = None, ask: Ask | None = None) -> Result:
@@ -128,19 +118,8 @@ def listed(file: Path, *, model: str | None = None, chip: str | None = None) -> 
         hint = "Such as H100, 'H100 SXM' or Trainium2"
         raise ChipledgerError("not a chip that is known here", source=NAME, field="chip", value=chip, hint=hint)
     known = models.find(model) if model else None
-    return _query(
-        file,
-        f"select {', '.join(LISTED)} from core.throughput "
-        "where ($model is null or lower(model_name) = lower($model)) and ($chip is null or accelerator_name = $chip) "
-        "and ($form is null or form_factor = $form) "
-        "order by model_name, task, accelerator_name, form_factor, precision, scenario, "
-        "coalesce(output_rate, total_rate) / accelerator_count desc, throughput_id",
-        {
-            "model": known.model_name if known else model,
-            "chip": found.accelerator_name if found else None,
-            "form": found.form_factor if found else None,
-        },
-    )
+    name, form = (found.accelerator_name, found.form_factor) if found else (None, None)
+    return _query(file, LISTED, {"model": known.model_name if known else model, "chip": name, "form": form})
 
 
 def shown(file: Path, throughput_id: int) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
         return [_fetch(content, error=content["error"])]
     if observations.is_import(content["source"]):
         return _imported(landing, content, notes)
-    if benchmarks.is_benchmark(content["source"]):
+    if content["source"] == benchmarks.NAME:
         notes.append(benchmarks.load(con, landing, entry))
         return []
     source = source_named(content["source"])
