@@ -184,9 +184,7 @@ def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) ->
     return fetches
 
 
-def _fetch(
-    content: Mapping[str, Any], *, rows: pl.DataFrame | None = None, error: str | None = None, trusted: bool = False
-) -> ParsedFetch:
+def _fetch(content: Mapping[str, Any], *, rows: pl.DataFrame | None = None, error: str | None = None) -> ParsedFetch:
     documents = content.get("documents") or [{"sha256": None}]
     return ParsedFetch(
         run_id=content["run_id"],
@@ -198,7 +196,6 @@ def _fetch(
         document_sha256=documents[0]["sha256"],
         rows=no_rows() if rows is None else rows,
         error=error,
-        trusted=trusted,
     )
 
 

@@ -176,15 +176,8 @@ def _cells(row: tuple[object, ...]) -> tuple[str, ...]:
     if isinstance(low, float) and isinstance(high, float) and f"{low:.2f}" != f"{high:.2f}":
         spot = f"{low:.2f}-{high:.2f}"
     elsewhere = f"{_price(other)} {whose}" if other is not None else NOT_KNOWN
-    return (
-        str(chip),
-        _price(on_demand),
-        _price(one_year),
-        _price(three_years),
-        spot,
-        elsewhere,
-        f"{tokens:.3g}" if isinstance(tokens, float) else NOT_KNOWN,
-    )
+    per_token = f"{tokens:.3g}" if isinstance(tokens, float) else NOT_KNOWN
+    return str(chip), _price(on_demand), _price(one_year), _price(three_years), spot, elsewhere, per_token
 
 
 def _price(value: object) -> str:

@@ -61,6 +61,10 @@ MIN_FREE_BYTES, SCARCE_BYTES = 1 << 30, 5 << 30
 SAMPLE = 40
 """Documents that are read back: the newest half of them, and as many of all others."""
 OLD = timedelta(days=2)
+TABLES = """
+select concat('"', replace(schema_name, '"', '""'), '"."', replace(table_name, '"', '""'), '"')
+from duckdb_tables() where not internal
+"""
 HEALTH = """
 select
     h.source,
@@ -117,7 +121,8 @@ def published(file: Path, now: datetime) -> Row:
     try:
         with _opened(file) as con:
             build = con.execute("select built_at, version from meta.build").fetchone()
-            rows = sum(_read_through(con, table) for table in _tables(con))
+            tables = con.execute(TABLES).fetchall()
+            rows = sum(con.execute(f"select count(hash(t)) from {name} as t").fetchall()[0][0] for (name,) in tables)
     except duckdb.Error as error:
         return fail("published file", _first_line(error), "`chipledger build` makes it anew")
     if build is None:
@@ -239,10 +244,8 @@ def _freshness(settings: Settings, now: datetime) -> list[Row]:
         n_scopes, n_fresh, n_never, oldest, fault = by_source[source.name]
         counts = words({"fresh": n_fresh, "stale": n_scopes - n_fresh - n_never, "never read": n_never})
         age = f"{counts}; oldest of {oldest:%Y-%m-%d %H:%M} UTC" if oldest else counts
-        if n_fresh == n_scopes:
-            rows.append(ok(check, age))
-        else:
-            rows.append(warn(check, f"{age}{f'; {fault}' if fault else ''}", again))
+        is_fresh = n_fresh == n_scopes
+        rows.append(ok(check, age) if is_fresh else warn(check, f"{age}{f'; {fault}' if fault else ''}", again))
     if never:
         advice = "`chipledger run` reads them; what needs credentials is left out without"
         rows.append(warn("prices never read", ", ".join(never), advice))
@@ -254,16 +257,6 @@ def _opened(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(str(file), read_only=True) as con:
         con.execute("set timezone = 'UTC'")
         yield con
-
-
-def _tables(con: duckdb.DuckDBPyConnection) -> list[str]:
-    found = con.execute("select schema_name, table_name from duckdb_tables() where not internal").fetchall()
-    return [".".join('"' + part.replace('"', '""') + '"' for part in row) for row in found]
-
-
-def _read_through(con: duckdb.DuckDBPyConnection, table: str) -> int:
-    row = con.execute(f"select count(hash(t)) from {table} as t").fetchone()
-    return int(row[0]) if row else 0
 
 
 def _first_line(error: Exception) -> str:

@@ -1,23 +1,21 @@
 """What a check of `chipledger doctor` finds: its name, ok, warn or fail, what was found, and what to do about it."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 Row = dict[str, object]
 
 
-def ok(check: str, found: str, advice: str = "") -> Row:
-    """Return a check with nothing wrong."""
-    return {"check": check, "result": "ok", "found": found, "advice": advice}
+def _row(result: str, check: str, found: str, advice: str = "") -> Row:
+    return {"check": check, "result": result, "found": found, "advice": advice}
 
 
-def warn(check: str, found: str, advice: str = "") -> Row:
-    """Return a check that leaves something out, or may soon go wrong."""
-    return {"check": check, "result": "warn", "found": found, "advice": advice}
-
-
-def fail(check: str, found: str, advice: str = "") -> Row:
-    """Return a check that keeps runs from doing what they are for; the doctor then ends with 1."""
-    return {"check": check, "result": "fail", "found": found, "advice": advice}
+ok = partial(_row, "ok")
+"""Return a check with nothing wrong."""
+warn = partial(_row, "warn")
+"""Return a check that leaves something out, or may soon go wrong."""
+fail = partial(_row, "fail")
+"""Return a check that keeps runs from doing what they are for; the doctor then ends with 1."""
 
 
 def lines(rows: list[Row]) -> Iterator[str]:

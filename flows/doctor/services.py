@@ -33,6 +33,7 @@ from urllib.parse import urlsplit
 
 import duckdb
 
+from flows.alerts import channels
 from flows.config.settings import CHAT_ADDRESSES, PASSWORD, DecisionSettings, MailSettings, Settings
 from flows.decisions import choose
 from flows.doctor.row import Row, fail, ok, warn
@@ -42,6 +43,7 @@ from warehouse.reference import machine_facts
 
 if TYPE_CHECKING:
     from extract.base import Source
+    from extract.web.http import HttpWeb
 
 
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 5.0, 10.0
@@ -108,18 +110,21 @@ def root(url: str) -> str:
 
 
 def _fetched(host: str, clock: Clock, progress: Callable[[str], None]) -> Answer:
-    from extract.web.http import HttpWeb, Retries
-
     if not host.startswith(("http://", "https://")):
         return Answer(fault="not an http(s) URL")
     progress(f"checking {host}")
-    web = HttpWeb(retries=Retries(attempts=1), connect_timeout_s=CONNECT_TIMEOUT_S, read_timeout_s=READ_TIMEOUT_S)
     try:
-        answer = web.first_bytes(f"{host}/robots.txt", limit_bytes=ROBOTS_LIMIT_BYTES)
+        answer = _web().first_bytes(f"{host}/robots.txt", limit_bytes=ROBOTS_LIMIT_BYTES)
     except SourceError as error:
         status = error.value if error.field == "status" and isinstance(error.value, int) else None
         return Answer(status=status, fault=error.message)
     return Answer(status=answer.status, ahead=_ahead(answer.date, clock()))
+
+
+def _web() -> "HttpWeb":
+    from extract.web.http import HttpWeb, Retries
+
+    return HttpWeb(retries=Retries(attempts=1), connect_timeout_s=CONNECT_TIMEOUT_S, read_timeout_s=READ_TIMEOUT_S)
 
 
 def _ahead(date: str, now: datetime) -> timedelta | None:
@@ -157,30 +162,23 @@ def _clock(answers: list[Answer]) -> Row:
     return ok("clock", found)
 
 
-TIMEOUT_S = 10.0
-
-
 def prefect(environ: Mapping[str, str]) -> list[Row]:
     """Return whether the server that the environment names answers us; nothing where none is named."""
     url = environ.get("PREFECT_API_URL", "").rstrip("/")
     if not url:
         return []
-    from extract.web.http import HttpWeb, Retries
-
-    web = HttpWeb(retries=Retries(attempts=1), connect_timeout_s=TIMEOUT_S, read_timeout_s=TIMEOUT_S)
-    headers = {}
+    headers, place = {}, root(url)
     if key := environ.get("PREFECT_API_KEY"):
         headers = {"Authorization": f"Bearer {key}"}
     elif auth := environ.get("PREFECT_API_AUTH_STRING"):
         headers = {"Authorization": f"Basic {base64.b64encode(auth.encode()).decode()}"}
-    parts = urlsplit(url)
-    place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     try:
-        web.get(f"{url}/health", headers=headers)
+        _web().get(f"{url}/health", headers=headers)
     except SourceError as error:
+        advice = "Start the server, or set PREFECT_API_URL to where it is"
         if error.value in (401, 403):
-            return [fail("Prefect", f"{place}: {error.message}", "Set PREFECT_API_KEY or PREFECT_API_AUTH_STRING")]
-        return [fail("Prefect", f"{place}: {error.message}", "Start the server, or set PREFECT_API_URL to where it is")]
+            advice = "Set PREFECT_API_KEY or PREFECT_API_AUTH_STRING"
+        return [fail("Prefect", f"{place}: {error.message}", advice)]
     return [ok("Prefect", f"{place} answers")]
 
 
@@ -223,33 +221,24 @@ def _ses(chosen: MailSettings) -> Row:
     if not account.get("SendingEnabled"):
         return fail("mail", "Amazon SES: sending is not enabled", "Ask AWS to enable it for the account")
     if not account.get("ProductionAccessEnabled"):
-        return warn(
-            "mail", "Amazon SES: in the sandbox", "Only verified addresses get mail: ask AWS for production access"
-        )
+        advice = "Only verified addresses get mail: ask AWS for production access"
+        return warn("mail", "Amazon SES: in the sandbox", advice)
     return ok("mail", "Amazon SES may send")
 
 
 def alerts(settings: Settings) -> list[Row]:
     """Return whether alerts have a recipient, and whether each address can be read; nothing is sent."""
-    urls = settings.chat_urls()
+    chosen, urls = settings.alerts, settings.chat_urls()
     try:
-        chosen = settings.alerts
         if chosen.to:
             settings.mail_to_send(to=chosen.to)
-        if urls:
-            from flows.alerts import channels
-
-            names = [channels.chat(url, number=number).name for number, url in enumerate(urls, 1)]
-        else:
-            names = []
+        names = [channels.chat(url, number=number).name for number, url in enumerate(urls, 1)]
     except SettingsError as error:
         return [fail("alerts", str(error), "docs/mail.md#alerts")]
     if not names and not chosen.to:
         return [ok("alerts", "no recipient", f"Set {CHAT_ADDRESSES} or alerts.to: docs/mail.md#alerts")]
-    services = sorted(name.partition(":")[0] for name in names)
-    return [
-        ok("alerts", ", ".join([*services, *(["mail"] * len(chosen.to))]), "`chipledger alert --dry-run` shows them")
-    ]
+    recipients = [*sorted(name.partition(":")[0] for name in names), *(["mail"] * len(chosen.to))]
+    return [ok("alerts", ", ".join(recipients), "`chipledger alert --dry-run` shows them")]
 
 
 def heartbeat(settings: Settings) -> list[Row]:
@@ -315,7 +304,6 @@ PERMISSIONS = (
 """The policy of docs/settings.md. Five is the least that EC2 takes of types."""
 
 
-SERVICE = "ec2"
 ON_DEMAND = re.compile(r"Running On-Demand (?P<families>.+) instances")
 SPOT = re.compile(r"All (?P<families>.+) Spot Instance Requests")
 NAMES = {"on_demand": ON_DEMAND, "reserved": ON_DEMAND, "savings_plan": ON_DEMAND, "spot": SPOT}
@@ -343,44 +331,34 @@ class Need:
 
 def aws(settings: Settings) -> list[Row]:
     """Return access, permissions and quotas; AWS is called only where credentials are found."""
-    return [_access(settings), *_permissions(), *_quotas(settings)]
-
-
-def _access(settings: Settings) -> Row:
-    """Return how a run reads AWS's price list, and what credentials would add."""
     from extract.aws.price_list import places
 
-    chosen = settings.source("aws_price_list")
-    if places.access(chosen) == "api":
-        return ok("AWS prices", "through the Price List API, with the credentials found")
-    return ok(
-        "AWS prices",
-        "through the public bulk files, without credentials",
-        "With credentials (pricing:GetProducts) the same prices come in fewer bytes",
-    )
+    has_credentials = places.access({"access": "auto"}) == "api"
+    if places.access(settings.source("aws_price_list")) == "api":
+        access = ok("AWS prices", "through the Price List API, with the credentials found")
+    else:
+        advice = "With credentials (pricing:GetProducts) the same prices come in fewer bytes"
+        access = ok("AWS prices", "through the public bulk files, without credentials", advice)
+    return [access, *_permissions(has_credentials=has_credentials), *_quotas(settings, has_credentials=has_credentials)]
 
 
-def _permissions() -> list[Row]:
+def _permissions(*, has_credentials: bool) -> list[Row]:
     """Return for each operation whether it is allowed. Names of errors only: their messages may hold keys."""
-    # Imported here: the shell must not wait for boto3 where nothing is called.
-    from extract.aws.price_list import places
-
-    if places.access({"access": "auto"}) != "api":
+    if not has_credentials:
         return [_note(each, "not checked: no credentials") for each in PERMISSIONS]
+    # Imported here: the shell must not wait for boto3 where nothing is called.
     import botocore.exceptions
 
     try:
         clients = _clients()
     except (botocore.exceptions.BotoCoreError, ValueError) as error:
-        return [_note(each, f"not checked: {type(error).__name__}") for each in PERMISSIONS]
+        return [_note(each, _fault(error)) for each in PERMISSIONS]
     with ThreadPoolExecutor(max_workers=len(PERMISSIONS)) as pool:
         return list(pool.map(lambda each: _permission(clients[each.service], each), PERMISSIONS))
 
 
-def _quotas(settings: Settings) -> list[Row]:
+def _quotas(settings: Settings, *, has_credentials: bool) -> list[Row]:
     """Return for each of AWS's best options whether the account's quota allows one machine; nothing without a file."""
-    from extract.aws.price_list import places
-
     file = settings.data_dir / "prices.duckdb"
     if not file.exists():
         return []
@@ -390,30 +368,33 @@ def _quotas(settings: Settings) -> list[Row]:
         return [warn("quotas", f"not checked: {error}", "`chipledger build` makes the file anew")]
     if not needs:
         return [warn("quotas", "not checked: no option of AWS is the best of any workload")]
-    if places.access({"access": "auto"}) != "api":
-        return checked(needs, lambda _region: "not checked: no credentials")
-    return checked(needs, _quotas_of)
+    return checked(needs, _quotas_of if has_credentials else lambda _region: "not checked: no credentials")
 
 
 def _quotas_of(region: str) -> Quotas | str:
-    """Return a region's quotas, or why there is no answer, by name of the error."""
+    """Return a region's quotas of EC2, in vCPUs by name, or why there is no answer, by name of the error."""
     from botocore import exceptions
 
     from extract.aws.client import session
 
     try:
-        return read_quotas(
-            session(AWS_CONNECT_TIMEOUT_S, AWS_READ_TIMEOUT_S).create_client(
-                QUOTAS, region_name=region, config=_config()
-            )
-        )
-    except exceptions.ClientError as error:
-        answer: Any = error.response
-        return f"no answer: {answer.get('Error', {}).get('Code', '')}"
-    except exceptions.HTTPClientError as error:
-        return f"no answer: {type(error).__name__}"
-    except (exceptions.BotoCoreError, ValueError) as error:
-        return f"not checked: {type(error).__name__}"
+        made = session(AWS_CONNECT_TIMEOUT_S, AWS_READ_TIMEOUT_S)
+        client: Any = made.create_client(QUOTAS, region_name=region, config=_config())
+        pages = client.get_paginator("list_service_quotas").paginate(ServiceCode="ec2")
+        return {quota["QuotaName"]: quota["Value"] for page in pages for quota in page["Quotas"] if "Value" in quota}
+    except (exceptions.ClientError, exceptions.BotoCoreError, ValueError) as error:
+        return _fault(error)
+
+
+def _fault(error: Exception) -> str:
+    """Return why AWS gave no answer, by the name of the error."""
+    from botocore import exceptions
+
+    if isinstance(error, exceptions.ClientError):
+        return f"no answer: {error.response.get('Error', {}).get('Code', '')}"
+    # What is no failure of the network is configuration: an SSO session that is over, a role.
+    kind = "no answer" if isinstance(error, exceptions.HTTPClientError) else "not checked"
+    return f"{kind}: {type(error).__name__}"
 
 
 def _config() -> Any:
@@ -451,14 +432,11 @@ def _permission(client: Any, permission: Permission) -> Row:
     except exceptions.ClientError as error:
         answer: Any = error.response
         code, message = answer.get("Error", {}).get("Code", ""), answer.get("Error", {}).get("Message", "")
-        if any(known in message for known in REFUSALS):  # an answer about what the region sells
-            return ok(permission.action, "allowed")
-        refused = code in REFUSED or answer.get("ResponseMetadata", {}).get("HTTPStatusCode") in (401, 403)
-        return _note(permission, f"{'denied' if refused else 'no answer'}: {code}")
-    except exceptions.HTTPClientError as error:
-        return _note(permission, f"no answer: {type(error).__name__}")
-    except exceptions.BotoCoreError as error:  # what remains is configuration: an SSO session that is over, a role
-        return _note(permission, f"not checked: {type(error).__name__}")
+        if not any(known in message for known in REFUSALS):  # which are answers about what the region sells
+            refused = code in REFUSED or answer.get("ResponseMetadata", {}).get("HTTPStatusCode") in (401, 403)
+            return _note(permission, f"denied: {code}" if refused else _fault(error))
+    except exceptions.BotoCoreError as error:
+        return _note(permission, _fault(error))
     return ok(permission.action, "allowed")
 
 
@@ -504,15 +482,17 @@ def quota_of(need: Need, quotas: Quotas) -> tuple[str, float] | None:
     return None
 
 
-def checked(needs: Sequence[Need], read: Callable[[str], Quotas | str]) -> list[dict[str, object]]:
+def checked(needs: Sequence[Need], read: Callable[[str], Quotas | str]) -> list[Row]:
     """Return a row of the doctor for each machine; `read` gives the quotas of a region, or why there is no answer."""
     answers = {region: read(region) for region in sorted({need.region_id for need in needs})}
     return [_quota_row(need, answers[need.region_id]) for need in needs]
 
 
-def _quota_row(need: Need, quotas: Quotas | str) -> dict[str, object]:
-    found, result, advice = "", "warn", f"Best, or best of AWS, for {need.workloads}"
-    vcpus = _vcpus(need.instance_type)
+def _quota_row(need: Need, quotas: Quotas | str) -> Row:
+    check, advice = f"quota: {need.words}", f"Best, or best of AWS, for {need.workloads}"
+    unseen = "" if need.is_seen else "; never seen obtainable"
+    facts = (fact for fact in machine_facts.shipped() if fact.machine == need.instance_type and fact.fact == "vcpus")
+    vcpus = next((fact.value for fact in facts), None)
     if isinstance(quotas, str):
         found = quotas
     elif need.purchase_option not in NAMES:
@@ -522,20 +502,8 @@ def _quota_row(need: Need, quotas: Quotas | str) -> dict[str, object]:
     elif vcpus is None:
         found = f"{quota[0]}: {quota[1]:g} vCPUs; how many it needs is not known"
     elif quota[1] >= vcpus:
-        result, found = "ok", f"{quota[0]}: {quota[1]:g} vCPUs, one needs {vcpus:g}"
+        return ok(check, f"{quota[0]}: {quota[1]:g} vCPUs, one needs {vcpus:g}{unseen}", advice)
     else:
         found = f"NOT ALLOWED. {quota[0]}: {quota[1]:g} vCPUs, one needs {vcpus:g}"
         advice = f"Ask AWS for {vcpus:g} or more. {advice}"
-    unseen = "" if need.is_seen else "; never seen obtainable"
-    return {"check": f"quota: {need.words}", "result": result, "found": found + unseen, "advice": advice}
-
-
-def _vcpus(instance_type: str) -> float | None:
-    facts = (fact for fact in machine_facts.shipped() if fact.machine == instance_type and fact.fact == "vcpus")
-    return next((fact.value for fact in facts), None)
-
-
-def read_quotas(client: Any) -> dict[str, float]:
-    """Return the quotas of EC2 in a client's region, in vCPUs by name."""
-    pages = client.get_paginator("list_service_quotas").paginate(ServiceCode=SERVICE)
-    return {quota["QuotaName"]: quota["Value"] for page in pages for quota in page["Quotas"] if "Value" in quota}
+    return warn(check, found + unseen, advice)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -70,14 +71,14 @@ def deploy(
     if not environ.get("PREFECT_API_URL"):
         hint = "Start one with `prefect server start`, then export PREFECT_API_URL=http://127.0.0.1:4200/api"
         raise SettingsError("no Prefect server is named", field="PREFECT_API_URL", hint=hint)
-    rescheduled((folder / FILE_NAME).read_text(encoding="utf-8"), chosen)
-    call = call or _caller(folder, environ)
+    text = rescheduled((folder / FILE_NAME).read_text(encoding="utf-8"), chosen)
+    call = call or partial(_prefect, folder, environ)
     is_new = bool(call(("work-pool", "inspect", POOL)).returncode)
     if is_new:
         _must(call(("work-pool", "create", POOL, "--type", "process")), "the work pool was not made")
     with TemporaryDirectory() as folder_of_copy:
         file = Path(folder_of_copy) / FILE_NAME
-        file.write_text(rescheduled((folder / FILE_NAME).read_text(encoding="utf-8"), chosen), encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
         done = call(("--no-prompt", "deploy", "--all", "--prefect-file", str(file)))
     _must(done, "the deployments were not made")
     return Deployed(pool=POOL, is_new_pool=is_new, schedules=dict(chosen))
@@ -110,23 +111,21 @@ def _must(done: "subprocess.CompletedProcess[str]", failure: str) -> None:
         raise ChipledgerError(redact.hide(f"{failure}: {' | '.join(lines[-LAST_LINES:])}"), source="prefect", hint=hint)
 
 
-def _caller(folder: Path, environ: Mapping[str, str]) -> Call:
-    def call(arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-        try:
-            return subprocess.run(  # noqa: S603 (our own interpreter, and words of ours)
-                [sys.executable, "-m", "prefect", *arguments],
-                cwd=folder,
-                env=dict(environ),
-                capture_output=True,
-                text=True,
-                check=False,
-                stdin=subprocess.DEVNULL,
-                timeout=CALL_TIMEOUT_S,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise ChipledgerError("Prefect did not answer in time", source="prefect", hint=str(error)) from error
-
-    return call
+def _prefect(folder: Path, environ: Mapping[str, str], arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    """Call Prefect's command line."""
+    try:
+        return subprocess.run(  # noqa: S603 (our own interpreter and arguments)
+            [sys.executable, "-m", "prefect", *arguments],
+            cwd=folder,
+            env=dict(environ),
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=CALL_TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ChipledgerError("Prefect did not answer in time", source="prefect", hint=str(error)) from error
 
 
 OWN_PREFECT = {
@@ -144,7 +143,8 @@ def prepared(argv: Sequence[str], environ: MutableMapping[str, str]) -> argparse
     try:
         chosen = settings.read(data_dir=arguments.data_dir, environ=environ)
     except SettingsError as error:
-        sys.exit(_say(f"error: {error}", code=2))
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
     prepare(chosen.data_dir, environ)
     return arguments
 
@@ -172,23 +172,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _say(text: str, *, code: int) -> int:
-    sys.stderr.write(f"{text}\n")
-    return code
-
-
-LONGEST_PAUSE_S = 30.0
+MAX_PAUSE_S = 30.0
 """A source that asks for a longer pause than any of ours is asked again by the next run."""
 
 
-def passes(error: object) -> bool:
-    """Return whether a failure may pass within our pauses: the source was unavailable, and asks for no longer one."""
-    return isinstance(error, Unavailable) and (error.retry_after or 0.0) <= LONGEST_PAUSE_S
-
-
 def is_passing(_task: object, _task_run: object, state: Any) -> bool:
-    """Return whether a task's failure, the result of its state, may pass within our pauses."""
-    return passes(state.result(raise_on_failure=False))
+    """Return whether a task's failure may pass within our pauses: unavailable, and no longer pause wanted."""
+    error = state.result(raise_on_failure=False)
+    return isinstance(error, Unavailable) and (error.retry_after or 0.0) <= MAX_PAUSE_S
 
 
 RETRIES: dict[str, Any] = {

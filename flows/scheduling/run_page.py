@@ -14,6 +14,7 @@ import duckdb
 from extract import SOURCES
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
+from flows.shared import query
 from warehouse.errors import SettingsError
 
 LONGEST_ERROR = 400
@@ -113,9 +114,7 @@ def drifts(file: Path) -> tuple[str, list[dict[str, Any]]]:
         since, until = con.execute(LAST_WEEK).fetchone() or (None, None)
         if until is None:
             return "The published file has no drift index yet", []
-        found = con.execute(DRIFT, {"since": since, "until": until, "most": MAX_DRIFTS})
-        names = [column[0] for column in found.description]
-        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        rows = query.rows(con, DRIFT, {"since": since, "until": until, "most": MAX_DRIFTS})
     text = (
         f"Like-for-like drift of prices from {since} to {until}, in percent, by chip and purchase option: what was "
         "compared with itself. Level is what the mean of the list did, with all that came and went. Chips that neither "
