@@ -1,18 +1,16 @@
 """What follows a run: alerts, where any are set up, and the heartbeat, by which a dead schedule is noticed."""
 
 import logging
-from collections.abc import Callable
-from datetime import datetime
 from urllib.parse import urlsplit
 
 from flows.config.settings import Settings
-from flows.shared import redact
+from flows.shared import Clock, redact
 from warehouse.errors import ChipledgerError, SourceError
 
 LOG = logging.getLogger(__name__)
 
 
-def alert(settings: Settings, *, clock: Callable[[], datetime]) -> None:
+def alert(settings: Settings, *, clock: Clock) -> None:
     """Send alerts; what is not set up costs nothing. A failure is a warning and leaves the run's outcome unchanged."""
     is_wanted = settings.alerts.is_set or settings.chat_urls()
     if not is_wanted or not (settings.data_dir / "prices.duckdb").exists():

@@ -6,7 +6,7 @@ with all in it that it has not had. What was refused is sent again by the next r
 arrived is not.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,13 +17,12 @@ from flows.alerts.channels import Channel, MailChannel, chat
 from flows.config.settings import CHAT_ADDRESSES, AlertSettings, Settings
 from flows.mail import sending
 from flows.mail.sending import Refused, Uncertain
+from flows.shared import Clock
 from flows.shared.append_log import Lines, locked
 from warehouse.errors import SettingsError
 
 RECORD = "alerts.jsonl"
 MAX_ERROR = 200
-
-Clock = Callable[[], datetime]
 
 
 @dataclass(kw_only=True)

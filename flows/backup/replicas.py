@@ -5,7 +5,7 @@ use stays until the new one is proven equal, or a person accepts the difference;
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +17,7 @@ from flows.backup import retention
 from flows.backup.snapshot import hashes, scratch_folder
 from flows.collect import ingest, publisher, steps
 from flows.config.settings import RankingSettings, Settings
+from flows.shared import Clock, Progress
 from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, transfer
@@ -79,8 +80,8 @@ def rebuild(
     settings: Settings,
     *,
     accept: bool = False,
-    clock: Callable[[], datetime] = steps.utc_now,
-    progress: steps.Progress = lambda message: None,
+    clock: Clock = steps.utc_now,
+    progress: Progress = lambda message: None,
 ) -> Rebuilt:
     """Make the log anew and put it into use where it equals the old one, or with `accept`. Raises ChipledgerError."""
     data_dir, ranking = settings.data_dir, settings.ranking
@@ -185,9 +186,7 @@ class Moved:
         yield f"file: {self.file}"
 
 
-def migrate(
-    source: Settings, target: Settings, *, clock: steps.Clock = steps.utc_now, progress: steps.Progress = print
-) -> Moved:
+def migrate(source: Settings, target: Settings, *, clock: Clock = steps.utc_now, progress: Progress = print) -> Moved:
     """Copy the log and the landing of one deployment into another, empty one, and compare them. Raises ChipledgerError.
 
     Whoever else writes the source has to stop: that nobody did is looked at in the end.

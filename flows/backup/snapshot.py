@@ -18,7 +18,7 @@ import shutil
 import tarfile
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,6 +36,7 @@ from flows.collect import steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.mail import sending
+from flows.shared import Clock
 from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.log import content, db
@@ -58,8 +59,6 @@ OWN = (db.FILE_NAME, f"{db.FILE_NAME}.wal", FILE_NAME, "private.duckdb", "landin
 SCRATCH = ".restore"
 MAX_BACKUP_S = 2 * 86400
 """No backup is being written for longer than this."""
-
-Clock = Callable[[], datetime]
 
 
 class Item(BaseModel, frozen=True, extra="forbid"):

@@ -20,7 +20,7 @@ from extract import SOURCES, source_named
 from extract.base import Context, Source, failing_alone, past_fetches
 from flows.collect.offline import ARCHIVES
 from flows.config.settings import Settings, read
-from flows.shared import query
+from flows.shared import Clock, Progress, query
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
 from warehouse.landing.folder import Landing
@@ -32,8 +32,6 @@ LOG = logging.getLogger(__name__)
 WHOLE_SOURCE = "all"
 """The scope of a failure to list a source's scopes."""
 
-Clock = Callable[[], datetime]
-Progress = Callable[[str], None]
 Scope = tuple[str, str]
 """The name of a source, and one of its scopes."""
 Fetch = Callable[[str, str], tuple[ScopeFetch, ...]]

@@ -82,7 +82,8 @@ def catch_up(
                         results += load(con, of_source, recorded_at=recorded_at)
         for part, (end, recorded_at) in sorted(ends.items()):
             if end > loaded.get(part, 0):
-                transacted(con, partial(_note, con, part, end, recorded_at))
+                values = [end, naive(recorded_at), part]
+                transacted(con, partial(con.execute, "insert into core.journal_position values (?, ?, ?)", values))
     return results, sorted(set(notes))
 
 
@@ -107,10 +108,6 @@ def _portions(entries: list[Entry]) -> Iterator[list[Entry]]:
 def loaded_positions(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return the position up to which each part of the journal was loaded."""
     return dict(con.execute("select part, max(position) from core.journal_position group by part").fetchall())
-
-
-def _note(con: duckdb.DuckDBPyConnection, part: str, end: int, recorded_at: datetime) -> None:
-    con.execute("insert into core.journal_position values (?, ?, ?)", [end, naive(recorded_at), part])
 
 
 def _is_free(try_lock: TryLock | None, name: str, held: ExitStack) -> bool:

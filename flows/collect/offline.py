@@ -4,7 +4,7 @@
 that has looks of the archive and of no live source is such a directory, wherever it lies; imports may be beside them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import duckdb
 
 from extract import observations, offline_archive, price_archive
 from extract.base import Source
+from flows.shared import Clock
 from warehouse.errors import ChipledgerError
 from warehouse.log.events import naive
 
@@ -43,7 +44,7 @@ def as_of(con: duckdb.DuckDBPyConnection, now: datetime) -> datetime | None:
     return row[0].replace(tzinfo=UTC) if row and row[0] else None
 
 
-def clock(con: duckdb.DuckDBPyConnection) -> Callable[[], datetime]:
+def clock(con: duckdb.DuckDBPyConnection) -> Clock:
     """Return the clock of a run over the archive: its newest moment, or just after what the log learnt last."""
     row = con.execute("select max(recorded_at) from core.journal_position").fetchone()
     moment = price_archive.newest()

@@ -1,7 +1,5 @@
 """Writing the static site of a data directory, as its settings have it."""
 
-from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from flows.config.settings import Settings
-from flows.shared import query
+from flows.shared import Clock, query
 
 if TYPE_CHECKING:
     from flows.collect.summary import Summary
@@ -45,7 +43,7 @@ def write(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
         return write_site(standing=standing, regions=" ".join(notes))
 
 
-def noted(settings: Settings, summary: "Summary", *, clock: Callable[[], datetime]) -> Path:
+def noted(settings: Settings, summary: "Summary", *, clock: Clock) -> Path:
     """Write the week, which the pages list, and all pages of a summary's file; return the front page's path.
 
     The summary learns what failed. Raises ValueError where nothing was published.

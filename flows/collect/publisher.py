@@ -11,9 +11,9 @@ import duckdb
 from extract import SOURCES
 from extract.base import Source
 from flows.collect import offline, pages
-from flows.collect.collector import Clock
 from flows.collect.summary import Summary
 from flows.config.settings import RankingSettings, Settings
+from flows.shared import Clock
 from transform.audit import tables as audit_tables
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC, create_formulas
 from warehouse.errors import ChipledgerError

@@ -14,11 +14,11 @@ from extract.base import Source
 from flows.backup import retention
 from flows.collect import ingest
 from flows.collect import offline as archive
-from flows.collect.collector import Clock, Collector, FetchResult, LogState, Progress, utc_now
+from flows.collect.collector import Collector, FetchResult, LogState, utc_now
 from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
-from flows.shared import redact
+from flows.shared import Clock, Progress, redact
 from warehouse import disk
 from warehouse.documents import ScopeFetch
 from warehouse.lake import ducklake
@@ -30,7 +30,7 @@ from warehouse.log.events import naive
 from warehouse.log.load import ScopeResult
 
 LOG = logging.getLogger(__name__)
-__all__ = ["Clock", "Progress", "Run", "open_run", "run", "utc_now"]
+__all__ = ["Run", "open_run", "run", "utc_now"]
 
 
 class Run:

@@ -505,14 +505,6 @@ class Settings(BaseSettings):
                 raise ChipledgerError(message, source="settings", field=f"warehouse.{name}", value=value, hint=hint)
 
 
-class Environment(EnvSettingsSource):
-    """The variables of a given environment, in place of this process's own."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        super().__init__(Settings)
-        self.env_vars = {name.lower(): value for name, value in environ.items() if value}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Layers:
     """What was set, and where: the command line comes before variables, variables before the file.
@@ -603,8 +595,10 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[st
             continue
         if name.split(DELIMITER)[0] not in known:
             raise types.unknown(name, [FILE_VARIABLE, *known])
+        source = EnvSettingsSource(Settings)
+        source.env_vars = {name.lower(): value}  # of this environment, in place of the process's own
         try:
-            yield name, Environment({name: value})()
+            yield name, source()
         except PydanticSettingsError:
             hint = f'Write a list as ["a", "b"], a table as {folders.PREFIX}TABLE{DELIMITER}NAME'
             shown = types.HIDDEN if types.SECRET_NAME.search(name) else value

@@ -85,11 +85,6 @@ def _begins(value: object, schemes: tuple[str, ...]) -> bool:
     return isinstance(value, str) and value.isprintable() and value.startswith(schemes)
 
 
-def _is_public(value: str) -> bool:
-    """Return whether an address has neither user nor secret."""
-    return "@" not in urlsplit(value).netloc and not SECRET_QUERY.search(value)
-
-
 def _is_mail_address(value: object) -> bool:
     """Return whether a value is name@domain in ASCII; nothing that could become a second header or recipient is."""
     if not isinstance(value, str) or not value.isascii() or not value.isprintable() or len(value) > MAX_ADDRESS:
@@ -128,7 +123,10 @@ MailAddress = Annotated[str, _only(_PLAIN, lambda value: value == "" or _is_mail
 MailAddresses = Annotated[tuple[Annotated[str, _only(_PLAIN, _is_mail_address)], ...], AfterValidator(_unique)]
 SourceAddress = Annotated[
     str,
-    _only("an address without user, password or key, as it is published with each document", _is_public),
+    _only(
+        "an address without user, password or key, as it is published with each document",
+        lambda value: "@" not in urlsplit(value).netloc and not SECRET_QUERY.search(value),
+    ),
     _only(f"an address that begins with {', '.join(SOURCE_SCHEMES)}", lambda value: _begins(value, SOURCE_SCHEMES)),
 ]
 Names = Annotated[

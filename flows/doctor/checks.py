@@ -6,7 +6,7 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from flows.config.settings import Settings
 from flows.doctor import services
 from flows.doctor.row import Row, fail, ok, warn, words
 from flows.private import fleet
+from flows.shared import Clock, Progress
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, publication
 from warehouse.lake.place import Place
@@ -32,8 +33,8 @@ def all_checks(
     *,
     offline: bool = False,
     environ: Mapping[str, str] | None = None,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    progress: Callable[[str], None] = lambda message: None,
+    clock: Clock = lambda: datetime.now(UTC),
+    progress: Progress = lambda message: None,
 ) -> list[Row]:
     """Return the results of all checks; `offline` leaves out those that need the network, and warns."""
     environ = os.environ if environ is None else environ

@@ -38,6 +38,7 @@ from flows.config.settings import CHAT_ADDRESSES, PASSWORD, DecisionSettings, Ma
 from flows.decisions import choose
 from flows.doctor.row import Row, fail, ok, warn
 from flows.mail import sending
+from flows.shared import Clock, Progress
 from warehouse.errors import ChipledgerError, SettingsError, SourceError
 from warehouse.reference import machine_facts
 
@@ -48,15 +49,13 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 5.0, 10.0
 AT_ONCE = 16
-LONGEST_FAULT = 160
+MAX_FAULT = 160
 ROBOTS_LIMIT_BYTES = 1024
 WRONG_CLOCK = timedelta(minutes=5)
 """From here on AWS refuses signed requests as expired or not yet valid."""
 DOUBTFUL_CLOCK = timedelta(seconds=30)
 ADDRESSES = ("url", "bulk_url", "prices_url", "advisor_url")
 """Settings of a source that put another address in place of its own; `archive_url` is for backfills alone."""
-
-Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +67,7 @@ class Answer:
     ahead: timedelta | None = None
 
 
-def hosts(settings: Settings, *, clock: Clock, progress: Callable[[str], None]) -> list[Row]:
+def hosts(settings: Settings, *, clock: Clock, progress: Progress) -> list[Row]:
     """Return a line for each source that is on and asks hosts of its own, and one for the clock."""
     from extract import SOURCES
 
@@ -109,7 +108,7 @@ def root(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-def _fetched(host: str, clock: Clock, progress: Callable[[str], None]) -> Answer:
+def _fetched(host: str, clock: Clock, progress: Progress) -> Answer:
     if not host.startswith(("http://", "https://")):
         return Answer(fault="not an http(s) URL")
     progress(f"checking {host}")
@@ -138,7 +137,7 @@ def _ahead(date: str, now: datetime) -> timedelta | None:
 def _reached(name: str, answers: Mapping[str, Answer]) -> Row:
     """Return the line of a source: any answer but a server's own failure shows that its host can be reached."""
     check = f"network: {name}"
-    faults = [f"{host}: {answer.fault[:LONGEST_FAULT]}" for host, answer in answers.items() if answer.fault]
+    faults = [f"{host}: {answer.fault[:MAX_FAULT]}" for host, answer in answers.items() if answer.fault]
     if not faults:
         return ok(check, ", ".join(f"{host} answers" for host in answers))
     advice = f"Try again later, or `enabled = false` in [sources.{name}]"

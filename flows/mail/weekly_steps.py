@@ -1,21 +1,19 @@
 """The steps of a week: its page, its feeds, its mail; the same for the command line and for Prefect."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from flows.config.settings import MailSettings, Settings
 from flows.mail import sending
+from flows.shared import Clock
 from reports.pages import feed
 from reports.weekly import fleet, pages
 from reports.weekly import mail as letters
 from reports.weekly.calendar import FOLDER, Week
 from reports.weekly.facts import WeekFacts
 from warehouse.errors import SettingsError
-
-Clock = Callable[[], datetime]
 
 NOBODY = "prices@localhost"
 """Sender and recipient of a dry run without [mail]."""

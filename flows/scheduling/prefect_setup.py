@@ -90,17 +90,14 @@ def rescheduled(text: str, chosen: Mapping[str, str]) -> str:
     Prefect's own option would do for one deployment, but drops the schedule's slug, without which nothing is updated.
     """
     for name, cron in chosen.items():
-        schedule = re.compile(
-            rf'(- slug: {name}\n +cron: )"([^"\n]*)"(\n +timezone: )\S+(\n +active: )(?:true|false)\n'
-        )
-        found = schedule.findall(text)
+        pattern = rf'(- slug: {name}\n +cron: )"([^"\n]*)"(\n +timezone: )\S+(\n +active: )(?:true|false)\n'
+        found = [*re.finditer(pattern, text)]
         if len(found) != 1:
             hint = "Restore the file's own schedules, or change them there"
             raise SettingsError("no such schedule", source=FILE_NAME, field="slug", value=name, hint=hint)
-        ((_, usual, _, _),) = found
-        new = f'"{usual}"' if cron == OFF else f'"{cron}"'
-        active = "false" if cron == OFF else "true"
-        text = schedule.sub(lambda m, new=new, active=active: f"{m[1]}{new}{m[3]}UTC{m[4]}{active}\n", text)  # type: ignore[misc]
+        (m,) = found
+        shown, active = (m[2], "false") if cron == OFF else (cron, "true")
+        text = f'{text[: m.start()]}{m[1]}"{shown}"{m[3]}UTC{m[4]}{active}\n{text[m.end() :]}'
     return text
 
 

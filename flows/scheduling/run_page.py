@@ -17,7 +17,7 @@ from flows.config.settings import Settings
 from flows.shared import query
 from warehouse.errors import SettingsError
 
-LONGEST_ERROR = 400
+MAX_ERROR = 400
 MAX_DRIFTS = 200
 
 DRIFT = """
@@ -136,7 +136,7 @@ def address(settings: Settings, page: Path) -> tuple[str, str]:
 def escaped(text: str) -> str:
     """Return text on one line, shortened, with no secret and no character that means something in Markdown."""
     line = " ".join(without_secrets(text).split())
-    short = line if len(line) <= LONGEST_ERROR else f"{line[: LONGEST_ERROR - 3]}..."
+    short = line if len(line) <= MAX_ERROR else f"{line[: MAX_ERROR - 3]}..."
     return re.sub(r"([\\`*_{}\[\]<>|#~&!$])", r"\\\1", short)
 
 

@@ -42,9 +42,9 @@ ADDRESSES = (
     "all_proxy",
 )
 """Variables with addresses that may hold one: as password, in the query, or as a part of the path."""
-SHORTEST = 6
+MIN_LENGTH = 6
 """Shorter values are words, and would be found in texts that have nothing to do with them."""
-SHORTEST_PART = 12
+MIN_PART = 12
 """Of a part of a path: shorter ones are words such as api or services."""
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 
@@ -56,7 +56,7 @@ def hide(text: str, *, secrets: Iterable[str] = (), environ: Mapping[str, str] |
     addresses = [value for value in map(str, secrets) if "://" in value]
     plain |= {environ[name] for name in VALUES if name in environ}
     addresses += [value for name in ADDRESSES for value in environ.get(name, "").split()]
-    words = {word for word in plain if len(word) >= SHORTEST}
+    words = {word for word in plain if len(word) >= MIN_LENGTH}
     words |= {word for address in addresses for word in _parts(address)}
     if not words:
         return text
@@ -78,8 +78,8 @@ def _parts(address: str) -> Iterator[str]:
     found = [user.partition(":")[2] or user, *(each.partition("=")[2] for each in parts.query.split("&"))]
     if not parts.scheme.startswith(("http", "json", "postgresql", "sqlite")):
         found.append(host.partition(":")[0] if parts.path.strip("/") else "")  # of a chat service: its first token
-    found = [each for each in found if len(each) >= SHORTEST and each not in ("127.0.0.1", "localhost")]
-    found += [each for each in parts.path.split("/") if len(each) >= SHORTEST_PART]
+    found = [each for each in found if len(each) >= MIN_LENGTH and each not in ("127.0.0.1", "localhost")]
+    found += [each for each in parts.path.split("/") if len(each) >= MIN_PART]
     yield from (form for each in found for form in (each, unquote(each), unquote_plus(each)))
 
 
