@@ -19,6 +19,7 @@ from typing import Any
 import duckdb
 
 from flows.config.settings import AlertSettings
+from flows.shared.query import columns
 from reports import queries, wording
 
 Row = Mapping[str, Any]
@@ -32,6 +33,11 @@ BACK = " back"
 MAX_NAME = 80
 SIGNS = " .,;+-/()_%'"
 VERDICTS = {"physically_impossible": "physically impossible"}
+SAME_MOVE = columns(
+    "service_provider_name, offered, form_factor, purchase_option, commitment_term_hours, purchase_payment_model, "
+    "tier, pricing_currency, is_taken_back"
+)
+"""Moves with these and both prices alike are one line."""
 NOTES = {
     "move": "List prices per chip-hour. A move is provisional for a week: "
     "if the old price is back by then, it is reported as reverted.",
@@ -206,12 +212,10 @@ def safe(text: object) -> str:
 def message(kind: str, items: Sequence[Item], *, least: float, stale_days: float) -> Message:
     """Return all items of one kind as one message."""
     facts = [item.fact for item in items]
-    title, lines = {
-        "move": lambda: _moves(facts, least),
-        "chip": lambda: _chips(facts),
-        "stale": lambda: _stale(facts, stale_days),
-        "claim": lambda: _claims(facts),
-    }[kind]()
+    if kind in ("chip", "claim"):
+        title, lines = _chips(facts) if kind == "chip" else _claims(facts)
+    else:
+        title, lines = _moves(facts, least) if kind == "move" else _stale(facts, stale_days)
     text = "\n".join([*(f"- {line}" for line in lines), "", NOTES[kind]])
     return Message(kind=kind, title=f"chipledger: {title}", text=text, ids=tuple(item.id for item in items))
 
@@ -220,18 +224,8 @@ def _moves(facts: Sequence[Row], least: float) -> tuple[str, list[str]]:
     """Return moves in words, those of several places and sizes that moved alike in one line, the largest first."""
     groups: dict[tuple[object, ...], list[Row]] = {}
     for fact in facts:
-        same = (
-            "service_provider_name",
-            "offered",
-            "form_factor",
-            "purchase_option",
-            "commitment_term_hours",
-            "purchase_payment_model",
-            "tier",
-            "pricing_currency",
-            "is_taken_back",
-        )
-        key = (*(fact.get(name) for name in same), *(f"{fact[side]:.6g}" for side in ("price_before", "price_after")))
+        prices = (f"{fact[side]:.6g}" for side in ("price_before", "price_after"))
+        key = (*(fact.get(name) for name in SAME_MOVE), *prices)
         groups.setdefault(key, []).append(fact)
     moves = sorted(groups.values(), key=lambda group: -abs(group[0]["change_ratio"]))
     n_back = sum(bool(group[0].get("is_taken_back")) for group in moves)
@@ -247,10 +241,9 @@ def _move(group: Sequence[Row]) -> str:
     option = wording.option(
         fact["purchase_option"], term_hours=fact["commitment_term_hours"], payment=fact["purchase_payment_model"]
     )
-    chip = " ".join(part for part in (fact["accelerator_name"], fact["form_factor"]) if part)
-    what = safe(fact["offered"]) + (f" ({safe(chip)})" if chip and fact["offered"] != fact["accelerator_name"] else "")
-    if fact["offered"] == fact["accelerator_name"]:
-        what = safe(chip)
+    chip = safe(" ".join(part for part in (fact["accelerator_name"], fact["form_factor"]) if part))
+    is_chip = fact["offered"] == fact["accelerator_name"]
+    what = chip if is_chip else safe(fact["offered"]) + (f" ({chip})" if chip else "")
     words = [safe(fact["service_provider_name"]), what, safe(option), *([safe(fact["tier"])] if fact["tier"] else [])]
     regions = sorted({safe(each["region_id"]) for each in group if each["region_id"]})
     where = f" in {wording.few(regions)}" if regions else ""

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -10,10 +11,10 @@ import duckdb
 
 from extract import SOURCES
 from extract.base import Source
-from flows.collect import offline, pages
+from flows.collect import offline
 from flows.collect.summary import Summary
 from flows.config.settings import RankingSettings, Settings
-from flows.shared import Clock
+from flows.shared import Clock, query
 from transform.audit import tables as audit_tables
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC, create_formulas
 from warehouse.errors import ChipledgerError
@@ -40,7 +41,7 @@ class Publisher:
 
     def report(self) -> Path:
         """Write the week and the pages of the published file; return the front page's path."""
-        return pages.noted(self.settings, self.summary, clock=self.clock)
+        return report(self.settings, self.summary, clock=self.clock)
 
     def _build_private(self) -> None:
         """Build the private file, if the settings name one; the summary shows its error, which stops nothing.
@@ -118,3 +119,51 @@ def source_rows(
     titles = {name: f"Imported observations of {name.removeprefix('import:')}" for (name,) in imported}
     rows += [(name, "several", title, "import", IMPORT_PRECEDENCE, None, "") for name, title in titles.items()]
     return rows
+
+
+OF_ALL = "Charts, changes and gaps are of all regions."
+
+
+def write_pages(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
+    """Write all pages of a published file and return the path of the overview. Raises ChipledgerError.
+
+    `draw` says whether charts are drawn; None: where a price is current, which none of the archive is.
+    """
+    from reports.pages import site
+
+    with duckdb.connect(str(file), read_only=True) as con:
+        query.refuse_older(con, file)
+    chosen, regions = settings.site, settings.decision.regions
+    write_site = partial(
+        site.write,
+        file,
+        settings.data_dir / "reports",
+        local=chosen.claims,
+        draw=draw if chosen.charts else False,
+        shown_in=settings.reporting_currency,
+        chips=chosen.chips,
+    )
+    if not regions:
+        return write_site()
+    from flows.decisions import regions as allowed
+
+    with allowed.opened(file, regions) as standing:
+        notes = [*allowed.lines(allowed.as_dict(regions, allowed.left_out(standing, regions))), OF_ALL]
+        return write_site(standing=standing, regions=" ".join(notes))
+
+
+def report(settings: Settings, summary: Summary, *, clock: Clock) -> Path:
+    """Write the week, which the pages list, and all pages of a summary's file; return the front page's path.
+
+    The summary learns what failed. Raises ValueError where nothing was published.
+    """
+    from flows.mail import weekly_steps
+    from reports.pages import guard
+
+    if summary.file is None:
+        raise ValueError("nothing was published")
+    summary.week_faults = weekly_steps.after_run(settings, summary.file, clock=clock)
+    with guard.noted() as faults:
+        summary.report = page = write_pages(settings, summary.file)
+    summary.page_faults, summary.chips = tuple(faults), settings.site.chips
+    return page

@@ -93,6 +93,11 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SUM_OF_SHARES_TOLERANCE = 1e-6
 
 
+def _set(default: object, description: str, **more: Any) -> Any:
+    """Return the field of a setting."""
+    return Field(default, description=description, **more)
+
+
 def _unset(description: str, example: object) -> Any:
     """Return the field of a setting that has no default."""
     return Field(None, description=description, examples=[example])
@@ -101,24 +106,22 @@ def _unset(description: str, example: object) -> Any:
 class MailSettings(Table):
     """The weekly mail: recipients, sender, server. Every recipient gets a message of its own."""
 
-    sender: MailAddress = Field("", alias="from", description="sender, such as prices@example.com")
-    to: MailAddresses = Field((), description="recipients of the weekly mail; each gets a message of its own")
-    reply_to: MailAddress = Field("", description="address for replies, such as you@example.com")
-    transport: Literal["smtp", "ses"] = Field("smtp", description="smtp, or ses (Amazon SES, by boto3)")
-    host: Text = Field("", description="mail server")
-    tls: Literal["starttls", "implicit", "none"] = Field("starttls", description="starttls, implicit or none")
+    sender: MailAddress = _set("", "sender, such as prices@example.com", alias="from")
+    to: MailAddresses = _set((), "recipients of the weekly mail; each gets a message of its own")
+    reply_to: MailAddress = _set("", "address for replies, such as you@example.com")
+    transport: Literal["smtp", "ses"] = _set("smtp", "smtp, or ses (Amazon SES, by boto3)")
+    host: Text = _set("", "mail server")
+    tls: Literal["starttls", "implicit", "none"] = _set("starttls", "starttls, implicit or none")
     port: Annotated[Whole, Field(ge=1, le=65535)] | None = _unset(
         "by default 587, with implicit 465, with none 25", 587
     )
-    user: Text = Field("", description=f"user of the mail server; set its password in {PASSWORD}")
-    region: Text = Field("", description="AWS region of SES; by default as boto3 finds it")
-    site_url: Annotated[WebAddress, AfterValidator(lambda value: value.rstrip("/"))] = Field(
-        "", description="where the reports folder is published, for links"
-    )
-    chips: tuple[Text, ...] = Field(CHIPS, min_length=1, description="chips in the mail, in order")
-    min_change_percent: Number = Field(1.0, ge=0, le=100, description="smaller moves are counted and not listed")
-    send_quiet: Switch = Field(True, description="whether a week without changes is mailed")
-    timeout_seconds: Number = Field(30.0, ge=1, le=600, description="for each step of sending")
+    user: Text = _set("", f"user of the mail server; set its password in {PASSWORD}")
+    region: Text = _set("", "AWS region of SES; by default as boto3 finds it")
+    site_url: WebAddress = _set("", "where the reports folder is published, for links")
+    chips: tuple[Text, ...] = _set(CHIPS, "chips in the mail, in order", min_length=1)
+    min_change_percent: Number = _set(1.0, "smaller moves are counted and not listed", ge=0, le=100)
+    send_quiet: Switch = _set(True, "whether a week without changes is mailed")
+    timeout_seconds: Number = _set(30.0, "for each step of sending", ge=1, le=600)
     password: SkipJsonSchema[SecretStr] = Field(SecretStr(""), exclude=True)
 
     @model_validator(mode="after")
@@ -145,12 +148,12 @@ class MailSettings(Table):
 class AlertSettings(Table):
     """What the daily run alerts of, and to whom."""
 
-    change_percent: Number = Field(5.0, gt=0, le=1000, description="list prices that moved by so much or more")
-    stale_days: Number = Field(3.0, ge=0.5, le=365, description="live sources without a successful fetch for so long")
-    kinds: tuple[AlertKind, ...] = Field(ALERT_KINDS, description="which kinds of alert")
-    chips: tuple[str, ...] = Field((), description="chips whose moves count; empty: all, unknown ones too")
-    regions: tuple[str, ...] = Field((), description="regions whose moves count; empty: all")
-    to: MailAddresses = Field((), description="mail addresses; server and sender are those of [mail]")
+    change_percent: Number = _set(5.0, "list prices that moved by so much or more", gt=0, le=1000)
+    stale_days: Number = _set(3.0, "live sources without a successful fetch for so long", ge=0.5, le=365)
+    kinds: tuple[AlertKind, ...] = _set(ALERT_KINDS, "which kinds of alert")
+    chips: tuple[str, ...] = _set((), "chips whose moves count; empty: all, unknown ones too")
+    regions: tuple[str, ...] = _set((), "regions whose moves count; empty: all")
+    to: MailAddresses = _set((), "mail addresses; server and sender are those of [mail]")
 
     @field_validator("chips")
     @classmethod
@@ -238,15 +241,13 @@ class DecisionSettings(Table):
     tokens_per_day: Positive | None = _unset("the load of serving", 1000000000)
     training_tokens: Positive | None = _unset("the load of training", 1000000000000)
     interactivity: Positive | None = _unset("tokens per second that one user must have", 30)
-    providers: tuple[str, ...] = Field((), description="the only providers to buy from; empty: all")
-    regions: tuple[str, ...] = Field((), description="the only regions to buy in, as providers name them; empty: all")
-    pattern: Literal["together", "level"] = Field(
-        "together", description="nodes run all together, or at one level all the time"
-    )
+    providers: tuple[str, ...] = _set((), "the only providers to buy from; empty: all")
+    regions: tuple[str, ...] = _set((), "the only regions to buy in, as providers name them; empty: all")
+    pattern: Literal["together", "level"] = _set("together", "nodes run all together, or at one level all the time")
     yearly_price_move: Annotated[float, Field(gt=-1, lt=1)] | None = _unset(
         "fall (-0.2) or rise of prices a year, in place of the history's", -0.2
     )
-    use: Mapping[str, Spread | Profile] = Field({}, description="share of use by label of a line: [decision.use.LABEL]")
+    use: Mapping[str, Spread | Profile] = _set({}, "share of use by label of a line: [decision.use.LABEL]")
 
 
 class PrivateSettings(Table):
@@ -254,59 +255,59 @@ class PrivateSettings(Table):
 
     prices: Path | None = _unset("negotiated rates, .toml or .csv", "prices.toml")
     fleet: Path | None = _unset("your machines, a CSV", "fleet.csv")
-    in_mail: Switch = Field(False, description="whether the mail may contain contracted amounts")
+    in_mail: Switch = _set(False, "whether the mail may contain contracted amounts")
 
 
 class RetentionSettings(Table):
     """After how many days what is done."""
 
-    daily_pages_days: Days = Field(400, description="pages of single days this old are removed; 0: never")
-    replaced_days: Days = Field(30, description="replaced files this old are removed; 0: never")
+    daily_pages_days: Days = _set(400, "pages of single days this old are removed; 0: never")
+    replaced_days: Days = _set(30, "replaced files this old are removed; 0: never")
 
 
 class RankingSettings(Table):
     """Up to which age, counted from the file's own date, a price may be ranked and called cheapest."""
 
-    max_age_days: Age = Field(90, description="older prices are shown with their date and never ranked")
-    marketplace_max_age_days: Age = Field(30, description="the same, for marketplaces")
+    max_age_days: Age = _set(90, "older prices are shown with their date and never ranked")
+    marketplace_max_age_days: Age = _set(30, "the same, for marketplaces")
 
 
 class SiteSettings(Table):
     """What the pages show."""
 
-    claims: Switch = Field(True, description="write the page of published claims and their verdicts")
-    chips: tuple[str, ...] = Field(
-        (), max_length=12, description="chips of the front page, in order; empty: those of docs/reports.md"
+    claims: Switch = _set(True, "write the page of published claims and their verdicts")
+    chips: tuple[str, ...] = _set(
+        (), "chips of the front page, in order; empty: those of docs/reports.md", max_length=12
     )
-    charts: Switch = Field(True, description="draw charts, which takes two seconds")
+    charts: Switch = _set(True, "draw charts, which takes two seconds")
 
 
 class NetworkSettings(Table):
     """How other machines are reached; proxies are set by the environment alone, as they may hold a password."""
 
-    ca_bundle: Text = Field("", description="PEM file of a company's certificates, trusted in addition to the system's")
+    ca_bundle: Text = _set("", "PEM file of a company's certificates, trusted in addition to the system's")
 
 
 class RunSettings(Table):
     """Where the daily flow collects scopes."""
 
-    task_runner: Literal["threads", "dask"] = Field("threads", description="threads of the run, or a Dask cluster")
-    processes: Whole = Field(4, ge=1, le=64, description="processes of the run's own Dask cluster")
-    dask_address: str = Field("", description="such as tcp://10.0.0.5:8786; empty: the run starts a cluster")
+    task_runner: Literal["threads", "dask"] = _set("threads", "threads of the run, or a Dask cluster")
+    processes: Whole = _set(4, "processes of the run's own Dask cluster", ge=1, le=64)
+    dask_address: str = _set("", "such as tcp://10.0.0.5:8786; empty: the run starts a cluster")
 
 
 class WarehouseSettings(Table):
     """The warehouse: files of one writer, or one that several machines share."""
 
-    url: Text = Field(
-        default=place.FILE,
-        description='"duckdb:" is build.duckdb, for one writer; "ducklake:postgres:dbname=... host=..." and '
+    url: Text = _set(
+        place.FILE,
+        '"duckdb:" is build.duckdb, for one writer; "ducklake:postgres:dbname=... host=..." and '
         '"ducklake:sqlite:/path" are for several',
     )
-    data_path: Text = Field("", description="rows and published files of a shared warehouse: a folder, or s3://bucket/")
-    catalogue_schema: Text = Field("", alias="schema", description="PostgreSQL schema of the catalogue; empty: public")
-    landing: Text = Field("", description="documents and journal: a folder, or s3://bucket/prefix/; empty: landing/")
-    s3_endpoint: WebAddress = Field("", description="address of an S3 server other than AWS's")
+    data_path: Text = _set("", "rows and published files of a shared warehouse: a folder, or s3://bucket/")
+    catalogue_schema: Text = _set("", "PostgreSQL schema of the catalogue; empty: public", alias="schema")
+    landing: Text = _set("", "documents and journal: a folder, or s3://bucket/prefix/; empty: landing/")
+    s3_endpoint: WebAddress = _set("", "address of an S3 server other than AWS's")
 
 
 def _option(type_: Any, description: str, example: object) -> tuple[Any, FieldInfo]:
@@ -367,39 +368,33 @@ class Settings(BaseSettings):
         hide_input_in_errors=True,
     )
 
-    data_dir: Annotated[Path, AfterValidator(Path.expanduser)] = Field(
-        folders.DATA_DIR, description="build.duckdb, prices.duckdb, landing/, reports/"
+    data_dir: Annotated[Path, AfterValidator(Path.expanduser)] = _set(
+        folders.DATA_DIR, "build.duckdb, prices.duckdb, landing/, reports/"
     )
-    workers: Whole = Field(8, ge=1, le=64, description="scopes that are fetched concurrently")
-    wait_seconds: Number = Field(0.0, ge=0, le=86400, description="how long to wait for another run that is writing")
-    heartbeat_url: WebAddress = Field(
-        "", json_schema_extra=SECRET, description="called after each successful run, to notice a dead schedule"
+    workers: Whole = _set(8, "scopes that are fetched concurrently", ge=1, le=64)
+    wait_seconds: Number = _set(0.0, "how long to wait for another run that is writing", ge=0, le=86400)
+    heartbeat_url: WebAddress = _set(
+        "", "called after each successful run, to notice a dead schedule", json_schema_extra=SECRET
     )
-    reporting_currency: Currency = Field(
-        "USD", description="pages and mail show it next to US dollars, at the ECB's rate: docs/reports.md"
+    reporting_currency: Currency = _set(
+        "USD", "pages and mail show it next to US dollars, at the ECB's rate: docs/reports.md"
     )
-    mail: MailSettings = Field(MailSettings(), description="the weekly mail: docs/mail.md")
-    alerts: AlertSettings = Field(
-        AlertSettings(), description="what the daily run reports at once: docs/mail.md#alerts"
-    )
-    costs: CostSettings = Field(CostSettings(), description="costs that no figure includes")
-    decision: DecisionSettings = Field(DecisionSettings(), description="inputs of decisions: docs/deciding.md")
-    private: PrivateSettings = Field(PrivateSettings(), description="your own prices, never published: docs/fleet.md")
-    retention: RetentionSettings = Field(
-        RetentionSettings(), description="when old pages and files are removed: docs/operating.md"
-    )
-    ranking: RankingSettings = Field(RankingSettings(), description="prices too old to rank: docs/querying.md")
-    site: SiteSettings = Field(SiteSettings(), description="the pages in the reports folder")
-    network: NetworkSettings = Field(NetworkSettings(), description="certificates of a company: docs/settings.md")
-    run: RunSettings = Field(RunSettings(), description="what fetches scopes: docs/scheduling.md")
-    warehouse: WarehouseSettings = Field(
-        WarehouseSettings(), description="one writer or many: docs/warehouse-shared.md"
-    )
-    sources: Mapping[str, Mapping[str, Any]] = Field({}, description="one table for each source")
+    mail: MailSettings = _set(MailSettings(), "the weekly mail: docs/mail.md")
+    alerts: AlertSettings = _set(AlertSettings(), "what the daily run reports at once: docs/mail.md#alerts")
+    costs: CostSettings = _set(CostSettings(), "costs that no figure includes")
+    decision: DecisionSettings = _set(DecisionSettings(), "inputs of decisions: docs/deciding.md")
+    private: PrivateSettings = _set(PrivateSettings(), "your own prices, never published: docs/fleet.md")
+    retention: RetentionSettings = _set(RetentionSettings(), "when old pages and files are removed: docs/operating.md")
+    ranking: RankingSettings = _set(RankingSettings(), "prices too old to rank: docs/querying.md")
+    site: SiteSettings = _set(SiteSettings(), "the pages in the reports folder")
+    network: NetworkSettings = _set(NetworkSettings(), "certificates of a company: docs/settings.md")
+    run: RunSettings = _set(RunSettings(), "what fetches scopes: docs/scheduling.md")
+    warehouse: WarehouseSettings = _set(WarehouseSettings(), "one writer or many: docs/warehouse-shared.md")
+    sources: Mapping[str, Mapping[str, Any]] = _set({}, "one table for each source")
 
-    cache_dir: Path | None = Field(None, description="where backfills store the clone of skypilot_catalog")
-    mail_password: SecretStr | None = Field(None, description="password of [mail]'s user")
-    alert_urls: SecretStr | None = Field(None, description="addresses of chat services: docs/mail.md#alerts")
+    cache_dir: Path | None = _set(None, "where backfills store the clone of skypilot_catalog")
+    mail_password: SecretStr | None = _set(None, "password of [mail]'s user")
+    alert_urls: SecretStr | None = _set(None, "addresses of chat services: docs/mail.md#alerts")
 
     def __init__(self, **values: Any) -> None:
         """Check the values. Raises SettingsError that names the first fault."""

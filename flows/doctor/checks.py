@@ -7,7 +7,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -59,6 +58,7 @@ def all_checks(
 
 MIN_FREE_BYTES, SCARCE_BYTES = 1 << 30, 5 << 30
 """A run needs about 1 GB for a moment; below the second number a history has not long to grow."""
+RIGHTS = "docs/warehouse-shared.md has the rights that readers and writers need"
 SAMPLE = 40
 """Documents that are read back: the newest half of them, and as many of all others."""
 OLD = timedelta(days=2)
@@ -66,6 +66,10 @@ TABLES = """
 select concat('"', replace(schema_name, '"', '""'), '"."', replace(table_name, '"', '""'), '"')
 from duckdb_tables() where not internal
 """
+DOCUMENTS = """
+select document_sha256 from core.document group by all order by max(recorded_at), document_sha256
+"""
+"""The documents of a log, the newest last."""
 HEALTH = """
 select
     h.source,
@@ -120,7 +124,7 @@ def published(file: Path, now: datetime) -> Row:
     if not file.exists():
         return warn("published file", "none yet", "`chipledger run` makes it")
     try:
-        with _opened(file) as con:
+        with duckdb.connect(str(file), read_only=True) as con:
             build = con.execute("select built_at, version from meta.build").fetchone()
             tables = con.execute(TABLES).fetchall()
             rows = sum(con.execute(f"select count(hash(t)) from {name} as t").fetchall()[0][0] for (name,) in tables)
@@ -144,7 +148,7 @@ def _writer(folder: Path, landing: Path | str) -> list[Row]:
         return []
     try:
         # Under the writer's lock, for the moment that this takes: a file that is open elsewhere cannot be opened.
-        with db.locked(folder), _opened(file) as con:
+        with db.locked(folder), duckdb.connect(str(file), read_only=True) as con:
             row, is_current = shape("writer's file", con)
             if not is_current:
                 return [row]
@@ -175,10 +179,9 @@ def _unloaded(landing: Path, position: int) -> list[Row]:
     journal = landing / "journal.jsonl"
     size = journal.stat().st_size if journal.exists() else 0
     if size < position:
-        advice = (
-            "The journal was cut: `chipledger data restore` a backup, or `chipledger data rebuild` from what is left"
-        )
-        return [fail("journal", f"{size:,} bytes, of which {position:,} were loaded", advice)]
+        restore = "`chipledger data restore` a backup, or `chipledger data rebuild` from what is left"
+        found = f"{size:,} bytes, of which {position:,} were loaded"
+        return [fail("journal", found, f"The journal was cut: {restore}")]
     if size > position:
         return [warn("journal", f"{size - position:,} bytes are not loaded", "`chipledger build` loads them")]
     return []
@@ -197,19 +200,18 @@ def _landing(path: Path | str) -> list[Row]:
                 documents[document["sha256"]] = None
     except ChipledgerError as error:
         return [fail("landing", str(error), "`chipledger data restore` a backup")]
-    n_read, faults = read_back(landing, list(documents))
-    if faults:
-        found = f"{len(faults)} of {n_read} documents checked: {faults[0]}"
-        return [fail("landing", found, "`chipledger data restore` a backup: prices must lead back to their documents")]
-    found = f"{n_entries:,} lines, {len(documents):,} documents, {n_read} of them read back by their hashes"
-    return [ok("landing", found)]
+    advice = "`chipledger data restore` a backup: prices must lead back to their documents"
+    return [read_back(landing, list(documents), f"{n_entries:,} lines, ", advice)]
 
 
-def read_back(landing: Landing, hashes: list[str]) -> tuple[int, list[str]]:
-    """Read a sample of documents, oldest first: the newest, and as many of all others; return how many, and faults."""
+def read_back(landing: Landing, hashes: list[str], counted: str, advice: str) -> Row:
+    """Say whether a sample of documents, oldest first, is what it was: the newest, and as many of all others."""
     older = hashes[: -SAMPLE // 2]
     sample = hashes[-SAMPLE // 2 :] + random.Random(len(hashes)).sample(older, min(len(older), SAMPLE // 2))  # noqa: S311
-    return len(sample), [fault for fault in (_fault(landing, sha256) for sha256 in sample) if fault]
+    faults = [fault for fault in (_fault(landing, sha256) for sha256 in sample) if fault]
+    if faults:
+        return fail("landing", f"{len(faults)} of {len(sample)} documents checked: {faults[0]}", advice)
+    return ok("landing", f"{counted}{len(hashes):,} documents, {len(sample)} of them read back by their hashes")
 
 
 def _fault(landing: Landing, sha256: str) -> str:
@@ -228,7 +230,7 @@ def _freshness(settings: Settings, now: datetime) -> list[Row]:
     if not file.exists():
         return []
     try:
-        with _opened(file) as con:
+        with duckdb.connect(str(file), read_only=True) as con:
             found = con.execute(HEALTH, {"now": now.replace(tzinfo=None)}).fetchall()
     except duckdb.Error as error:
         return [warn("freshness", _first_line(error), "`chipledger build` makes the file anew")]
@@ -253,18 +255,8 @@ def _freshness(settings: Settings, now: datetime) -> list[Row]:
     return rows
 
 
-@contextmanager
-def _opened(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(str(file), read_only=True) as con:
-        con.execute("set timezone = 'UTC'")
-        yield con
-
-
 def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
-
-
-RIGHTS = "docs/warehouse-shared.md has the rights that readers and writers need"
 
 
 def shared_warehouse(settings: Settings, now: datetime, *, offline: bool = False) -> list[Row]:
@@ -300,7 +292,9 @@ def _rows(settings: Settings, place: Place, now: datetime) -> Iterator[Row]:
             if is_bucket(settings.landing_place()) or Path(settings.landing_place()).is_dir():
                 landing = settings.landing()
                 yield from _parts(con, landing)
-                yield from _documents(con, landing)
+                if hashes := [sha256 for (sha256,) in con.execute(DOCUMENTS).fetchall()]:
+                    advice = "Restore them from a backup: prices must lead back to their documents"
+                    yield read_back(landing, hashes, "", advice)
     except ChipledgerError as error:
         value = f": {error.value}" if error.value else ""
         advice = f"{error.hint}. " if error.hint else ""
@@ -347,19 +341,6 @@ def _parts(con: duckdb.DuckDBPyConnection, landing: Landing) -> Iterator[Row]:
     if not cut and not left:
         running = f", {written} being written" if written else ""
         yield ok("journal parts", f"{len(positions)} loaded{running}")
-
-
-def _documents(con: duckdb.DuckDBPyConnection, landing: Landing) -> Iterator[Row]:
-    """Read a sample of the log's documents back: the newest, and as many of all others."""
-    rows = con.execute(
-        "select document_sha256 from core.document group by all order by max(recorded_at), document_sha256"
-    ).fetchall()
-    n_read, faults = read_back(landing, [sha256 for (sha256,) in rows])
-    if faults:
-        found = f"{len(faults)} of {n_read} documents checked: {faults[0]}"
-        yield fail("landing", found, "Restore them from a backup: prices must lead back to their documents")
-    elif rows:
-        yield ok("landing", f"{len(rows):,} documents, {n_read} of them read back by their hashes")
 
 
 def _reached(check: str, place: Path | str, settings: Settings) -> Row:

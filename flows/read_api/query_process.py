@@ -88,11 +88,8 @@ class Asker:
     def _end(self) -> None:
         if self._child is not None:
             self._child.kill()
-            self._child.wait()
-            for pipe in (self._child.stdin, self._child.stdout):
-                with contextlib.suppress(OSError):
-                    if pipe is not None:
-                        pipe.close()
+            with contextlib.suppress(OSError), self._child:  # which closes its pipes and waits for it
+                pass
             self._child = None
 
 

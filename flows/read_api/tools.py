@@ -123,12 +123,7 @@ def latest_price(
     found.sort(key=lambda row: not row["is_current"])
     for row in found:
         _explain(row)
-    lists = []
-    for (option, kind), rows in sorted(by(found, "purchase_option", "unit_price_type").items()):
-        counts = {"n_prices": len(rows), "n_current": sum(row["is_current"] for row in rows)}
-        shown, truncated = cut(rows, limit)
-        head = {"purchase_option": option, "unit_price_type": kind}
-        lists.append({**head, **counts, "prices": shown, "truncated": truncated})
+    lists = _lists(found, "prices", limit, "purchase_option", "unit_price_type")
     _add_doubt(book, [row for each in lists for row in each["prices"]])
     return {
         "asked": _read_as(which),
@@ -299,6 +294,16 @@ def by(found: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
     return groups
 
 
+def _lists(found: Iterable[Row], what: str, limit: int, *names: str) -> list[Row]:
+    """Return rows in lists by some columns, each with how many it has and how many of them are current."""
+    lists = []
+    for values, rows in sorted(by(found, *names).items()):
+        shown, truncated = cut(rows, limit)
+        counts = {f"n_{what}": len(rows), "n_current": sum(row["is_current"] for row in rows)}
+        lists.append({**dict(zip(names, values, strict=True)), **counts, what: shown, "truncated": truncated})
+    return lists
+
+
 def _points(found: Sequence[Row], limit: int) -> Row:
     """Return the newest prices of a series, in order of time."""
     is_cut = len(found) > limit
@@ -344,8 +349,8 @@ def _unpriced(book: Book, which: Filter, found: Sequence[Row]) -> list[Row]:
         f"inner join {OFFERS} using (offer_id) where {IS_OF}",
         which,
     )
-    none = [{"what": "prices", "n": 0, "reason": "the file has no price of these names"}]
-    return counted(gone["n"], "they are no longer there", "offers") + ([] if found else none)
+    none = [] if found else [{"what": "prices", "n": 0, "reason": "the file has no price of these names"}]
+    return counted(gone["n"], "they are no longer there", "offers") + none
 
 
 def _left_out(book: Book, which: Filter) -> list[Row]:
@@ -491,18 +496,9 @@ def cost_per_token(
     best = sorted(cost.cheapest(priced), key=cost.by_rank)
     book.as_of_now(rows, source="price_source")
     shown_columns = *columns(f"{figures}, {EVIDENCE}"), "document", "unknown"
-    lists = []
-    for (option,), of_option in sorted(by(best, "purchase_option").items()):
-        shown, truncated = cut(of_option, limit)
-        lists.append(
-            {
-                "purchase_option": option,
-                "n_costs": len(of_option),
-                "n_current": sum(row["is_current"] for row in of_option),
-                "costs": [{name: row[name] for name in shown_columns if name in row} for row in shown],
-                "truncated": truncated,
-            }
-        )
+    lists = _lists(best, "costs", limit, "purchase_option")
+    for each in lists:
+        each["costs"] = [{name: row[name] for name in shown_columns if name in row} for row in each["costs"]]
     none = [{"what": "costs", "n": 0, "reason": "no measured run has a price within these arguments"}]
     return {
         "asked": {"model": found["inputs"]["model"]},

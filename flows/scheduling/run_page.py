@@ -57,24 +57,17 @@ def outcome(summary: Summary) -> str:
     if not summary.fresh:
         return f"nothing was fresh: {stale or 'no scope'}"
     fresh = len(summary.results) - len(summary.failed)
-    private = f"; private side not built: {summary.private_fault}" if summary.private_fault else ""
-    return (
-        f"{fresh} fetch{'' if fresh == 1 else 'es'} fresh, {summary.n_events} changes"
-        + (f"; stale: {stale}" if stale else "")
-        + private
-    )
+    parts = [f"{fresh} fetch{'' if fresh == 1 else 'es'} fresh, {summary.n_events} changes"]
+    parts += [f"stale: {stale}"] if stale else []
+    return "; ".join(parts + ([f"private side not built: {summary.private_fault}"] if summary.private_fault else []))
 
 
 def page(summary: Summary) -> Iterator[str]:
     """Yield the lines of the run's page in Markdown; text that came from elsewhere is escaped."""
     counts = Counter(result.status for result in summary.results)
     refused = sum(result.n_refused for result in summary.results)
-    yield f"# chipledger run {summary.run_id}"
-    yield ""
-    yield escaped(outcome(summary))
-    yield ""
-    yield "| what | count |"
-    yield "| --- | ---: |"
+    yield from (f"# chipledger run {summary.run_id}", "", escaped(outcome(summary)), "")
+    yield from ("| what | count |", "| --- | ---: |")
     for status, count in sorted(counts.items()):
         yield f"| fetches {status} | {count} |"
     yield f"| prices | {sum(result.n_rows for result in summary.results)} |"
@@ -83,21 +76,13 @@ def page(summary: Summary) -> Iterator[str]:
     differing = summary.truth
     yield f"| truth checks that differ | {len(differing)} |"
     for line in differing:
-        yield ""
-        yield f"Differs: {escaped(line)}"
+        yield from ("", f"Differs: {escaped(line)}")
     if summary.failed:
-        yield ""
-        yield "## Without fresh prices"
-        yield ""
-        yield "| source | scope | error |"
-        yield "| --- | --- | --- |"
+        yield from ("", "## Without fresh prices", "", "| source | scope | error |", "| --- | --- | --- |")
         for result in summary.failed:
             yield f"| {escaped(result.source)} | {escaped(result.scope)} | {escaped(result.error or '')} |"
-    yield ""
-    if summary.file:
-        yield f"- file: {escaped(str(summary.file.resolve()))}"
-    else:
-        yield "- nothing was published; the last file is unchanged"
+    file = f"file: {escaped(str(summary.file.resolve()))}" if summary.file else ""
+    yield from ("", f"- {file or 'nothing was published; the last file is unchanged'}")
     if summary.report:
         yield f"- report: {escaped(str(summary.report.resolve()))}"
     if refused:

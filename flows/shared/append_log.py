@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,9 @@ class Lines:
         if not self.path.exists():
             return
         for number, line in enumerate(self.path.read_bytes().split(b"\n"), start=1):
-            try:
+            entry = None
+            with suppress(ValueError):  # of a line that a crash cut short: the line before holds
                 entry = json.loads(line) if line.strip() else None
-            except ValueError:
-                # A line cut short by a crash was being written before or after a message; its line before stands.
-                continue
             if entry is None:
                 continue
             if not isinstance(entry, dict) or not set(self.needed) <= entry.keys():
