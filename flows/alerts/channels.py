@@ -10,17 +10,15 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email import policy
+from datetime import datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
-from email.utils import format_datetime
 from typing import Any, Protocol
 
 from flows.alerts.findings import Message
 from flows.config.settings import CHAT_ADDRESSES, MailSettings
 from flows.mail.sending import Post, Refused, Uncertain
-from reports.weekly.mail import header
+from reports.weekly.mail import new_message
 from warehouse.errors import SettingsError
 
 BEFORE_HANDING = ("NewConnectionError", "NameResolutionError", "ConnectTimeout", "Failed to establish", "SSLError")
@@ -59,19 +57,9 @@ class MailChannel:
 
 def letter(alert: Message, *, sender: str, to: str, reply_to: str = "", at: datetime) -> EmailMessage:
     """Return an alert as a message of plain text; addresses are plain ones, name@domain."""
-    made = EmailMessage(policy=policy.SMTP)
-    domain = Address(addr_spec=sender).domain
-    made["From"] = Address("chipledger", addr_spec=sender)
-    made["To"] = Address(addr_spec=to)
-    if reply_to:
-        made["Reply-To"] = Address(addr_spec=reply_to)
-    made["Subject"] = header(alert.title)
-    made["Date"] = format_datetime(at.astimezone(UTC))
+    made = new_message(alert.title, f"{alert.text}\n", sender=sender, to=to, reply_to=reply_to, at=at, kind="alerts")
     who = hashlib.sha256("\n".join((alert.kind, to.lower(), *alert.ids)).encode()).hexdigest()[:20]
-    made["Message-ID"] = f"<alert.{who}@{domain}>"
-    made["List-Id"] = f"chipledger alerts <alerts.chipledger.{domain}>"
-    made["Auto-Submitted"] = "auto-generated"
-    made.set_content(f"{alert.text}\n", cte="quoted-printable")
+    made["Message-ID"] = f"<alert.{who}@{Address(addr_spec=sender).domain}>"
     return made
 
 

@@ -146,11 +146,9 @@ def news(file: Path, state: State, chosen: AlertSettings, *, at: datetime) -> li
 def _candidates(
     kind: str, rows: Iterable[Row], known: Mapping[str, str], chosen: AlertSettings
 ) -> Iterator[tuple[str, Row]]:
-    """Yield what may be news, by a lasting id: what is known by its id is none.
+    """Yield what may be news, by a lasting id: what is known by its id is none; a new claim is only noted.
 
-    Moves of list prices, and those sent before that were reverted; chips; scopes that went stale, where one that was
-    read in between has another id; claims with another verdict than the one that was known last, where a new claim is
-    only noted.
+    A move sent before that was reverted, and a scope that was read in between and is stale again, have other ids.
     """
     for row in rows:
         if kind == "move":

@@ -325,7 +325,7 @@ def back_up(
             _read_back(part, manifest, scratch / "again")
             part.rename(target)
         finally:
-            _remove(part)
+            retention.remove(part)
     return Backup(path=target, n_bytes=_size(target), manifest=manifest)
 
 
@@ -399,17 +399,15 @@ def _remove_old_parts(target: Path, but: Path) -> None:
         kind, number, name = (*path.name.split("-", 2), "", "")[:3]
         ours = path != but and kind in (".part", ".log") and number.isdecimal()
         if ours and (name == target.name or path.stat().st_mtime < old):
-            _remove(path)
+            retention.remove(path)
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, target: Path) -> None:
     """Copy the log into a new file: its tables as they stand, compact, in one transaction of DuckDB's."""
-    row = con.execute("select current_database()").fetchone()
-    if row is None:
-        raise ChipledgerError("the writer's file has no name", source=db.FILE_NAME)
+    ((name,),) = con.execute("select current_database()").fetchall()
     con.execute(f"attach {db.quote(str(target))} as copied")
     try:
-        con.execute(f"copy from database {row[0]} to copied")
+        con.execute(f"copy from database {name} to copied")
     finally:
         con.execute("detach copied")
 
@@ -443,12 +441,12 @@ def _size(path: Path) -> int:
 @contextmanager
 def scratch_folder(path: Path) -> Iterator[Path]:
     """Yield an empty folder that is gone afterwards; what a killed process left in it goes first."""
-    _remove(path)
+    retention.remove(path)
     path.mkdir(mode=0o700, parents=True)
     try:
         yield path
     finally:
-        _remove(path)
+        retention.remove(path)
 
 
 @contextmanager
@@ -459,10 +457,3 @@ def _private_files() -> Iterator[None]:
         yield
     finally:
         os.umask(mask)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -88,10 +88,9 @@ def catch_up(
 
 
 def _portions(entries: list[Entry]) -> Iterator[list[Entry]]:
-    """Split what was learnt at one moment into what is parsed and loaded at once: past looks a few at a time.
+    """Split what was learnt at one moment into what is parsed and loaded at once: past fetches a few at a time.
 
-    Of a backfill there may be thousands. By source and in the order of their time, so that they give the same events
-    as all at once. Live looks stay together: the gates hold the scopes of a source beside each other.
+    By source and time, so that they give the same events as all at once; live ones together, as gates compare scopes.
     """
     live = [entry for entry in entries if not entry.content.get("archived")]
     if live:
@@ -203,10 +202,7 @@ def _decide(
     recorded_at: datetime,
     notes: list[str],
 ) -> None:
-    """Carry out a decision of the journal; a refused look that was accepted is loaded again, as trusted.
-
-    What a killed run had settled is not settled again; where nothing of that id is refused any more, a note says so.
-    """
+    """Carry out a decision of the journal, if a killed run has not; an accepted fetch is loaded again, as trusted."""
     number, decision = content["quarantine_id"], content["decision"]
     try:
         row = decide(con, number, decision, decided_by=content["decided_by"], recorded_at=recorded_at)

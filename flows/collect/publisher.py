@@ -44,10 +44,7 @@ class Publisher:
         return report(self.settings, self.summary, clock=self.clock)
 
     def _build_private(self) -> None:
-        """Build the private file, if the settings name one; the summary shows its error, which stops nothing.
-
-        The summary is stored and sent: it names file, place and field of an error, and no value.
-        """
+        """Build the private file, if the settings name one; of its error the summary, which is sent, has no value."""
         if not self.settings.private and not (self.settings.data_dir / "private.duckdb").exists():
             return
         from flows.private import private_file

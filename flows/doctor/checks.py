@@ -15,7 +15,7 @@ import duckdb
 from flows.collect import ingest, truth
 from flows.config.settings import Settings
 from flows.doctor import services
-from flows.doctor.row import Row, fail, ok, warn, words
+from flows.doctor.row import Row, fail, ok, warn
 from flows.private import fleet
 from flows.shared import Clock, Progress
 from warehouse.errors import ChipledgerError, WriterBusy
@@ -152,15 +152,15 @@ def _writer(folder: Path, landing: Path | str) -> list[Row]:
             row, is_current = shape("writer's file", con)
             if not is_current:
                 return [row]
-            found = con.execute("select coalesce(max(position), 0) from core.journal_position where part = ''")
-            position = found.fetchone()
+            sql = "select coalesce(max(position), 0) from core.journal_position where part = ''"
+            ((position,),) = con.execute(sql).fetchall()
     except WriterBusy as error:
         return [warn("writer's file", f"not checked: {error}", "Check again when the run is over")]
     except duckdb.Error as error:
         return [fail("writer's file", _first_line(error), "`chipledger data rebuild` makes it anew from landing/")]
     if not isinstance(landing, Path):
         return [row]
-    return [row, *_unloaded(landing, int(position[0]) if position else 0)]
+    return [row, *_unloaded(landing, position)]
 
 
 def shape(check: str, con: duckdb.DuckDBPyConnection) -> tuple[Row, bool]:
@@ -245,7 +245,8 @@ def _freshness(settings: Settings, now: datetime) -> list[Row]:
             never.append(source.name)
             continue
         n_scopes, n_fresh, n_never, oldest, fault = by_source[source.name]
-        counts = words({"fresh": n_fresh, "stale": n_scopes - n_fresh - n_never, "never read": n_never})
+        named = {"fresh": n_fresh, "stale": n_scopes - n_fresh - n_never, "never read": n_never}
+        counts = ", ".join(f"{count} {name}" for name, count in named.items() if count)
         age = f"{counts}; oldest of {oldest:%Y-%m-%d %H:%M} UTC" if oldest else counts
         is_fresh = n_fresh == n_scopes
         rows.append(ok(check, age) if is_fresh else warn(check, f"{age}{f'; {fault}' if fault else ''}", again))

@@ -1,6 +1,6 @@
 """What a check of `chipledger doctor` finds: its name, ok, warn or fail, what was found, and what to do about it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 Row = dict[str, object]
@@ -24,13 +24,3 @@ def lines(rows: list[Row]) -> Iterator[str]:
         yield f"{row['result']:<5} {row['check']}: {row['found']}"
         if row["advice"]:
             yield f"      -> {row['advice']}"
-
-
-def has_failed(rows: list[Row]) -> bool:
-    """Return whether any check failed."""
-    return any(row["result"] == "fail" for row in rows)
-
-
-def words(named: Mapping[str, int]) -> str:
-    """Return counts in words: "3 fresh, 1 stale"; what is 0 is not said."""
-    return ", ".join(f"{count} {name}" for name, count in named.items() if count)

@@ -250,8 +250,6 @@ def heartbeat(settings: Settings) -> list[Row]:
 AWS_CONNECT_TIMEOUT_S, AWS_READ_TIMEOUT_S = 3, 5
 """Shorter than those of a run."""
 QUOTAS = "service-quotas"
-BOTO_NAMES = {"servicequotas": QUOTAS}
-"""What botocore calls a service where policies call it otherwise."""
 
 
 class Permission(NamedTuple):
@@ -260,10 +258,6 @@ class Permission(NamedTuple):
     action: str
     request: Mapping[str, object]
     adds: str
-
-    @property
-    def service(self) -> str:
-        return self.action.partition(":")[0]
 
 
 _SAME_PRICES = "the same prices as the public files, in fewer bytes"
@@ -353,7 +347,7 @@ def _permissions(*, has_credentials: bool) -> list[Row]:
     except (botocore.exceptions.BotoCoreError, ValueError) as error:
         return [_note(each, _fault(error)) for each in PERMISSIONS]
     with ThreadPoolExecutor(max_workers=len(PERMISSIONS)) as pool:
-        return list(pool.map(lambda each: _permission(clients[each.service], each), PERMISSIONS))
+        return list(pool.map(lambda each: _permission(clients[each.action.partition(":")[0]], each), PERMISSIONS))
 
 
 def _quotas(settings: Settings, *, has_credentials: bool) -> list[Row]:
@@ -413,11 +407,9 @@ def _clients() -> dict[str, Any]:
     home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
     central = places.partition_of(home).api_region
     made, config = session(AWS_CONNECT_TIMEOUT_S, AWS_READ_TIMEOUT_S), _config()
-    regions = {"pricing": central, "savingsplans": central, "ec2": home, "servicequotas": home}
-    return {
-        name: made.create_client(BOTO_NAMES.get(name, name), region_name=region, config=config)
-        for name, region in regions.items()
-    }
+    regions = {"pricing": central, "savingsplans": central, "ec2": home, QUOTAS: home}
+    clients = {name: made.create_client(name, region_name=region, config=config) for name, region in regions.items()}
+    return clients | {"servicequotas": clients[QUOTAS]}  # as policies call it
 
 
 def _permission(client: Any, permission: Permission) -> Row:
