@@ -29,8 +29,7 @@ class Channel(Protocol):
     """A recipient of alerts. `name` is written to the record and the log, and holds no secret."""
 
     @property
-    def name(self) -> str:
-        """Return the name."""
+    def name(self) -> str: ...
 
     def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
         """Send one message; `before` is called right before. Raises Refused or Uncertain."""
@@ -46,11 +45,9 @@ class MailChannel:
 
     @property
     def name(self) -> str:
-        """Return the address, as the record names it."""
         return f"mail:{self.to.lower()}"
 
     def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
-        """Send one message."""
         made = letter(alert, sender=self.chosen.sender, to=self.to, reply_to=self.chosen.reply_to, at=at)
         self.post.hand_over(made, sender=self.chosen.sender, to=self.to, before=before)
 
@@ -71,7 +68,6 @@ class ChatChannel:
     plugin: Any
 
     def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
-        """Send one message."""
         before()
         with _overheard() as lines:
             try:

@@ -53,7 +53,6 @@ class Ledger:
             self.state.add(entry)
 
     def add(self, entry: Mapping[str, Any]) -> None:
-        """Append one line."""
         self._lines.add(entry)
         self.state.add(entry)
 

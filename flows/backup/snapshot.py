@@ -80,7 +80,6 @@ class Manifest(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
     items: tuple[Item, ...] = Field(alias="files")
 
     def text(self) -> bytes:
-        """Return the manifest as it is written."""
         return self.model_dump_json(indent=1, by_alias=True).encode()
 
     @staticmethod
@@ -256,7 +255,6 @@ class Backup:
     manifest: Manifest
 
     def lines(self) -> Iterator[str]:
-        """Yield what it holds, for people."""
         files = self.manifest.items
         n_bytes = sum(item.size for item in files)
         yield f"{self.path}: {len(files)} files of {n_bytes / 1e6:.1f} MB in {self.n_bytes / 1e6:.1f} MB, read back"
@@ -272,7 +270,6 @@ class Restored:
     summary: Summary
 
     def lines(self) -> Iterator[str]:
-        """Yield what was done, for people."""
         yield f"{len(self.manifest.items)} files of {self.manifest.made_at}, every hash as it was"
         yield f"{content.whole(self.manifest.log)}  all tables of the log"
         if self.set_aside:
@@ -314,12 +311,9 @@ def back_up(
                 files[name] = scratch / name
         if settings_file:
             files[SETTINGS] = settings_file
-        manifest = Manifest(
-            made_at=clock().astimezone(UTC).isoformat(timespec="seconds"),
-            version=version("chipledger"),
-            items=tuple(item(path, file) for path, file in files.items()),
-            log=content.tables(con, ("core",)),
-        )
+        made_at = clock().astimezone(UTC).isoformat(timespec="seconds")
+        items, log = tuple(item(path, file) for path, file in files.items()), content.tables(con, ("core",))
+        manifest = Manifest(made_at=made_at, version=version("chipledger"), items=items, log=log)
         try:
             write(part, manifest, files)
             _read_back(part, manifest, scratch / "again")

@@ -68,7 +68,11 @@ def understand(file: Path, supplied: Mapping[str, str], *, label: str | None = N
     from extract.benchmarks import BenchmarkIncomplete, read
     from extract.benchmarks.content import MAX_BYTES
 
-    name = _label(label or file.name, file)
+    name = label or file.name
+    if not _LABEL.fullmatch(name):
+        hint = f"Give --name for {file.name!r}"
+        message = "not a label: letters, digits, blanks and .,:+@()=- up to 100"
+        raise ChipledgerError(message, source=NAME, field="name", value=name, hint=hint)
     with file.open("rb") as opened:
         # One byte more than is read shows a file that is too large, without reading all of it.
         body = opened.read(MAX_BYTES + 1)
@@ -144,14 +148,6 @@ def nothing_known(*, model: str | None, chip: str | None) -> str:
         f"No throughput of {of} is known here: none was published that can be checked, and none is estimated. "
         "`chipledger benchmark add` takes a result of yours."
     )
-
-
-def _label(text: str, file: Path) -> str:
-    if not _LABEL.fullmatch(text):
-        hint = f"Give --name for {file.name!r}"
-        message = "not a label: letters, digits, blanks and .,:+@()=- up to 100"
-        raise ChipledgerError(message, source=NAME, field="name", value=text, hint=hint)
-    return text
 
 
 def _rows(runs: "Iterable[Measurement]", document: Document, *, label: str, at: datetime) -> list[tuple[object, ...]]:

@@ -70,13 +70,10 @@ def refuse_mixing(con: duckdb.DuckDBPyConnection, sources: Iterable[Source], fol
 
 
 def _has_archive(con: duckdb.DuckDBPyConnection, names: Sequence[str] = ARCHIVES) -> bool:
-    row = con.execute("select 1 from core.scope_run where list_contains(?, source) limit 1", [list(names)]).fetchone()
-    return row is not None
+    sql = "select 1 from core.scope_run where list_contains(?, source) limit 1"
+    return con.execute(sql, [list(names)]).fetchone() is not None
 
 
 def _has_live(con: duckdb.DuckDBPyConnection) -> bool:
-    row = con.execute(
-        "select 1 from core.scope_run where not list_contains(?, source) and not starts_with(source, ?) limit 1",
-        [ARCHIVES, observations.PREFIX],
-    ).fetchone()
-    return row is not None
+    sql = "select 1 from core.scope_run where not list_contains(?, source) and not starts_with(source, ?) limit 1"
+    return con.execute(sql, [ARCHIVES, observations.PREFIX]).fetchone() is not None

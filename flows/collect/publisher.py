@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from importlib.metadata import version
@@ -24,14 +25,14 @@ from warehouse.publish.published_file import publish
 LOG = logging.getLogger(__name__)
 
 
+@dataclass
 class Publisher:
     """Publishes the log of one run, and writes into the run's summary what was made and what failed."""
 
-    def __init__(self, settings: Settings, con: duckdb.DuckDBPyConnection, clock: Clock, summary: Summary) -> None:
-        self.settings = settings
-        self.con = con
-        self.clock = clock
-        self.summary = summary
+    settings: Settings
+    con: duckdb.DuckDBPyConnection
+    clock: Clock
+    summary: Summary
 
     def publish(self) -> Path:
         """Build, verify and replace the published file, then build the private one; return the path of the first."""

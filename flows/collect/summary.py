@@ -52,7 +52,6 @@ class Summary:
 
     @property
     def n_events(self) -> int:
-        """Return the number of price events appended."""
         return sum(result.n_events for result in self.results)
 
     @property
@@ -104,8 +103,7 @@ class Summary:
             lines = list(price_lines(file, self.chips))
         except duckdb.Error as error:  # a file of another version
             lines = [f"prices by chip could not be read: {str(error).splitlines()[0]}"]
-        yield ""
-        yield from lines
+        yield from ("", *lines)
         yield 'Open the report above. Ask: chipledger query "from mart.price_now". Decide: chipledger choose --help'
 
     def as_dict(self) -> dict[str, Any]:

@@ -458,7 +458,6 @@ class Settings(BaseSettings):
         return bool(self.source(source.name).get("enabled", not source.off_because))
 
     def source(self, name: str) -> Layer:
-        """Return what is set of one source."""
         return self.sources.get(name, {})
 
     def mail_to_send(self, *, to: tuple[str, ...] = ()) -> MailSettings:

@@ -117,8 +117,7 @@ def _tables() -> Iterator[tuple[tuple[str, ...], str, Fields]]:
 
 
 def _entry(name: str, schema: Mapping[str, Any]) -> str:
-    default = schema.get("default")
-    shown = "" if default is None else f"`{_toml(default)}`"
+    shown = "" if schema.get("default") is None else f"`{_toml(schema['default'])}`"
     return f"| `{name}` | {shown} | {schema['description']} |"
 
 

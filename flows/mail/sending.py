@@ -115,7 +115,6 @@ class Smtp:
     context: ssl.SSLContext | None = None
 
     def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
-        """Hand one message over."""
         body = message.as_bytes()
         try:
             with self._connected() as server:
@@ -175,17 +174,13 @@ class Ses:
     settings: MailSettings
 
     def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
-        """Hand one message over."""
         from botocore import exceptions
 
         client = self.client()
         before()
         try:
-            client.send_email(
-                FromEmailAddress=sender,
-                Destination={"ToAddresses": [to]},
-                Content={"Raw": {"Data": message.as_bytes()}},
-            )
+            content = {"Raw": {"Data": message.as_bytes()}}
+            client.send_email(FromEmailAddress=sender, Destination={"ToAddresses": [to]}, Content=content)
         except (exceptions.ReadTimeoutError, exceptions.ConnectionClosedError) as error:
             raise Uncertain from error
         except exceptions.ClientError as error:
@@ -196,7 +191,6 @@ class Ses:
             raise Refused(str(error)) from error
 
     def client(self) -> Any:
-        """Return a client of SES."""
         import boto3
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError

@@ -61,7 +61,6 @@ class Asker:
         return reply
 
     def close(self) -> None:
-        """End the process, if there is one."""
         with self._lock:
             self._end()
 

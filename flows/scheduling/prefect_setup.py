@@ -136,7 +136,12 @@ OWN_PREFECT = {
 
 def prepared(argv: Sequence[str], environ: MutableMapping[str, str]) -> argparse.Namespace:
     """Return a flow file's arguments, with Prefect's environment prepared; exit with 2 where a setting is wrong."""
-    arguments = _parser().parse_args(argv)
+    parser = argparse.ArgumentParser(description="Run the flow once, through Prefect, and print where its results are.")
+    parser.add_argument("--offline", action="store_true", help="replay the dated archive: no network, no credentials")
+    parser.add_argument("--data-dir", type=Path, help="where everything is kept [data]")
+    parser.add_argument("--source", dest="sources", action="append", help="only this source; may repeat")
+    parser.add_argument("--scope", dest="scopes", action="append", help="only this scope, such as a region; may repeat")
+    arguments = parser.parse_args(argv)
     try:
         chosen = settings.read(data_dir=arguments.data_dir, environ=environ)
     except SettingsError as error:
@@ -158,15 +163,6 @@ def prepare(data_dir: Path, environ: MutableMapping[str, str]) -> None:
         environ["PREFECT_HOME"] = str((data_dir / "prefect").resolve())
     # Prefect makes its home, but not the folders above; without one its server fails only after the whole timeout.
     Path(environ["PREFECT_HOME"]).mkdir(parents=True, exist_ok=True)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Run the flow once, through Prefect, and print where its results are.")
-    parser.add_argument("--offline", action="store_true", help="replay the dated archive: no network, no credentials")
-    parser.add_argument("--data-dir", type=Path, help="where everything is kept [data]")
-    parser.add_argument("--source", dest="sources", action="append", help="only this source; may repeat")
-    parser.add_argument("--scope", dest="scopes", action="append", help="only this scope, such as a region; may repeat")
-    return parser
 
 
 MAX_PAUSE_S = 30.0

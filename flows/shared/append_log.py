@@ -28,8 +28,7 @@ class Lines:
         with self.path.open("ab+") as file:
             if file.tell():
                 file.seek(-1, os.SEEK_END)
-                torn = file.read(1) != b"\n"
-                line = b"\n" * torn + line
+                line = b"\n" * (file.read(1) != b"\n") + line
             file.write(line)
             file.flush()
             os.fsync(file.fileno())

@@ -95,17 +95,15 @@ def listed(file: Path, sql: str, *, timeout: float) -> Iterator[str]:
 
 def save(file: Path, sql: str, target: Path, *, form: str, timeout: float, force: bool) -> None:
     """Write the answer to a file, whole or not at all. Raises ChipledgerError, as where the file is there already."""
-
-    def write(con: duckdb.DuckDBPyConnection, part: Path) -> int:
-        if form == "parquet":
-            return tabular.save_parquet(con, sql, part)
-        if form == "csv":
-            return tabular.save_csv(con, sql, part)
-        return part.write_text(_text(con, sql, form) + "\n", encoding="utf-8")
-
     tabular.refuse_existing([target], force=force)
     with _connected(file, sql, timeout) as con:
-        tabular.put(target, lambda part: write(con, part), force=force)
+
+        def write(part: Path) -> int:
+            if form in ("parquet", "csv"):
+                return (tabular.save_parquet if form == "parquet" else tabular.save_csv)(con, sql, part)
+            return part.write_text(_text(con, sql, form) + "\n", encoding="utf-8")
+
+        tabular.put(target, write, force=force)
 
 
 @contextlib.contextmanager

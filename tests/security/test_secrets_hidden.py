@@ -102,6 +102,13 @@ def test_secrets_are_taken_out_however_they_are_written(text: str) -> None:
     assert redact.hide("us-east-1 p5.48xlarge 98.32", environ=environ) == "us-east-1 p5.48xlarge 98.32"
 
 
+def test_the_key_of_a_new_provider_is_a_secret_by_its_name() -> None:
+    """No list names it; a variable that only holds such a word, and a list of hosts, are none."""
+    environ = {"NEWCLOUD_API_KEY": "canary-0123456789", "TOKENS_PER_DAY": "1000000", "NO_PROXY": "internal.example.com"}
+    said = "refused canary-0123456789, 1000000 at internal.example.com"
+    assert redact.hide(said, environ=environ) == f"refused {redact.HIDDEN}, 1000000 at internal.example.com"
+
+
 @pytest.mark.usefixtures("secrets", "quick")
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 def test_commands_that_fail_tell_no_secret(
