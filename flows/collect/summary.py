@@ -15,11 +15,10 @@ STATUSES = {"ok": "read", "known": "known already"}
 
 @dataclass(kw_only=True)
 class Summary:
-    """What a run did, as printed, stored and shown: looks by status, events, the published file and report.
+    """What a run did, as printed, stored and shown: fetches by status, events, the published file and report.
 
     `week_faults` are the parts of the week's page and mail that could not be made, `page_faults` those of other pages.
-    `chips` are those whose prices the last lines tell. `private_fault` says why the
-    private file was not built, without any value of the user's files.
+    `chips`: those of the last lines. `private_fault`: why the private file was not built, without any value of it.
     """
 
     run_id: str

@@ -63,8 +63,9 @@ def write_csv(names: Sequence[str], rows: Iterable[Sequence[object]], to: TextIO
     lines = csv.writer(_Lines(to), lineterminator="\r\n")
     lines.writerow(cell(name) for name in names)
     n_rows = 0
-    for n_rows, row in enumerate(rows, start=1):
+    for row in rows:
         lines.writerow([cell(value) for value in row])
+        n_rows += 1
     return n_rows
 
 
