@@ -53,7 +53,7 @@ from flows.config.types import (
 from flows.decisions.cost_added import Added
 from flows.shared import folders
 from reports.weekly.pages import CHIPS
-from warehouse.errors import ChipledgerError, SettingsError
+from warehouse.errors import HIDDEN, ChipledgerError, SettingsError
 from warehouse.lake import place
 
 if TYPE_CHECKING:
@@ -595,7 +595,7 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[st
             yield name, source()
         except PydanticSettingsError:
             hint = f'Write a list as ["a", "b"], a table as {folders.PREFIX}TABLE{DELIMITER}NAME'
-            shown = types.HIDDEN if types.SECRET_NAME.search(name) else value
+            shown = HIDDEN if types.SECRET_NAME.search(name) else value
             raise SettingsError("wrong setting", field=name, value=shown, hint=hint) from None
 
 

@@ -11,7 +11,7 @@ from flows.config import types
 from flows.config.settings import ENVIRONMENT_ONLY, OPTIONS, RENAMED, Layers, Settings, source_tables
 from flows.shared.folders import PREFIX
 from reports.files import put
-from warehouse.errors import SettingsError
+from warehouse.errors import HIDDEN, SettingsError
 
 WIDTH = 118
 TABLE_HEAD = ("| setting | default | for |", "| --- | --- | --- |")
@@ -37,7 +37,7 @@ def rows(layers: Layers) -> list[dict[str, Any]]:
             here = here[part]
         for name, schema in fields.items():
             value = here[name]
-            shown = types.HIDDEN if schema.get("secret") and value else types.without_secrets(value)
+            shown = HIDDEN if schema.get("secret") and value else types.without_secrets(value)
             found.append({"setting": ".".join((*table, name)), "value": shown, "origin": layers.origin(*table, name)})
     return found
 

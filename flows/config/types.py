@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from warehouse.errors import SettingsError
+from warehouse.errors import HIDDEN, SettingsError
 
 WEB = ("http://", "https://")
 SOURCE_SCHEMES = (*WEB, "file:///")
@@ -23,7 +23,6 @@ MAX_ADDRESS = 254
 
 SECRET_NAME = re.compile(r"pass|secret|token|key|urls", re.IGNORECASE)
 """Values of settings whose name matches are not repeated in errors."""
-HIDDEN = "(hidden)"
 USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 QUERY = re.compile(r"\?\S+")
 UNION_MEMBER = re.compile(r"function-\w+\[|constrained-\w+$")

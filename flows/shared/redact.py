@@ -11,12 +11,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
-HIDDEN = "(hidden)"
+from warehouse.errors import HIDDEN, without_words
+
 VALUES = re.compile(r"\w+_(PASSWORD|TOKEN|API_KEY|SECRET_ACCESS_KEY|AUTH_STRING)", re.ASCII)
 """Variables that are secrets, by their names: the keys of all providers are."""
 ADDRESSES = re.compile(
-    r"CHIPLEDGER_(HEARTBEAT_URL|ALERT_URLS)|PREFECT_API_URL|PREFECT_(API|SERVER)_DATABASE_CONNECTION_URL"
-    r"|(HTTPS?|ALL)_PROXY|(https?|all)_proxy"
+    r"CHIPLEDGER_HEARTBEAT_URL|"
+    r"CHIPLEDGER_ALERT_URLS|PREFECT_API_URL|PREFECT_(API|SERVER)_DATABASE_CONNECTION_URL|"
+    r"(HTTPS?|ALL)_PROXY|(https?|all)_proxy"
 )
 """Variables with addresses that may hold one: as password, in the query, or as a part of the path."""
 MIN_LENGTH = 6
@@ -38,10 +40,9 @@ def hide(text: str, *, secrets: Iterable[str] = (), environ: Mapping[str, str] |
     if not words:
         return text
     written = {form for word in words for form in (word, quote(word, safe=""), quote(word), quote_plus(word))}
-    found = re.compile("|".join(sorted(map(re.escape, written), key=len, reverse=True)), re.IGNORECASE)
     encoded = [word.encode() for word in words]
     shown = BASE64.sub(lambda part: HIDDEN if _holds(part[0], encoded) else part[0], text)
-    return found.sub(HIDDEN, shown)
+    return without_words(shown, written)
 
 
 def _parts(address: str) -> Iterator[str]:

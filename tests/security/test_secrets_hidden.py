@@ -27,7 +27,7 @@ from flows.doctor.services import mails
 from flows.mail import sending
 from flows.shared import redact
 from flows.shared.output import LineFormatter
-from warehouse.errors import SettingsError
+from warehouse.errors import HIDDEN, SettingsError
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,7 +96,7 @@ def test_secrets_are_taken_out_however_they_are_written(text: str) -> None:
             basic=base64.b64encode(f"me:{word}".encode()).decode(),
         )  # fmt: skip
         shown = redact.hide(said, environ=environ)
-        assert redact.HIDDEN in shown
+        assert HIDDEN in shown
         assert canaries.found_in([shown.encode(), shown.lower().encode()]) == []
         assert word.lower() not in shown.lower()
     assert redact.hide("us-east-1 p5.48xlarge 98.32", environ=environ) == "us-east-1 p5.48xlarge 98.32"
@@ -106,7 +106,7 @@ def test_the_key_of_a_new_provider_is_a_secret_by_its_name() -> None:
     """No list names it; a variable that only holds such a word, and a list of hosts, are none."""
     environ = {"NEWCLOUD_API_KEY": "canary-0123456789", "TOKENS_PER_DAY": "1000000", "NO_PROXY": "internal.example.com"}
     said = "refused canary-0123456789, 1000000 at internal.example.com"
-    assert redact.hide(said, environ=environ) == f"refused {redact.HIDDEN}, 1000000 at internal.example.com"
+    assert redact.hide(said, environ=environ) == f"refused {HIDDEN}, 1000000 at internal.example.com"
 
 
 @pytest.mark.usefixtures("secrets", "quick")
