@@ -21,7 +21,7 @@ from isal import isal_zlib
 
 from extract.web.interface import Response
 from extract.web.transport import NETWORK_ERRORS, PROXY_HINT, Transport, deadline, parse_url
-from warehouse.errors import SourceError, Unavailable
+from warehouse.errors import SourceError, Unavailable, without_words
 
 Result = TypeVar("Result")
 
@@ -266,10 +266,9 @@ def _redacted(secret: Mapping[str, str]) -> Iterator[None]:
         yield
     except SourceError as error:
         if words:
-            found = re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True)), re.IGNORECASE)
             for name in ("message", "source", "hint", "value"):
                 if isinstance(text := getattr(error, name), str):
-                    setattr(error, name, found.sub("(hidden)", text))
+                    setattr(error, name, without_words(text, words))
             error.args = (error.message,)
             error.__cause__ = error.__context__ = None
         raise

@@ -92,7 +92,7 @@ def rebuild(read: Reader, *, accept: bool, in_json: bool) -> None:
     mart. Exit code 1 where they differ: then the log in use stays.
     """
     with output.errors(in_json=in_json):
-        from flows.backup import rebuild as rebuilding
+        from flows.backup import replicas
         from warehouse.log import content
 
         chosen = read()
@@ -100,7 +100,7 @@ def rebuild(read: Reader, *, accept: bool, in_json: bool) -> None:
             "rebuild", hint="`chipledger build` over an empty schema makes the log anew from what was landed"
         )
         with output.progress(quiet=in_json) as progress:
-            done = rebuilding.rebuild(chosen, accept=accept, progress=progress)
+            done = replicas.rebuild(chosen, accept=accept, progress=progress)
     result = {
         "looks": done.n_fetches,
         "is_in_use": done.is_in_use,
@@ -165,7 +165,7 @@ def migrate(
     settings afterwards.
     """
     with output.errors(in_json=in_json):
-        from flows.backup import migrate as moving
+        from flows.backup import replicas
         from warehouse.log import content
 
         source = read()
@@ -181,7 +181,7 @@ def migrate(
             warehouse={name: value for name, value in table.items() if value},
         )
         with output.progress(quiet=in_json) as progress:
-            done = moving.migrate(source, target, progress=progress)
+            done = replicas.migrate(source, target, progress=progress)
     result = {
         "log_sha256": content.whole(done.log),
         "published_sha256": content.whole(done.published),

@@ -25,9 +25,9 @@ def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
     of an earlier call are dropped unless they are repeated.
     """
     with output.errors(in_json=in_json):
-        from flows.scheduling import deploy as making
+        from flows.scheduling import prefect_setup
 
-        made = making.deploy(Path.cwd(), making.schedules(texts), environ=os.environ)
+        made = prefect_setup.deploy(Path.cwd(), prefect_setup.schedules(texts), environ=os.environ)
     if in_json:
         content = {"pool": made.pool, "is_new_pool": made.is_new_pool, "schedules": dict(made.schedules)}
         output.echo(output.as_json(content))
@@ -35,5 +35,5 @@ def deploy(*, texts: tuple[str, ...], in_json: bool) -> None:
     output.echo(f"work pool {made.pool}: {'made' if made.is_new_pool else 'was there'}")
     output.echo("deployed as in prefect.yaml: daily, weekly, backfill, maintain")
     for name, cron in made.schedules.items():
-        output.echo(f"schedule of {name}: {cron}" + ("" if cron == making.OFF else " UTC"))
+        output.echo(f"schedule of {name}: {cron}" + ("" if cron == prefect_setup.OFF else " UTC"))
     output.echo(f"next: prefect worker start --pool {made.pool}")

@@ -30,12 +30,12 @@ def report(ctx: click.Context, *, in_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     with output.errors(in_json=in_json):
-        from flows.collect import pages
+        from flows.collect import publisher
         from reports.pages import guard
 
         chosen: Settings = ctx.obj().shown()
         with guard.noted() as faults:
-            page = pages.write(chosen, chosen.published(), draw=True)
+            page = publisher.write_pages(chosen, chosen.published(), draw=True)
     output.echo(output.as_json({"report": str(page), "page_faults": list(faults)}) if in_json else str(page))
     for fault in faults:
         click.echo(f"part of a page could not be made: {fault}", err=True)

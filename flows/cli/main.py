@@ -114,7 +114,7 @@ def run(
 ) -> None:
     """Do the daily job: collect, publish, report."""
     with output.errors(in_json=in_json):
-        from flows.alerts import deliver, heartbeat
+        from flows.alerts import after_run
         from flows.collect import steps
 
         chosen = _chosen(read(), names, wait_seconds)
@@ -122,8 +122,8 @@ def run(
         with output.progress(quiet=in_json) as progress:
             summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
         if summary.fresh:
-            heartbeat.call(chosen)
-        deliver.after_run(chosen, clock=steps.utc_now)
+            after_run.call_heartbeat(chosen)
+        after_run.alert(chosen, clock=steps.utc_now)
     _print_summary(summary, in_json=in_json)
 
 
@@ -306,7 +306,7 @@ def doctor(read: Reader, *, offline: bool, in_json: bool) -> None:
         with output.progress(quiet=in_json) as progress:
             rows = checks.all_checks(read(), offline=offline, progress=progress)
     output.echo(output.as_json(rows) if in_json else "\n".join(examine_row.lines(rows)))
-    sys.exit(output.FAILED if examine_row.has_failed(rows) else 0)
+    sys.exit(output.FAILED if any(row["result"] == "fail" for row in rows) else 0)
 
 
 def _chosen(chosen: "Settings", names: tuple[str, ...], wait_seconds: float | None) -> "Settings":

@@ -58,7 +58,7 @@ def warm() -> None:
     ):
         importlib.import_module(name)
     for name in (
-        "backup.rebuild", "backup.retention", "backup.snapshot", "collect.benchmarks", "collect.steps", "config.show",
+        "backup.replicas", "backup.retention", "backup.snapshot", "collect.benchmarks", "collect.steps", "config.show",
         "shared.output",
     ):  # fmt: skip
         importlib.import_module(f"flows.{name}")
@@ -267,10 +267,10 @@ def restore(root: Path) -> None:
 
 
 def rebuild(root: Path) -> None:
-    from flows.backup import rebuild as rebuilding
+    from flows.backup import replicas
 
     with world(root, LAST) as toy:
-        done = rebuilding.rebuild(toy.settings(), clock=toy.clock)
+        done = replicas.rebuild(toy.settings(), clock=toy.clock)
         assert done.is_in_use, list(done.lines())
 
 

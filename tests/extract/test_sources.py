@@ -9,7 +9,7 @@ import pytest
 from doc_blocks import script
 
 from extract import SOURCES, base, source_named
-from flows.collect.source_table import source_rows
+from flows.collect.publisher import source_rows
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("extract", "extract.aws", "extract.catalogues", "extract.neoclouds")
