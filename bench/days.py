@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench import simulated_year as year
 from bench.result import Result
-from flows.backup import rebuild
+from flows.backup import replicas
 from flows.config.settings import Settings
 
 DAYS = 14
@@ -27,7 +27,7 @@ def results(folder: Path, shared: Path | None = None, *, days: int = DAYS) -> li
     settings = Settings(data_dir=folder / "year", workers=2)
     with year.Meter(world) as meter:
         done = list(year.each_day(world, meter, settings, days))
-        made = rebuild.rebuild(settings, clock=lambda: world.now)
+        made = replicas.rebuild(settings, clock=lambda: world.now)
     if not made.before:
         raise ValueError(f"the log in use was not read: {made.unreadable}")
     return results_of(done, made.differing)

@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 import polars as pl  # noqa: E402
 
 from extract.base import Context, Parsed, Source  # noqa: E402
-from flows.backup import rebuild, retention  # noqa: E402
+from flows.backup import replicas, retention  # noqa: E402
 from flows.collect import (  # noqa: E402
     collector,
     ingest,
@@ -292,7 +292,7 @@ def collected(settings: Settings, *, clock: steps.Clock) -> Summary:
 def _proof(settings: Settings, world: World) -> Iterator[str]:
     """Rebuild from the landing folder, and say whether the content is equal."""
     started = time.process_time()
-    made = rebuild.rebuild(settings, clock=lambda: world.now)
+    made = replicas.rebuild(settings, clock=lambda: world.now)
     yield f"rebuilt from {made.n_fetches} looks in {time.process_time() - started:.1f} s, differing: {made.differing}"
     yield f"{content.whole(made.before)}  all tables of core and mart, as they were"
     yield f"{content.whole(made.after)}  all tables of core and mart, rebuilt from landing/ alone"

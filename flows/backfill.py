@@ -14,7 +14,7 @@ from flows.collect import importer, steps
 from flows.collect.collector import FetchResult
 from flows.config import settings
 from flows.scheduling import run_page
-from flows.scheduling.retrying import RETRIES
+from flows.scheduling.prefect_setup import RETRIES
 from warehouse.errors import ChipledgerError, SettingsError, SourceError
 
 if TYPE_CHECKING:

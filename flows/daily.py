@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":
-    from flows.scheduling import launch
+    from flows.scheduling import prefect_setup
 
-    ARGUMENTS = launch.prepared(sys.argv[1:], os.environ)  # before Prefect is imported, which reads its environment
+    # Before Prefect is imported, which reads its environment.
+    ARGUMENTS = prefect_setup.prepared(sys.argv[1:], os.environ)
 
 from prefect import Task, flow, get_run_logger, task
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
@@ -25,13 +26,13 @@ from prefect.futures import as_completed
 from prefect.states import Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from flows.alerts import deliver, heartbeat
+from flows.alerts import after_run
 from flows.collect import steps
 from flows.collect.collector import Fetch, FetchResult, utc_now
 from flows.collect.summary import Summary
 from flows.config import settings
 from flows.scheduling import run_page
-from flows.scheduling.retrying import RETRIES
+from flows.scheduling.prefect_setup import RETRIES
 from flows.scheduling.run_page import known, outcome, page, without_secrets
 from warehouse.documents import ScopeFetch
 from warehouse.errors import ChipledgerError, SettingsError, SourceError, Unavailable
@@ -90,10 +91,10 @@ def daily(
         key=ARTIFACT_KEY, markdown="\n".join(page(summary)), description=f"chipledger run {summary.run_id}"
     )
     show(chosen, summary)
-    deliver.after_run(chosen, clock=utc_now)
+    after_run.alert(chosen, clock=utc_now)
     if not summary.fresh:
         raise ChipledgerError(outcome(summary), hint="The last published file is unchanged")
-    heartbeat.call(chosen)
+    after_run.call_heartbeat(chosen)
     return Completed(message=outcome(summary), data=summary)
 
 

@@ -196,13 +196,13 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> landing_places.Plac
 @pytest.fixture(scope="session")
 def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Give Prefect, which reads its environment when it is imported, a home of its own and no server of anybody's."""
-    from flows.scheduling import launch
+    from flows.scheduling import prefect_setup
 
     with pytest.MonkeyPatch.context() as patch:
         for name in (name for name in list(os.environ) if name.startswith("PREFECT_")):
             patch.delenv(name)
         environ = dict(os.environ)
-        launch.prepare(tmp_path_factory.mktemp("prefect"), environ)
+        prefect_setup.prepare(tmp_path_factory.mktemp("prefect"), environ)
         for name in environ.keys() - os.environ.keys():
             patch.setenv(name, environ[name])
         yield

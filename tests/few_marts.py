@@ -78,5 +78,5 @@ def published_with(*asked: str) -> Iterator[None]:
         patch.setattr("flows.collect.publisher.PUBLIC", ())
         patch.setattr("flows.collect.publisher.create_formulas", formulas_of((*marts, *macros)))
         patch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
-        patch.setattr("flows.collect.pages.noted", no_pages)
+        patch.setattr("flows.collect.publisher.report", no_pages)
         yield

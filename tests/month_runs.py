@@ -29,7 +29,7 @@ from prefect_server import ROOT, running, wait_for
 from standin import aws, faults, world
 
 from extract import SOURCES
-from flows.scheduling import deploy, launch
+from flows.scheduling import prefect_setup
 
 PROGRAM = Path(sys.executable).parent / "chipledger"
 REGION = "us-east-1"
@@ -208,7 +208,7 @@ def deployed(env: Mapping[str, str], folder: Path) -> Iterator[Deployed]:
     """Give a server that `chipledger deploy` was called for, and a worker with the environment of runs."""
     port = own_postgres.free_port()
     env = {**env, "PREFECT_API_URL": f"http://127.0.0.1:{port}/api", "PREFECT_WORKER_QUERY_SECONDS": "1"}
-    launch.prepare(folder, env)
+    prefect_setup.prepare(folder, env)
     with running("server", "start", "--port", str(port), env=env, log=folder / "server.log"):
         wait_for(env["PREFECT_API_URL"])
         command = [str(PROGRAM), "deploy", "--schedule", "daily=off", "--schedule", "weekly=off"]
@@ -216,7 +216,7 @@ def deployed(env: Mapping[str, str], folder: Path) -> Iterator[Deployed]:
             command, cwd=ROOT, env=env, check=False, timeout=WITHIN_S, capture_output=True, text=True
         )  # fmt: skip
         assert made.returncode == 0, made.stdout + made.stderr
-        with running("worker", "start", "--pool", deploy.POOL, env=env, log=folder / "worker.log") as worker:
+        with running("worker", "start", "--pool", prefect_setup.POOL, env=env, log=folder / "worker.log") as worker:
             yield Deployed(env["PREFECT_API_URL"], worker, folder / "data")
 
 

@@ -1,7 +1,10 @@
 """Errors that a person has to act on: each says where, which field, which value, and what to do."""
 
 import re
+from collections.abc import Iterable
 
+HIDDEN = "(hidden)"
+"""What replaces a secret in a text."""
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What a terminal obeys and nobody sees: control characters but tab and line end, marks of direction; and halves of
 characters, which no output takes."""
@@ -10,6 +13,12 @@ characters, which no output takes."""
 def visible(text: str) -> str:
     """Return a text that can be shown: what a terminal would obey is written out, as \\x1b or \\u202e."""
     return UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def without_words(text: str, words: Iterable[str]) -> str:
+    """Return a text in which words, in whatever case, are replaced by HIDDEN; there is at least one."""
+    found = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+    return re.sub(found, HIDDEN, text, flags=re.IGNORECASE)
 
 
 class ChipledgerError(Exception):

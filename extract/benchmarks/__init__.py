@@ -8,16 +8,7 @@ guessed. A run that contradicts itself, or was not valid, is refused with the su
 from collections.abc import Mapping
 from types import ModuleType
 
-from extract.benchmarks import (
-    content,
-    genai_perf,
-    inferencex,
-    llmperf,
-    mlperf_loadgen,
-    mlperf_training,
-    sglang,
-    vllm,
-)
+from extract.benchmarks import content, genai_perf, inferencex, llmperf, mlperf_loadgen, mlperf_training, sglang, vllm
 from extract.benchmarks.content import Run
 from extract.benchmarks.result import RUN, BenchmarkIncomplete, BenchmarkRefused, ParsedRun, describe
 from extract.benchmarks.supplied import MEANINGS, Supplied, complete

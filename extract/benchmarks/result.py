@@ -1,8 +1,7 @@
 """What a benchmark run measured, as a row; the refusals of runs that cannot be used; and a run in a sentence."""
 
-from dataclasses import dataclass, field
-from datetime import date
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from types import SimpleNamespace
 from typing import Any
 
 from warehouse.errors import ChipledgerError
@@ -41,49 +40,21 @@ speculative decoding, 1 without it.
 """
 
 
-@dataclass(kw_only=True)
-class ParsedRun:
+class ParsedRun(SimpleNamespace):
     """What a file itself states of a run, before the user completes it; None where it is silent.
 
-    Fields that are columns of `RUN` have their names. `place` says which run of the file it is ("" where there is one),
-    `accelerator` is the file's own text, `chips_used` the chips it says worked, `needed` names what this tool needs
-    besides what every run needs. `is_official` holds where the file itself carries the link of an official run, and is
-    False where no link can make it one.
+    Its attributes are the columns of `RUN`, and: `place`, which run of the file it is ("" where there is one); `model`
+    and `accelerator`, the file's own texts; `chips_used`, the chips it says worked; `needed`, what this tool needs
+    besides what every run needs; `notes`; `is_official`, which holds where the file itself carries the link of an
+    official run, and is False where no link can make it one.
     """
 
-    benchmark: str
-    benchmark_family: str
-    task: str = "serving"
-    place: str = ""
-    model: str | None = None
-    scenario: str | None = None
-    accelerator: str | None = None
-    chips_used: Decimal | None = None
-    precision: str | None = None
-    unit_of_work: str = "token"
-    input_length: Decimal | None = None
-    output_length: Decimal | None = None
-    concurrency: Decimal | None = None
-    batch_size: Decimal | None = None
-    output_rate: Decimal | None = None
-    input_rate: Decimal | None = None
-    total_rate: Decimal | None = None
-    interactivity: Decimal | None = None
-    interactivity_statistic: str | None = None
-    ttft_ms: Decimal | None = None
-    ttft_statistic: str | None = None
-    acceptance_length: Decimal | None = None
-    prefix_cache_hit_share: Decimal | None = None
-    error_share: Decimal | None = None
-    is_disaggregated: bool | None = None
-    parallelism: str | None = None
-    software: str | None = None
-    measured_by: str | None = None
-    measured_on: date | None = None
-    source_url: str | None = None
-    is_official: bool | None = None
-    needed: tuple[str, ...] = ()
-    notes: list[str] = field(default_factory=list)
+    def __init__(self, **stated: Any) -> None:
+        silent = dict.fromkeys((*RUN.fields, "model", "accelerator", "chips_used", "is_official"))
+        usual = {"task": "serving", "unit_of_work": "token", "place": "", "needed": (), "notes": []}
+        if unknown := stated.keys() - silent.keys() - usual.keys():
+            raise TypeError(f"no columns of a run: {', '.join(sorted(unknown))}")
+        super().__init__(**silent | usual | stated)
 
 
 def quotient(dividend: Decimal, divisor: Decimal) -> Decimal:

@@ -227,7 +227,8 @@ def _where(parsed: ParsedRun, message: str) -> str:
 
 def _model(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> str | None:
     of_user: str | None = supplied["model"]
-    of_file, alias = parsed.model, supplied["served_as"]
+    of_file: str | None = parsed.model
+    alias = supplied["served_as"]
     if alias is not None:
         if alias != of_file:
             raise _contradiction(parsed, supplied, "served_as", of_file)
@@ -303,7 +304,7 @@ def _count(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> Decimal |
 
 def _precision(parsed: ParsedRun, supplied: Supplied) -> str | None:
     of_user: str | None = supplied["precision"]
-    of_file = parsed.precision.lower() if parsed.precision else None
+    of_file: str | None = parsed.precision.lower() if parsed.precision else None
     if of_file is not None and of_file not in PRECISIONS:
         of_file = None
     if of_user is None or of_file is None or of_user == of_file:

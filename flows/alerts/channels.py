@@ -10,17 +10,15 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email import policy
+from datetime import datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
-from email.utils import format_datetime
 from typing import Any, Protocol
 
-from flows.alerts.text import Message
+from flows.alerts.findings import Message
 from flows.config.settings import CHAT_ADDRESSES, MailSettings
 from flows.mail.sending import Post, Refused, Uncertain
-from reports.weekly.mail import header
+from reports.weekly.mail import new_message
 from warehouse.errors import SettingsError
 
 BEFORE_HANDING = ("NewConnectionError", "NameResolutionError", "ConnectTimeout", "Failed to establish", "SSLError")
@@ -31,8 +29,7 @@ class Channel(Protocol):
     """A recipient of alerts. `name` is written to the record and the log, and holds no secret."""
 
     @property
-    def name(self) -> str:
-        """Return the name."""
+    def name(self) -> str: ...
 
     def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
         """Send one message; `before` is called right before. Raises Refused or Uncertain."""
@@ -48,30 +45,18 @@ class MailChannel:
 
     @property
     def name(self) -> str:
-        """Return the address, as the record names it."""
         return f"mail:{self.to.lower()}"
 
     def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
-        """Send one message."""
         made = letter(alert, sender=self.chosen.sender, to=self.to, reply_to=self.chosen.reply_to, at=at)
         self.post.hand_over(made, sender=self.chosen.sender, to=self.to, before=before)
 
 
 def letter(alert: Message, *, sender: str, to: str, reply_to: str = "", at: datetime) -> EmailMessage:
     """Return an alert as a message of plain text; addresses are plain ones, name@domain."""
-    made = EmailMessage(policy=policy.SMTP)
-    domain = Address(addr_spec=sender).domain
-    made["From"] = Address("chipledger", addr_spec=sender)
-    made["To"] = Address(addr_spec=to)
-    if reply_to:
-        made["Reply-To"] = Address(addr_spec=reply_to)
-    made["Subject"] = header(alert.title)
-    made["Date"] = format_datetime(at.astimezone(UTC))
+    made = new_message(alert.title, f"{alert.text}\n", sender=sender, to=to, reply_to=reply_to, at=at, kind="alerts")
     who = hashlib.sha256("\n".join((alert.kind, to.lower(), *alert.ids)).encode()).hexdigest()[:20]
-    made["Message-ID"] = f"<alert.{who}@{domain}>"
-    made["List-Id"] = f"chipledger alerts <alerts.chipledger.{domain}>"
-    made["Auto-Submitted"] = "auto-generated"
-    made.set_content(f"{alert.text}\n", cte="quoted-printable")
+    made["Message-ID"] = f"<alert.{who}@{Address(addr_spec=sender).domain}>"
     return made
 
 
@@ -83,7 +68,6 @@ class ChatChannel:
     plugin: Any
 
     def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
-        """Send one message."""
         before()
         with _overheard() as lines:
             try:
@@ -122,11 +106,8 @@ def chat(url: str, *, number: int) -> ChatChannel:
 
 
 def _unknown(variable: str, number: int, why: str) -> SettingsError:
-    return SettingsError(
-        f"address {number} is none that Apprise knows ({why})",
-        source=variable,
-        hint="docs/mail.md#alerts shows examples",
-    )
+    hint = "docs/mail.md#alerts shows examples"
+    return SettingsError(f"address {number} is none that Apprise knows ({why})", source=variable, hint=hint)
 
 
 @contextmanager
@@ -151,6 +132,3 @@ def _overheard() -> Iterator[list[str]]:
         for name, log in logs.items():
             level, log.propagate, log.handlers = kept[name]
             log.setLevel(level)
-
-
-__all__ = ["Channel", "ChatChannel", "MailChannel", "Refused", "Uncertain", "chat", "letter"]

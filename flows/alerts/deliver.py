@@ -6,27 +6,23 @@ with all in it that it has not had. What was refused is sent again by the next r
 arrived is not.
 """
 
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from flows.config.settings import CHAT_ADDRESSES, Settings
-from warehouse.errors import ChipledgerError, SettingsError
+from flows.alerts import findings
+from flows.alerts.channels import Channel, MailChannel, chat
+from flows.config.settings import CHAT_ADDRESSES, AlertSettings, Settings
+from flows.mail import sending
+from flows.mail.sending import Refused, Uncertain
+from flows.shared import Clock
+from flows.shared.append_log import Lines, locked
+from warehouse.errors import SettingsError
 
-if TYPE_CHECKING:
-    from flows.alerts.channels import Channel
-    from flows.alerts.findings import State
-    from flows.alerts.text import Message
-    from flows.config.settings import AlertSettings
-    from flows.shared.append_log import Lines
-
-LOG = logging.getLogger(__name__)
 RECORD = "alerts.jsonl"
-LONGEST_ERROR = 200
-
-Clock = Callable[[], datetime]
+MAX_ERROR = 200
 
 
 @dataclass(kw_only=True)
@@ -47,99 +43,78 @@ class Outcome:
         return not self.failed and not self.uncertain
 
 
-def is_wanted(settings: Settings) -> bool:
-    """Return whether anything is set up at all; what is not set up costs nothing."""
-    return settings.alerts.is_set or bool(settings.chat_urls())
+class Ledger:
+    """The record of alerts, and the state that its lines make together."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._lines = Lines(path=data_dir / RECORD, needed=("what", "at"))
+        self.state = findings.State()
+        for entry in self._lines.entries():
+            self.state.add(entry)
+
+    def add(self, entry: Mapping[str, Any]) -> None:
+        self._lines.add(entry)
+        self.state.add(entry)
+
+    def note(self, what: str, channel: str, kind: str, ids: Sequence[str], *, at: datetime, error: str = "") -> None:
+        """Append what became of items on a channel."""
+        entry = {"what": what, "at": _text(at), "kind": kind, "channel": channel, "ids": list(ids)}
+        self.add(entry | ({"error": error} if error else {}))
 
 
-def after_run(settings: Settings, *, clock: Clock) -> None:
-    """Send alerts after a run. A failure is a warning and leaves the outcome of the run unchanged."""
-    if not is_wanted(settings) or not (settings.data_dir / "prices.duckdb").exists():
-        return
-    import duckdb
-
-    try:
-        outcome = send_due(settings, clock=clock)
-    except (ChipledgerError, OSError, duckdb.Error) as error:
-        LOG.warning("alerts: %s", error)
-        return
-    for line in lines(outcome):
-        LOG.log(logging.INFO if outcome.is_good else logging.WARNING, "alerts: %s", line)
-
-
-def send_due(settings: Settings, *, clock: Clock, channels: "Sequence[Channel] | None" = None) -> Outcome:
+def send_due(settings: Settings, *, clock: Clock, channels: Sequence[Channel] | None = None) -> Outcome:
     """Find news, record it, and send every channel what it has not received.
 
     Raises SettingsError where there is no recipient or [alerts] is wrong; WriterBusy where another process sends.
     """
-    from flows.alerts import findings
-    from flows.alerts import text as alert_words
-    from flows.shared.append_log import Lines, locked
-
     chosen = settings.alerts
     channels = channels_of(settings) if channels is None else channels
     outcome = Outcome()
     with locked(settings.data_dir / "alerts.lock", who="sends alerts"):
-        record = Lines(path=settings.data_dir / RECORD, needed=("what", "at"))
-        state = findings.read_state(record.entries())
-        now = clock()
+        ledger, now = Ledger(settings.data_dir), clock()
+        state = ledger.state
         for channel in channels:
             if channel.name not in state.joined:
-                _add(record, state, {"what": "channel", "at": _text(now), "channel": channel.name})
-        built_at, found = _find(settings, chosen, state, now)
-        for entry in findings.entries(found, state, built_at=built_at, at=now):
-            _add(record, state, entry)
+                ledger.add({"what": "channel", "at": _text(now), "channel": channel.name})
+        for entry in findings.news(settings.published(), state, chosen, at=now):
+            ledger.add(entry)
             outcome.baseline += [entry["kind"]] if entry["what"] == "baseline" else []
         for channel in channels:
             for kind, ids in state.unanswered(channel.name).items():
-                _note(record, state, "uncertain", channel.name, kind, ids, at=now)
+                ledger.note("uncertain", channel.name, kind, ids, at=now)
                 outcome.uncertain[channel.name] = outcome.uncertain.get(channel.name, 0) + len(ids)
             for kind in chosen.kinds:
-                due = state.due(channel.name, kind, _text(now)[:10])
-                if due:
-                    alert = alert_words.message(kind, due, **_limits(chosen))
-                    _send_one(record, state, channel, alert, outcome, clock=clock)
+                if due := state.due(channel.name, kind, _text(now)[:10]):
+                    _send_one(ledger, channel, _message(kind, due, chosen), outcome, clock=clock)
     return outcome
 
 
-def preview(settings: Settings, *, clock: Clock) -> "tuple[list[str], list[Message]]":
+def preview(settings: Settings, *, clock: Clock) -> tuple[list[str], list[findings.Message]]:
     """Return the kinds that have no baseline yet, and what would be sent now; nothing is written and nothing sent.
 
     What some channel has had, and another one has not, is in it.
     """
-    from flows.alerts import findings
-    from flows.alerts import text as alert_words
-    from flows.shared.append_log import Lines
-
-    chosen = settings.alerts
-    record = Lines(path=settings.data_dir / RECORD, needed=("what", "at"))
-    state, now = findings.read_state(record.entries()), clock()
-    built_at, found = _find(settings, chosen, state, now)
-    added = list(findings.entries(found, state, built_at=built_at, at=now))
+    chosen, now = settings.alerts, clock()
+    state = Ledger(settings.data_dir).state
+    state.joined.setdefault("nobody", len(state.items))
+    added = findings.news(settings.published(), state, chosen, at=now)
     for entry in added:
         state.add(entry)
-    names = [*state.joined] or ["nobody"]
-    state.joined.setdefault("nobody", len(state.items) - sum(len(entry.get("items", ())) for entry in added))
+    names = [name for name in state.joined if name != "nobody"] or ["nobody"]
     messages = []
     for kind in chosen.kinds:
         due = {item.id: item for name in names for item in state.due(name, kind, _text(now)[:10])}
         if due:
-            messages.append(alert_words.message(kind, list(due.values()), **_limits(chosen)))
+            messages.append(_message(kind, list(due.values()), chosen))
     return [entry["kind"] for entry in added if entry["what"] == "baseline"], messages
 
 
-def channels_of(settings: Settings) -> "list[Channel]":
+def channels_of(settings: Settings) -> list[Channel]:
     """Return all recipients. Raises SettingsError where there is none, or an address is wrong."""
-    from flows.alerts.channels import MailChannel, chat
-    from flows.mail import sending
-
     to, urls = settings.alerts.to, settings.chat_urls()
     if not to and not urls:
-        raise SettingsError(
-            "alerts have no recipient",
-            field="alerts.to",
-            hint=f"Set mail addresses, or chat services in {CHAT_ADDRESSES}",
-        )
+        hint = f"Set mail addresses, or chat services in {CHAT_ADDRESSES}"
+        raise SettingsError("alerts have no recipient", field="alerts.to", hint=hint)
     made: list[Channel] = []
     if to:
         post = settings.mail_to_send(to=to)
@@ -162,36 +137,18 @@ def lines(outcome: Outcome) -> Iterator[str]:
         yield "nothing to send"
 
 
-def _find(settings: Settings, chosen: "AlertSettings", state: "State", now: datetime) -> Any:
-    from flows.alerts import findings
-
-    return findings.find(
-        settings.published(),
-        state,
-        kinds=chosen.kinds,
-        now=now,
-        least=chosen.change_percent / 100,
-        stale_days=chosen.stale_days,
-        watched=chosen.matches,
-    )
+def _message(kind: str, due: Sequence[findings.Item], chosen: AlertSettings) -> findings.Message:
+    return findings.message(kind, due, least=chosen.change_percent / 100, stale_days=chosen.stale_days)
 
 
-def _limits(chosen: "AlertSettings") -> dict[str, float]:
-    return {"least": chosen.change_percent / 100, "stale_days": chosen.stale_days}
-
-
-def _send_one(
-    record: "Lines", state: "State", channel: "Channel", alert: "Message", outcome: Outcome, *, clock: Clock
-) -> None:
-    from flows.mail.sending import Refused, Uncertain
-
+def _send_one(ledger: Ledger, channel: Channel, alert: findings.Message, outcome: Outcome, *, clock: Clock) -> None:
     def note(what: str, error: str = "") -> None:
-        _note(record, state, what, channel.name, alert.kind, alert.ids, at=clock(), error=error)
+        ledger.note(what, channel.name, alert.kind, alert.ids, at=clock(), error=error)
 
     try:
         channel.send(alert, at=clock(), before=lambda: note("handing"))
     except Refused as error:
-        text = " ".join(str(error).split())[:LONGEST_ERROR]
+        text = " ".join(str(error).split())[:MAX_ERROR]
         note("failed", error=text)
         outcome.failed[channel.name] = text
     except Uncertain:
@@ -200,26 +157,6 @@ def _send_one(
     else:
         note("sent")
         outcome.sent.setdefault(channel.name, []).append(alert.title)
-
-
-def _note(
-    record: "Lines",
-    state: "State",
-    what: str,
-    channel: str,
-    kind: str,
-    ids: "Sequence[str]",
-    *,
-    at: datetime,
-    error: str = "",
-) -> None:
-    entry = {"what": what, "at": _text(at), "kind": kind, "channel": channel, "ids": list(ids)}
-    _add(record, state, entry | ({"error": error} if error else {}))
-
-
-def _add(record: "Lines", state: "State", entry: Mapping[str, Any]) -> None:
-    record.add(entry)
-    state.add(entry)
 
 
 def _text(moment: datetime) -> str:

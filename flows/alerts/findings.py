@@ -1,10 +1,16 @@
-"""Findings worth an alert: what the published file has now, compared with what was known before.
+"""Findings worth an alert: what the published file has now, compared with what was known before, and its text.
 
-All is computed from the file and the lines of `alerts.jsonl`; nothing is sent here. The first look at a kind sets its
+All is computed from the file and the lines of `alerts.jsonl`; nothing is sent here. The first fetch of a kind sets its
 baseline and sends nothing.
+
+A message is a title and lines of plain text, which mean nothing more in Markdown, HTML or a chat's own markup: text
+from outside keeps letters, digits and a few signs, and whatever could make a link, a mention, a picture or a tag of it
+becomes a question mark.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,16 +18,33 @@ from typing import Any
 
 import duckdb
 
-from reports.queries import SQL
+from flows.config.settings import AlertSettings
+from flows.shared.query import columns
+from reports import queries, wording
 
 Row = Mapping[str, Any]
 Entry = Mapping[str, Any]
 
-LATEST = timedelta(days=7)
+MAX_AGE = timedelta(days=7)
 """A move that is learnt later than this is history; one that waited for its confirmation is sent."""
 NEEDS = {"move": "price_change", "chip": "accelerator_hour_price", "stale": "source_health", "claim": "claim_audit"}
 """The mart that each kind is read from; a file without it says nothing of that kind."""
 BACK = " back"
+MAX_NAME = 80
+SIGNS = " .,;+-/()_%'"
+VERDICTS = {"physically_impossible": "physically impossible"}
+SAME_MOVE = columns(
+    "service_provider_name, offered, form_factor, purchase_option, commitment_term_hours, purchase_payment_model, "
+    "tier, pricing_currency, is_taken_back"
+)
+"""Moves with these and both prices alike are one line."""
+NOTES = {
+    "move": "List prices per chip-hour. A move is provisional for a week: "
+    "if the old price is back by then, it is reported as reverted.",
+    "chip": "No live source priced it before. An unknown name is shown as its provider writes it.",
+    "stale": "Prices of these places are not current. `chipledger doctor` says what is wrong.",
+    "claim": "Verdicts of today, by prices of today. `chipledger audit` gives the arithmetic.",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,25 +56,13 @@ class Item:
     fact: Row
 
 
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """What one look gives of one kind: what is known from now on (id to value), and what of it is news.
-
-    `known` is None where nothing can be said yet, so that no baseline is set.
-    """
-
-    known: Mapping[str, str] | None
-    items: tuple[Item, ...] = ()
-
-
 @dataclass
 class State:
     """What the lines say: what is known of each kind, since when, what was sent, and to which channel.
 
     `since`: when the file was built of which the baseline was made. `outcomes`: of each channel, kind and id what
-    became of
-    it last. `joined`: how many items there were when a channel first appeared; it gets the later ones. `sent_on`: the
-    last day on which a channel got a message of a kind.
+    became of it last. `joined`: how many items there were when a channel first appeared; it gets the later ones.
+    `sent_on`: the last day on which a channel got a message of a kind.
     """
 
     since: dict[str, datetime] = field(default_factory=dict)
@@ -64,13 +75,12 @@ class State:
     def add(self, entry: Entry) -> None:
         """Take one line into account."""
         what = entry["what"]
-        if what in ("baseline", "known"):
+        if what in ("baseline", "known", "news"):
             if what == "baseline":
                 self.since[entry["kind"]] = datetime.fromisoformat(entry["built_at"])
             self.known.setdefault(entry["kind"], {}).update(entry["known"])
-        elif what == "news":
-            self.known.setdefault(entry["kind"], {}).update(entry["known"])
-            self.items += [Item(kind=entry["kind"], id=each["id"], fact=each["fact"]) for each in entry["items"]]
+            new = entry["items"] if what == "news" else ()
+            self.items += [Item(kind=entry["kind"], id=each["id"], fact=each["fact"]) for each in new]
         elif what == "channel":
             self.joined.setdefault(entry["channel"], len(self.items))
         else:
@@ -83,16 +93,11 @@ class State:
                 del self.sent_on[entry["channel"], entry["kind"]]
 
     def due(self, channel: str, kind: str, today: str) -> list[Item]:
-        """Return the items of a kind that a channel has not received; nothing where it got a message of that kind
-        today."""
+        """Return the items of a kind that a channel has not received; none if it got a message of that kind today."""
         if self.sent_on.get((channel, kind)) == today:
             return []
-        later = self.items[self.joined.get(channel, len(self.items)) :]
-        return [
-            item
-            for item in later
-            if item.kind == kind and self.outcomes.get((channel, kind, item.id), "failed") == "failed"
-        ]
+        later = (item for item in self.items[self.joined.get(channel, len(self.items)) :] if item.kind == kind)
+        return [item for item in later if self.outcomes.get((channel, kind, item.id), "failed") == "failed"]
 
     def unanswered(self, channel: str) -> dict[str, list[str]]:
         """Return the ids, by kind, that were handed over to a channel by a process which did not live to say more."""
@@ -103,106 +108,74 @@ class State:
         return ids
 
 
-def read_state(entries: Iterable[Entry]) -> State:
-    """Return what all lines say together."""
-    state = State()
-    for entry in entries:
-        state.add(entry)
-    return state
+def news(file: Path, state: State, chosen: AlertSettings, *, at: datetime) -> list[dict[str, Any]]:
+    """Return the lines to add: of each kind a baseline where it is seen for the first time, else what is new.
 
-
-def find(
-    file: Path,
-    state: State,
-    *,
-    kinds: Iterable[str],
-    now: datetime,
-    least: float,
-    stale_days: float,
-    watched: Callable[[Row], bool] = lambda row: True,
-) -> tuple[datetime, dict[str, Found]]:
-    """Return when the file was built, and what it says of each kind. The file is read only.
-
-    `least` is the ratio from which on a move is sent; `now` is aware. `watched` says whether a row of a move is of a
-    chip and a region that are watched.
+    The published file is read only; `at` is aware.
     """
+    found = []
     with duckdb.connect(str(file), read_only=True) as con:
         built_at: datetime = con.execute("select built_at from meta.build").fetchall()[0][0]
-        has = {
-            name
-            for (name,) in con.execute("select table_name from duckdb_tables() where schema_name = 'int'").fetchall()
-        }
-        found = {}
-        for kind in kinds:
-            if NEEDS[kind] not in has:
+        for kind in chosen.kinds:
+            if not queries.has_mart(con, NEEDS[kind]):
                 continue
-            since = max(state.since.get(kind, built_at), built_at - LATEST)
-            values = {"since": since, "now": now.astimezone(UTC).replace(tzinfo=None), "days": stale_days}
-            rows = _ask(con, f"alert_{kind}", values)
-            known = state.known.get(kind)
-            found[kind] = _move(rows, known, least, watched) if kind == "move" else READ[kind](rows, known)
-    return built_at, found
+            values = {
+                "since": max(state.since.get(kind, built_at), built_at - MAX_AGE),
+                "now": at.astimezone(UTC).replace(tzinfo=None),
+                "days": chosen.stale_days,
+            }
+            sql = queries.select(f"alert_{kind}")
+            bound = {name: value for name, value in values.items() if f"${name}" in sql}
+            rows = queries.rows(con.execute(sql, bound or None))
+            if kind == "chip" and not rows and kind not in state.since:
+                continue  # nothing before any live source has priced a chip
+            known = state.known.get(kind, {})
+            items = [(name, fact) for name, fact in _candidates(kind, rows, known, chosen) if name not in known]
+            now_known = _verdicts(rows, known) if kind == "claim" else dict.fromkeys((name for name, _ in items), "")
+            entry: dict[str, Any] = {"kind": kind, "at": at.astimezone(UTC).isoformat(), "known": now_known}
+            if kind not in state.since:
+                found.append({"what": "baseline", "built_at": built_at.isoformat(), **entry})
+            elif items:
+                shown = [{"id": name, "fact": _plain(fact)} for name, fact in items]
+                found.append({"what": "news", **entry, "items": shown})
+            elif now_known:
+                found.append({"what": "known", **entry})
+    return found
 
 
-def _ask(con: duckdb.DuckDBPyConnection, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    text = (SQL / f"{name}.sql").read_text(encoding="utf-8")
-    cursor = con.execute(text, {key: value for key, value in values.items() if f"${key}" in text} or None)
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+def _candidates(
+    kind: str, rows: Iterable[Row], known: Mapping[str, str], chosen: AlertSettings
+) -> Iterator[tuple[str, Row]]:
+    """Yield what may be news, by a lasting id: what is known by its id is none; a new claim is only noted.
 
-
-def _move(
-    rows: list[dict[str, Any]], known: Mapping[str, str] | None, least: float, watched: Callable[[Row], bool]
-) -> Found:
-    """Return moves of list prices, and those sent before that were reverted."""
-    items = []
+    A move sent before that was reverted, and a scope that was read in between and is stale again, have other ids.
+    """
     for row in rows:
-        name = f"{row.pop('offer_id')} {row['observed_at'].isoformat()}"
-        kind = row.pop("change_kind")
-        fact = _plain(row)
-        ratio = row["change_ratio"]
-        if kind == "list_change" and ratio is not None and abs(ratio) >= least and name not in (known or {}):
-            if not watched(row):
-                continue
-            items.append(Item(kind="move", id=name, fact=fact))
-        elif kind != "list_change" and name in (known or {}) and name + BACK not in (known or {}):
-            items.append(Item(kind="move", id=name + BACK, fact=fact | {"is_taken_back": True}))
-    return Found(known={item.id: "" for item in items}, items=tuple(items))
+        if kind == "move":
+            name = f"{row['offer_id']} {row['observed_at'].isoformat()}"
+            fact = {key: value for key, value in row.items() if key not in ("offer_id", "change_kind")}
+            ratio = row["change_ratio"]
+            if row["change_kind"] != "list_change":
+                if name in known:
+                    yield name + BACK, fact | {"is_taken_back": True}
+            elif ratio is not None and abs(ratio) >= chosen.change_percent / 100 and chosen.matches(row):
+                yield name, fact
+        elif kind == "chip" and row["chip"] is not None:
+            yield row["chip"], row
+        elif kind == "stale":
+            yield f"{row['source']} {row['scope']} {row['last_good_at'] or 'never'}", row
+        elif kind == "claim" and row["is_settled"]:
+            claim, verdict = row["claim_id"], row["verdict_today"]
+            if claim in known and known[claim] != verdict:
+                yield f"{claim} {known[claim]} {verdict} {turns(known, claim)}", {**row, "verdict_before": known[claim]}
 
 
-def _chip(rows: list[dict[str, Any]], known: Mapping[str, str] | None) -> Found:
-    """Return chips that no live source priced before; nothing before any live source has priced one."""
-    if not rows and known is None:
-        return Found(known=None)
-    new = [row for row in rows if row["chip"] is not None and row["chip"] not in (known or {})]
-    items = tuple(Item(kind="chip", id=row["chip"], fact=_plain(row)) for row in new)
-    return Found(known={item.id: "" for item in items}, items=items)
-
-
-def _stale(rows: list[dict[str, Any]], known: Mapping[str, str] | None) -> Found:
-    """Return scopes that went stale; one that was read in between and is stale again is news again."""
-    named = {f"{row['source']} {row['scope']} {row['last_good_at'] or 'never'}": row for row in rows}
-    items = tuple(
-        Item(kind="stale", id=name, fact=_plain(row)) for name, row in named.items() if name not in (known or {})
-    )
-    return Found(known={item.id: "" for item in items}, items=items)
-
-
-def _claim(rows: list[dict[str, Any]], known: Mapping[str, str] | None) -> Found:
-    """Return claims with another verdict than the one that was known last; a claim that is new is only noted."""
-    known = known or {}
-    changed = [row for row in rows if known.get(row["claim_id"]) != row["verdict_today"]]
-    items = tuple(
-        Item(
-            kind="claim",
-            id=f"{row['claim_id']} {known[row['claim_id']]} {row['verdict_today']} {turns(known, row['claim_id'])}",
-            fact=_plain(row) | {"verdict_before": known[row["claim_id"]]},
-        )
-        for row in changed
-        if row["claim_id"] in known and row["is_settled"]
-    )
-    counts = {f"{row['claim_id']}#": str(turns(known, row["claim_id"]) + 1) for row in changed}
-    return Found(known={row["claim_id"]: row["verdict_today"] for row in changed} | counts, items=items)
+def _verdicts(rows: Iterable[Row], known: Mapping[str, str]) -> dict[str, str]:
+    """Return the verdicts that changed, by claim, and how many each of these claims has had."""
+    changed = {
+        row["claim_id"]: row["verdict_today"] for row in rows if known.get(row["claim_id"]) != row["verdict_today"]
+    }
+    return changed | {f"{claim}#": str(turns(known, claim) + 1) for claim in changed}
 
 
 def turns(known: Mapping[str, str], claim_id: str) -> int:
@@ -210,27 +183,114 @@ def turns(known: Mapping[str, str], claim_id: str) -> int:
     return int(known.get(f"{claim_id}#", "0"))
 
 
-READ: Mapping[str, Callable[[list[dict[str, Any]], Mapping[str, str] | None], Found]] = {
-    "chip": _chip,
-    "stale": _stale,
-    "claim": _claim,
-}
-
-
-def entries(found: Mapping[str, Found], state: State, *, built_at: datetime, at: datetime) -> Iterable[dict[str, Any]]:
-    """Yield the lines that one look adds: a baseline for a kind seen for the first time, else what is new."""
-    for kind, one in found.items():
-        if one.known is None:
-            continue
-        common = {"kind": kind, "at": at.astimezone(UTC).isoformat(), "known": dict(one.known)}
-        if kind not in state.since:
-            yield {"what": "baseline", "built_at": built_at.isoformat(), **common}
-        elif one.items:
-            yield {"what": "news", **common, "items": [{"id": item.id, "fact": dict(item.fact)} for item in one.items]}
-        elif one.known:
-            yield {"what": "known", **common}
-
-
 def _plain(row: Row) -> dict[str, Any]:
     """Return a row as JSON holds it: moments as text, all else as it is."""
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One message of one kind: its title, its text, and the ids of its items."""
+
+    kind: str
+    title: str
+    text: str
+    ids: tuple[str, ...]
+
+
+def safe(text: object) -> str:
+    """Return text from outside on one line, without any character that a mail or chat program would act on."""
+    normal = unicodedata.normalize("NFKC", str(text))
+    line = " ".join("".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in normal).split())
+    kept = "".join(c if c.isalnum() or c in SIGNS else "?" for c in line)
+    # Two slashes make an address, www. one without them.
+    return wording.short(re.sub(r"(?i)\bwww\.", "www ", re.sub(r"/{2,}", "/", kept)), most=MAX_NAME)
+
+
+def message(kind: str, items: Sequence[Item], *, least: float, stale_days: float) -> Message:
+    """Return all items of one kind as one message."""
+    facts = [item.fact for item in items]
+    if kind in ("chip", "claim"):
+        title, lines = _chips(facts) if kind == "chip" else _claims(facts)
+    else:
+        title, lines = _moves(facts, least) if kind == "move" else _stale(facts, stale_days)
+    text = "\n".join([*(f"- {line}" for line in lines), "", NOTES[kind]])
+    return Message(kind=kind, title=f"chipledger: {title}", text=text, ids=tuple(item.id for item in items))
+
+
+def _moves(facts: Sequence[Row], least: float) -> tuple[str, list[str]]:
+    """Return moves in words, those of several places and sizes that moved alike in one line, the largest first."""
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for fact in facts:
+        prices = (f"{fact[side]:.6g}" for side in ("price_before", "price_after"))
+        key = (*(fact.get(name) for name in SAME_MOVE), *prices)
+        groups.setdefault(key, []).append(fact)
+    moves = sorted(groups.values(), key=lambda group: -abs(group[0]["change_ratio"]))
+    n_back = sum(bool(group[0].get("is_taken_back")) for group in moves)
+    n_moves = len(moves) - n_back
+    parts = [f"{wording.count(n_moves, 'list price')} moved by {least * 100:g} % or more"] if n_moves else []
+    parts += [f"{wording.count(n_back, 'move')} reverted"] if n_back else []
+    return "; ".join(parts), [_move(group) for group in moves]
+
+
+def _move(group: Sequence[Row]) -> str:
+    fact = group[0]
+    places = wording.places_of_pairs([(fact["price_before"], fact["price_after"])])
+    option = wording.option(
+        fact["purchase_option"], term_hours=fact["commitment_term_hours"], payment=fact["purchase_payment_model"]
+    )
+    chip = safe(" ".join(part for part in (fact["accelerator_name"], fact["form_factor"]) if part))
+    is_chip = fact["offered"] == fact["accelerator_name"]
+    what = chip if is_chip else safe(fact["offered"]) + (f" ({chip})" if chip else "")
+    words = [safe(fact["service_provider_name"]), what, safe(option), *([safe(fact["tier"])] if fact["tier"] else [])]
+    regions = sorted({safe(each["region_id"]) for each in group if each["region_id"]})
+    where = f" in {wording.few(regions)}" if regions else ""
+    unit = "chip-hour" if fact["is_per_chip"] else "machine-hour"
+    before, after = (wording.amount(fact[side], places) for side in ("price_before", "price_after"))
+    change = wording.percent(fact["change_ratio"])
+    seen = min(datetime.fromisoformat(each["observed_at"]) for each in group)
+    end = "; reverted within a week, so not a move" if fact.get("is_taken_back") else ""
+    amounts = f"{before} to {after} {safe(fact['pricing_currency'])} per {unit}"
+    return f"{', '.join(words)}{where}: {amounts}, {change}, seen {wording.minute(seen)}{end}"
+
+
+def _chips(facts: Sequence[Row]) -> tuple[str, list[str]]:
+    known = [fact for fact in facts if not fact["is_unknown"]]
+    parts = [f"new chip: {wording.few([safe(fact['chip']) for fact in known])}"] if known else []
+    if len(facts) > len(known):
+        parts.append(wording.count(len(facts) - len(known), "new name of no known chip", "new names of no known chip"))
+    lines = [
+        f"{safe(fact['chip'])}{', a name of no known chip' if fact['is_unknown'] else ''}, "
+        f"at {wording.few([safe(name) for name in fact['providers']])}: {wording.count(fact['n_offers'], 'price')}, "
+        f"first seen {wording.minute(datetime.fromisoformat(fact['first_seen_at']))}"
+        for fact in facts
+    ]
+    return "; ".join(parts), lines
+
+
+def _stale(facts: Sequence[Row], stale_days: float) -> tuple[str, list[str]]:
+    """Return stale scopes in words, one line for each source and day on which it was last read."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for fact in facts:
+        last = fact["last_good_at"]
+        groups.setdefault((fact["source"], wording.day(datetime.fromisoformat(last)) if last else ""), []).append(fact)
+    sources = sorted({source for source, _ in groups})
+    names = wording.few([safe(source) for source in sources])
+    title = f"{wording.count(len(sources), 'source')} not read for {stale_days:g} days: {names}"
+    lines = [
+        f"{safe(source)}: {wording.few([safe(fact['scope']) for fact in group], most=8)} "
+        f"({wording.count(len(group), 'scope')}), {f'last read {last}' if last else 'never read'}"
+        for (source, last), group in groups.items()
+    ]
+    return title, lines
+
+
+def _claims(facts: Sequence[Row]) -> tuple[str, list[str]]:
+    lines = []
+    for fact in facts:
+        before, after = (safe(VERDICTS.get(name, name)) for name in (fact["verdict_before"], fact["verdict_today"]))
+        value = fact["recomputed_value"]
+        ours = f"; recomputed {value:.4g}" if value is not None else ""
+        claim_text = f"{safe(fact['metric'])} {safe(fact['claimed'])} ({safe(fact['article'])})"
+        lines.append(f"{safe(fact['claim_id'])}: {before} became {after}: {claim_text}{ours}")
+    return f"{wording.count(len(facts), 'claim')} with another verdict", lines

@@ -25,13 +25,13 @@ def remove_old_files(settings: Settings, now: datetime) -> list[str]:
     if chosen.daily_pages_days:
         day = f"{now - timedelta(days=chosen.daily_pages_days):%Y-%m-%d}"
         pages = settings.data_dir.glob("reports/daily/[0-9]*-[0-9]*-[0-9]*.html")
-        removed += [_removed(page) for page in sorted(pages) if page.stem < day]
+        removed += [remove(page) for page in sorted(pages) if page.stem < day]
     if chosen.replaced_days:
         day = f"{now - timedelta(days=chosen.replaced_days):%Y%m%d}"
         for old in sorted((settings.data_dir / REPLACED).glob("*")):
             made = re.search(r"(\d{8})T\d{6}Z(\.\w+)*$", old.name)
             if made and made[1] < day:
-                removed.append(_removed(old))
+                removed.append(remove(old))
     return removed
 
 
@@ -45,9 +45,10 @@ def after_run(settings: Settings, now: datetime) -> list[str]:
     return [f"{len(removed)} old pages and replaced files removed"] if removed else []
 
 
-def _removed(path: Path) -> str:
+def remove(path: Path) -> str:
+    """Remove a folder with all in it, or a file, where there is one; return the name."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
-        path.unlink()
+        path.unlink(missing_ok=True)
     return path.name

@@ -3,41 +3,247 @@
 A backup holds the landing folder, the log, and the records of what was sent. The published file, pages and the private
 file are made of these, and made again. The writer's lock is held throughout; the log is copied by DuckDB itself, as a
 file that is open must not be copied. What was written is read back before it gets its name.
+
+It is a folder, a .tar.gz or a .tar.zst. Its manifest names every file and its hash, and comes first in an archive, so
+that a reader knows what may follow, how large it may be, and refuses anything else: other names, links, paths that lead
+out of the folder, more bytes than announced.
 """
 
+import gzip
+import hashlib
+import io
 import os
+import re
 import shutil
+import tarfile
 import time
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
+from typing import IO, Any, Literal
 
 import duckdb
+from pydantic import BaseModel, Field, ValidationError
 
 from flows.alerts import deliver
-from flows.backup import containers, retention
-from flows.backup.containers import Manifest
+from flows.backup import retention
 from flows.collect import steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.mail import sending
+from flows.shared import Clock
 from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.log import content, db
+from warehouse.log.content import TableHash
 from warehouse.publish.published_file import FILE_NAME
 
+MANIFEST = "manifest.json"
+CHUNK_BYTES = 1 << 20
+MAX_CHUNKS = 1000
+"""Of a manifest: one that is longer is cut, and then no JSON."""
+UNREADABLE = (OSError, EOFError, tarfile.TarError, zlib.error)
+ALLOWED = re.compile(
+    r"(build\.duckdb|mail\.jsonl|alerts\.jsonl|chipledger\.toml|landing(/(?!\.\.?(/|$))[\w.-]+)+)", re.ASCII
+)
+"""Names that a backup may hold; none of them leads anywhere but below the folder it is unpacked in."""
 RECORDS = (sending.RECORD, deliver.RECORD)
 SETTINGS = "chipledger.toml"
 OWN = (db.FILE_NAME, f"{db.FILE_NAME}.wal", FILE_NAME, "private.duckdb", "landing", *RECORDS, SETTINGS)
 """What a restoration sets aside where it is there already; pages are made again over the old ones."""
 SCRATCH = ".restore"
-LONGEST_S = 2 * 86400
+MAX_BACKUP_S = 2 * 86400
 """No backup is being written for longer than this."""
 
-Clock = Callable[[], datetime]
+
+class Item(BaseModel, frozen=True, extra="forbid"):
+    """One file of a backup: its path below the data directory, its size and hash, and whether others may read it."""
+
+    path: str
+    size: int
+    sha256: str
+    is_private: bool = False
+
+
+class Manifest(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
+    """What a backup holds: when and by which version it was made, its files, and the content of its log by table."""
+
+    format: Literal[1] = 1
+    made_at: str
+    version: str
+    log: dict[str, TableHash]
+    items: tuple[Item, ...] = Field(alias="files")
+
+    def text(self) -> bytes:
+        return self.model_dump_json(indent=1, by_alias=True).encode()
+
+    @staticmethod
+    def parse(text: bytes, source: Path) -> "Manifest":
+        """Return the manifest that a text is. Raises ChipledgerError for any other, and for names not allowed."""
+        try:
+            manifest = Manifest.model_validate_json(text)
+        except ValidationError as error:
+            raise refused(source, "the manifest cannot be read", MANIFEST, str(error)) from error
+        for each in manifest.items:
+            if not ALLOWED.fullmatch(each.path):
+                raise refused(source, "a name that no backup has", "path", each.path)
+        if len({each.path for each in manifest.items}) != len(manifest.items):
+            raise refused(source, "duplicate name", "path", MANIFEST)
+        return manifest
+
+
+def item(path: str, file: Path) -> Item:
+    """Return the entry of a file."""
+    with file.open("rb") as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+        return Item(path=path, size=stream.tell(), sha256=sha256, is_private=not file.stat().st_mode & 0o044)
+
+
+def write(target: Path, manifest: Manifest, files: Mapping[str, Path]) -> None:
+    """Write a backup to a path whose ending says which kind; its owner alone can read it."""
+    text = manifest.text()
+    if is_folder(target):
+        target.mkdir(mode=0o700)
+        for path, file in files.items():
+            with file.open("rb") as source:
+                _copy(iter(lambda: source.read(CHUNK_BYTES), b""), target / path)
+        _copy([text], target / MANIFEST)
+        return
+    target.touch(mode=0o600, exist_ok=False)
+    with _archive(target, "w") as tar:
+        _add(tar, MANIFEST, io.BytesIO(text), len(text))
+        for each in manifest.items:
+            with files[each.path].open("rb") as source:
+                _add(tar, each.path, source, each.size)
+
+
+def receive(source: Path, into: Path, *, only: str | None = None) -> Manifest:
+    """Read a whole backup, check every hash, and put its files (or one only) into a folder; return its manifest.
+
+    Raises ChipledgerError where a file is missing, changed, too many, or of a name or kind that no backup has.
+    """
+    members = _folder_members(source) if source.is_dir() else _archive_members(source)
+    name, stream = next(members, ("", io.BytesIO()))
+    if name != MANIFEST:
+        raise refused(source, "it does not begin with a manifest" if name else "it is empty", "path", name)
+    manifest = Manifest.parse(b"".join(islice(_chunks(source, stream), MAX_CHUNKS)), source)
+    left = {each.path: each for each in manifest.items}
+    for name, stream in members:
+        expected = left.pop(name, None)
+        if expected is None:
+            raise refused(source, "a file that the manifest does not name", "path", name)
+        _receive_one(source, expected, stream, into / name if only in (None, name) else None)
+    if left:
+        raise refused(source, f"{len(left)} files are missing", "path", min(left))
+    return manifest
+
+
+def is_folder(target: Path) -> bool:
+    """Return whether a name is that of a folder and not of an archive. Raises ChipledgerError for other archives."""
+    if target.name.endswith((".tar.gz", ".tar.zst")):
+        return False
+    if target.suffix in (".tar", ".gz", ".zst", ".zip", ".tgz", ".xz", ".bz2", ".7z"):
+        hint = "Name a folder, or a file that ends in .tar.gz or .tar.zst"
+        raise ChipledgerError("no such kind of backup", source="backup", field="target", value=target.name, hint=hint)
+    return True
+
+
+def refused(source: Path, message: str, field: str, value: object) -> ChipledgerError:
+    """Return the error of a backup that is not what it should be."""
+    hint = "The backup is damaged or not ours; use another one"
+    return ChipledgerError(message, source=str(source), field=field, value=value, hint=hint)
+
+
+def _receive_one(source: Path, expected: Item, stream: IO[bytes], place: Path | None) -> None:
+    digest, size = hashlib.sha256(), 0
+
+    def received() -> Iterator[bytes]:
+        nonlocal size
+        for chunk in _chunks(source, stream):
+            size += len(chunk)
+            if size > expected.size:
+                return
+            digest.update(chunk)
+            yield chunk
+
+    _copy(received(), place)
+    if size != expected.size or digest.hexdigest() != expected.sha256:
+        raise refused(source, "a file is not the one that was backed up", "path", expected.path)
+    if place is not None and expected.is_private:
+        place.chmod(0o600)
+
+
+def _chunks(source: Path, stream: IO[bytes]) -> Iterator[bytes]:
+    try:
+        while chunk := stream.read(CHUNK_BYTES):
+            yield chunk
+    except UNREADABLE as error:
+        raise refused(source, "the archive cannot be read", "error", str(error)) from error
+
+
+def _folder_members(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    found = (path for path in source.rglob("*") if path.is_symlink() or not path.is_dir())
+    for path in sorted(found, key=lambda path: (path != source / MANIFEST, path)):
+        name = path.relative_to(source).as_posix()
+        if path.is_symlink() or not path.is_file():
+            raise refused(source, "neither a file nor a folder", "path", name)
+        with path.open("rb") as stream:
+            yield name, stream
+
+
+def _archive_members(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    if is_folder(source):
+        raise refused(source, "there is no such folder", "path", source.name)
+    try:
+        with _archive(source, "r") as tar:
+            for member in tar:
+                stream = tar.extractfile(member) if member.isreg() else None
+                if stream is None:
+                    raise refused(source, "not a plain file", "path", member.name)
+                yield member.name, stream
+    except UNREADABLE as error:
+        raise refused(source, "the archive cannot be read", "error", str(error)) from error
+
+
+@contextmanager
+def _archive(path: Path, mode: Literal["r", "w"]) -> Iterator[tarfile.TarFile]:
+    """Open an archive, compressed as its name says, to read or write one member after the other."""
+    opened: Any
+    if path.name.endswith(".gz"):
+        opened = gzip.open(path, f"{mode}b", compresslevel=6)  # noqa: SIM115 (closed below)
+    else:
+        import pyarrow
+
+        opened = pyarrow.input_stream(str(path)) if mode == "r" else pyarrow.output_stream(str(path))
+    with (
+        opened as stream,
+        tarfile.open(fileobj=stream, mode="r|" if mode == "r" else "w|", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        yield tar
+
+
+def _add(tar: tarfile.TarFile, name: str, stream: IO[bytes], size: int) -> None:
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = size, 0o600
+    tar.addfile(member, stream)
+
+
+def _copy(chunks: Iterable[bytes], place: Path | None) -> None:
+    """Write chunks to a new file, flushed to disk; None: read them only."""
+    if place is None:
+        for _ in chunks:
+            pass
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open("xb") as file:
+        file.writelines(chunks)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +255,6 @@ class Backup:
     manifest: Manifest
 
     def lines(self) -> Iterator[str]:
-        """Yield what it holds, for people."""
         files = self.manifest.items
         n_bytes = sum(item.size for item in files)
         yield f"{self.path}: {len(files)} files of {n_bytes / 1e6:.1f} MB in {self.n_bytes / 1e6:.1f} MB, read back"
@@ -65,7 +270,6 @@ class Restored:
     summary: Summary
 
     def lines(self) -> Iterator[str]:
-        """Yield what was done, for people."""
         yield f"{len(self.manifest.items)} files of {self.manifest.made_at}, every hash as it was"
         yield f"{content.whole(self.manifest.log)}  all tables of the log"
         if self.set_aside:
@@ -80,25 +284,19 @@ def back_up(
     """Back a data directory up into a folder, .tar.gz or .tar.zst that does not exist yet. Raises ChipledgerError."""
     data_dir = settings.data_dir
     if target.exists():
-        raise ChipledgerError(
-            "it exists already",
-            source=str(target),
-            field="target",
-            value=target.name,
-            hint="Name each backup by its day; an old one is never written over",
-        )
+        hint = "Name each backup by its day; an old one is never written over"
+        raise ChipledgerError("it exists already", source=str(target), field="target", value=target.name, hint=hint)
     if not (data_dir / "landing/journal.jsonl").exists():
-        raise ChipledgerError(
-            "nothing to back up", source=str(data_dir), hint="Name the data directory with --data-dir"
-        )
-    containers.is_folder(target)
+        hint = "Name the data directory with --data-dir"
+        raise ChipledgerError("nothing to back up", source=str(data_dir), hint=hint)
+    is_folder(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".part-{os.getpid()}-{target.name}")
     with (
         disk.faults(target.parent),
         db.writer(data_dir, wait_seconds=settings.wait_seconds) as con,
         _private_files(),
-        _folder(target.with_name(f".log-{os.getpid()}-{target.name}")) as scratch,
+        scratch_folder(target.with_name(f".log-{os.getpid()}-{target.name}")) as scratch,
     ):
         _remove_old_parts(target, scratch)
         _copy_log(con, scratch / db.FILE_NAME)
@@ -113,25 +311,22 @@ def back_up(
                 files[name] = scratch / name
         if settings_file:
             files[SETTINGS] = settings_file
-        manifest = Manifest(
-            made_at=clock().astimezone(UTC).isoformat(timespec="seconds"),
-            version=version("chipledger"),
-            items=tuple(containers.item(path, file) for path, file in files.items()),
-            log=content.tables(con, ("core",)),
-        )
+        made_at = clock().astimezone(UTC).isoformat(timespec="seconds")
+        items, log = tuple(item(path, file) for path, file in files.items()), content.tables(con, ("core",))
+        manifest = Manifest(made_at=made_at, version=version("chipledger"), items=items, log=log)
         try:
-            containers.write(part, manifest, files)
+            write(part, manifest, files)
             _read_back(part, manifest, scratch / "again")
             part.rename(target)
         finally:
-            _remove(part)
+            retention.remove(part)
     return Backup(path=target, n_bytes=_size(target), manifest=manifest)
 
 
 def check(source: Path, scratch: Path) -> Manifest:
     """Read a whole backup and return its manifest; raise ChipledgerError where anything in it is not as it was."""
-    with _private_files(), _folder(scratch) as folder:
-        manifest = containers.receive(source, folder, only=db.FILE_NAME)
+    with _private_files(), scratch_folder(scratch) as folder:
+        manifest = receive(source, folder, only=db.FILE_NAME)
         _check_log(folder / db.FILE_NAME, manifest, source)
     return manifest
 
@@ -145,18 +340,15 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
     with (
         disk.faults(data_dir),
         db.locked(data_dir, wait_seconds=settings.wait_seconds),
-        _folder(data_dir / SCRATCH) as scratch,
+        scratch_folder(data_dir / SCRATCH) as scratch,
     ):
         there = [path for path in sorted(data_dir.iterdir()) if path.name not in (db.LOCK, SCRATCH)]
         if there and not force:
+            hint = "Name another one with --data-dir, or pass --force: what is there is set aside"
             raise ChipledgerError(
-                "the data directory is not empty",
-                source=str(data_dir),
-                field="path",
-                value=there[0].name,
-                hint="Name another one with --data-dir, or pass --force: what is there is set aside",
+                "the data directory is not empty", source=str(data_dir), field="path", value=there[0].name, hint=hint
             )
-        manifest = containers.receive(source, scratch)
+        manifest = receive(source, scratch)
         _check_log(scratch / db.FILE_NAME, manifest, source)
         set_aside = _swap(scratch, data_dir, [path for path in there if path.name in OWN], clock())
     with steps.open_run(settings, clock=clock) as one:
@@ -196,22 +388,20 @@ def _swap(scratch: Path, data_dir: Path, replaced: list[Path], now: datetime) ->
 
 def _remove_old_parts(target: Path, but: Path) -> None:
     """Remove what killed backups left beside a target: those of its name, and any that is days old."""
-    old = time.time() - LONGEST_S
+    old = time.time() - MAX_BACKUP_S
     for path in target.parent.glob(".*"):
         kind, number, name = (*path.name.split("-", 2), "", "")[:3]
         ours = path != but and kind in (".part", ".log") and number.isdecimal()
         if ours and (name == target.name or path.stat().st_mtime < old):
-            _remove(path)
+            retention.remove(path)
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, target: Path) -> None:
     """Copy the log into a new file: its tables as they stand, compact, in one transaction of DuckDB's."""
-    row = con.execute("select current_database()").fetchone()
-    if row is None:
-        raise ChipledgerError("the writer's file has no name", source=db.FILE_NAME)
+    ((name,),) = con.execute("select current_database()").fetchall()
     con.execute(f"attach {db.quote(str(target))} as copied")
     try:
-        con.execute(f"copy from database {row[0]} to copied")
+        con.execute(f"copy from database {name} to copied")
     finally:
         con.execute("detach copied")
 
@@ -223,14 +413,19 @@ def _read_back(written: Path, manifest: Manifest, scratch: Path) -> None:
 
 def _check_log(log: Path, manifest: Manifest, source: Path) -> None:
     try:
-        with duckdb.connect(str(log), read_only=True) as con:
-            con.execute("set timezone = 'UTC'")
-            found = content.tables(con, ("core",))
+        found = hashes(log, ("core",))
     except duckdb.Error as error:
-        raise containers.refused(source, "the log cannot be opened", "duckdb", str(error)) from error
+        raise refused(source, "the log cannot be opened", "duckdb", str(error)) from error
     differing = content.differing(found, manifest.log)
     if differing:
-        raise containers.refused(source, "the log's content is not what was backed up", "table", differing[0])
+        raise refused(source, "the log's content is not what was backed up", "table", differing[0])
+
+
+def hashes(file: Path, schemas: Iterable[str] = content.SCHEMAS) -> dict[str, TableHash]:
+    """Return the hash of every table in schemas of a file, times in UTC."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        con.execute("set timezone = 'UTC'")
+        return content.tables(con, schemas)
 
 
 def _size(path: Path) -> int:
@@ -238,14 +433,14 @@ def _size(path: Path) -> int:
 
 
 @contextmanager
-def _folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder that is gone afterwards."""
-    _remove(path)
-    path.mkdir(mode=0o700)
+def scratch_folder(path: Path) -> Iterator[Path]:
+    """Yield an empty folder that is gone afterwards; what a killed process left in it goes first."""
+    retention.remove(path)
+    path.mkdir(mode=0o700, parents=True)
     try:
         yield path
     finally:
-        _remove(path)
+        retention.remove(path)
 
 
 @contextmanager
@@ -256,10 +451,3 @@ def _private_files() -> Iterator[None]:
         yield
     finally:
         os.umask(mask)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -2,7 +2,6 @@
 
 import runpy
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +9,13 @@ import click
 
 from flows.cli.command import DAY, EXISTING_FILE, Result, command
 from flows.config import Reader
-from flows.shared import output
+from flows.shared import Progress, output
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
     from flows.collect.summary import Summary
     from flows.config.settings import Settings
 
-Progress = Callable[[str], None]
 SCOPES = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")
 SOURCES = click.option("--source", "names", multiple=True, help="Only this source; may repeat. See `sources`.")
 
@@ -37,7 +35,7 @@ def run(
     progress: Progress,
 ) -> Result:
     """Do the daily job: collect, publish, report."""
-    from flows.alerts import deliver, heartbeat
+    from flows.alerts import after_run
     from flows.collect import steps
 
     chosen = _chosen(read(), names)
@@ -45,8 +43,8 @@ def run(
     chosen = chosen.offline() if offline else chosen
     summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
     if summary.fresh:
-        heartbeat.call(chosen)
-    deliver.after_run(chosen, clock=steps.utc_now)
+        after_run.call_heartbeat(chosen)
+    after_run.alert(chosen, clock=steps.utc_now)
     return _result(summary)
 
 

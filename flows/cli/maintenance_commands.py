@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,10 +9,8 @@ import click
 
 from flows.cli.command import EXISTING_FILE, Result, command
 from flows.config import Reader
-from flows.shared import output
+from flows.shared import Progress, output
 from flows.shared.folders import FILE_NAME
-
-Progress = Callable[[str], None]
 
 
 @command("doctor --offline")
@@ -23,7 +20,7 @@ def doctor(read: Reader, *, offline: bool, progress: Progress) -> Result:
     from flows.doctor import checks, row
 
     rows = checks.all_checks(read(), offline=offline, progress=progress)
-    return Result(rows, row.lines(rows), is_failed=row.has_failed(rows))
+    return Result(rows, row.lines(rows), is_failed=any(each["result"] == "fail" for each in rows))
 
 
 @command("settings --json", cls=click.Group, invoke_without_command=True)
@@ -122,13 +119,13 @@ def rebuild(read: Reader, *, accept: bool, progress: Progress) -> Result:
     Compares it with the log in use, and replaces that where they are equal. Prints a hash of each table of core and
     mart. Exit code 1 where they differ: then the log in use stays.
     """
-    from flows.backup import rebuild as rebuilding
+    from flows.backup import replicas
     from warehouse.log import content
 
     chosen = read()
     hint = "`chipledger build` over an empty schema makes the log anew from what was landed"
     chosen.require_own_files("rebuild", hint=hint)
-    done = rebuilding.rebuild(chosen, accept=accept, progress=progress)
+    done = replicas.rebuild(chosen, accept=accept, progress=progress)
     result = {
         "looks": done.n_fetches,
         "is_in_use": done.is_in_use,
@@ -177,13 +174,13 @@ def migrate(read: Reader, *, into: Path | None, progress: Progress, **table: str
     Compares both, and publishes there. The source stays as it is. Write the same values into [warehouse] of the
     settings afterwards.
     """
-    from flows.backup import migrate as moving
+    from flows.backup import replicas
     from warehouse.log import content
 
     source = read()
     warehouse = {name: value for name, value in table.items() if value}
     target = source.replace(data_dir=into or source.data_dir, warehouse=warehouse)
-    done = moving.migrate(source, target, progress=progress)
+    done = replicas.migrate(source, target, progress=progress)
     result = {
         "log_sha256": content.whole(done.log),
         "published_sha256": content.whole(done.published),
@@ -231,13 +228,16 @@ def deploy(_read: Reader, *, texts: tuple[str, ...]) -> Result:
     workers on this machine will run from. Run it again after a change of prefect.yaml; it is safe to repeat. Schedules
     of an earlier call are dropped unless they are repeated.
     """
-    from flows.scheduling import deploy as making
+    from flows.scheduling import prefect_setup
 
-    made = making.deploy(Path.cwd(), making.schedules(texts), environ=os.environ)
+    made = prefect_setup.deploy(Path.cwd(), prefect_setup.schedules(texts), environ=os.environ)
     lines = [
         f"work pool {made.pool}: {'made' if made.is_new_pool else 'was there'}",
         "deployed as in prefect.yaml: daily, weekly, backfill, maintain",
-        *(f"schedule of {name}: {cron}{'' if cron == making.OFF else ' UTC'}" for name, cron in made.schedules.items()),
+        *(
+            f"schedule of {name}: {cron}{'' if cron == prefect_setup.OFF else ' UTC'}"
+            for name, cron in made.schedules.items()
+        ),
         f"next: prefect worker start --pool {made.pool}",
     ]
     return Result({"pool": made.pool, "is_new_pool": made.is_new_pool, "schedules": dict(made.schedules)}, lines)

@@ -31,12 +31,12 @@ def report(read: Reader) -> Result:
 
     The report of the published file; `report weekly` writes that of a week.
     """
-    from flows.collect import pages
+    from flows.collect import publisher
     from reports.pages import guard
 
     chosen: Settings = read().shown()
     with guard.noted() as faults:
-        page = str(pages.write(chosen, chosen.published(), draw=True))
+        page = str(publisher.write_pages(chosen, chosen.published(), draw=True))
     notes = [f"part of a page could not be made: {fault}" for fault in faults]
     return Result({"report": page, "page_faults": list(faults)}, [page], notes, is_failed=bool(faults))
 

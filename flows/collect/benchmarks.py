@@ -30,23 +30,18 @@ _LABEL = re.compile(r"[\w][\w .,:+@()=-]{0,99}", re.ASCII)
 Ask = Callable[["BenchmarkIncomplete"], Mapping[str, str]]
 """Asks a person for what a file does not tell: returns words, none where nobody answers."""
 
-LISTED = (
-    "throughput_id",
-    "model_name",
-    "task",
-    "scenario",
-    "accelerator_name",
-    "form_factor",
-    "accelerator_count",
-    "precision",
-    "output_rate",
-    "total_rate",
-    "unit_of_work",
-    "evidence_grade",
-    "benchmark",
-    "measured_on",
-    "source",
-)
+LISTED = """
+select throughput_id, model_name, task, scenario, accelerator_name, form_factor, accelerator_count, precision,
+    output_rate, total_rate, unit_of_work, evidence_grade, benchmark, measured_on, source
+from core.throughput
+where
+    ($model is null or lower(model_name) = lower($model))
+    and ($chip is null or accelerator_name = $chip)
+    and ($form is null or form_factor = $form)
+order by
+    model_name, task, accelerator_name, form_factor, precision, scenario,
+    coalesce(output_rate, total_rate) / accelerator_count desc, throughput_id
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,11 +61,6 @@ class Result:
         )
 
 
-def is_benchmark(source: str) -> bool:
-    """Return whether a journalled look is a benchmark result."""
-    return source == NAME
-
-
 def understand(file: Path, supplied: Mapping[str, str], *, label: str | None = None, ask: Ask | None = None) -> Result:
     """Return what a file says; what it lacks is asked for until it is complete or nobody answers.
 
@@ -79,7 +69,11 @@ def understand(file: Path, supplied: Mapping[str, str], *, label: str | None = N
     from extract.benchmarks import BenchmarkIncomplete, read
     from extract.benchmarks.content import MAX_BYTES
 
-    name = _label(label or file.name, file)
+    name = label or file.name
+    if not _LABEL.fullmatch(name):
+        hint = f"Give --name for {file.name!r}"
+        message = "not a label: letters, digits, blanks and .,:+@()=- up to 100"
+        raise ChipledgerError(message, source=NAME, field="name", value=name, hint=hint)
     with file.open("rb") as opened:
         # One byte more than is read shows a file that is too large, without reading all of it.
         body = opened.read(MAX_BYTES + 1)
@@ -126,40 +120,19 @@ def listed(file: Path, *, model: str | None = None, chip: str | None = None) -> 
     """Return the runs of a published file, of one model or chip where they are named. Raises ChipledgerError."""
     found = accelerators.resolve(chip) if chip else None
     if chip and found is None:
-        raise ChipledgerError(
-            "not a chip that is known here",
-            source=NAME,
-            field="chip",
-            value=chip,
-            hint="Such as H100, 'H100 SXM' or Trainium2",
-        )
+        hint = "Such as H100, 'H100 SXM' or Trainium2"
+        raise ChipledgerError("not a chip that is known here", source=NAME, field="chip", value=chip, hint=hint)
     known = models.find(model) if model else None
-    return _query(
-        file,
-        f"select {', '.join(LISTED)} from core.throughput "
-        "where ($model is null or lower(model_name) = lower($model)) and ($chip is null or accelerator_name = $chip) "
-        "and ($form is null or form_factor = $form) "
-        "order by model_name, task, accelerator_name, form_factor, precision, scenario, "
-        "coalesce(output_rate, total_rate) / accelerator_count desc, throughput_id",
-        {
-            "model": known.model_name if known else model,
-            "chip": found.accelerator_name if found else None,
-            "form": found.form_factor if found else None,
-        },
-    )
+    name, form = (found.accelerator_name, found.form_factor) if found else (None, None)
+    return _query(file, LISTED, {"model": known.model_name if known else model, "chip": name, "form": form})
 
 
 def shown(file: Path, throughput_id: int) -> dict[str, Any]:
     """Return one run whole, with the document that says so: None for what is shipped, which has its source_url."""
     found = _query(file, "from core.throughput where throughput_id = $id", {"id": throughput_id})
     if not found:
-        raise ChipledgerError(
-            "no such run",
-            source=NAME,
-            field="throughput_id",
-            value=str(throughput_id),
-            hint="`chipledger benchmark list` names them",
-        )
+        hint = "`chipledger benchmark list` names them"
+        raise ChipledgerError("no such run", source=NAME, field="throughput_id", value=str(throughput_id), hint=hint)
     documents = _query(
         file,
         "select document_sha256, url, fetched_at, size_bytes from core.document "
@@ -176,18 +149,6 @@ def nothing_known(*, model: str | None, chip: str | None) -> str:
         f"No throughput of {of} is known here: none was published that can be checked, and none is estimated. "
         "`chipledger benchmark add` takes a result of yours."
     )
-
-
-def _label(text: str, file: Path) -> str:
-    if not _LABEL.fullmatch(text):
-        raise ChipledgerError(
-            "not a label: letters, digits, blanks and .,:+@()=- up to 100",
-            source=NAME,
-            field="name",
-            value=text,
-            hint=f"Give --name for {file.name!r}",
-        )
-    return text
 
 
 def _rows(runs: Iterable[Values], document: Document, *, label: str, at: datetime) -> list[tuple[object, ...]]:

@@ -20,8 +20,8 @@ from extract import SOURCES, source_named
 from extract.base import Context, Source, failing_alone, past_fetches
 from flows.collect.offline import ARCHIVES
 from flows.config.settings import Settings, read
-from flows.shared import query
-from warehouse.documents import Document, ScopeFetch, Whole
+from flows.shared import Clock, Progress, query
+from warehouse.documents import WHOLE_HASHES, Document, ScopeFetch, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
 from warehouse.landing.folder import Landing
 
@@ -32,8 +32,6 @@ LOG = logging.getLogger(__name__)
 WHOLE_SOURCE = "all"
 """The scope of a failure to list a source's scopes."""
 
-Clock = Callable[[], datetime]
-Progress = Callable[[str], None]
 Scope = tuple[str, str]
 """The name of a source, and one of its scopes."""
 Fetch = Callable[[str, str], tuple[ScopeFetch, ...]]
@@ -55,13 +53,8 @@ class FetchResult:
     error: SourceError | None = None
 
 
-@dataclass(kw_only=True)
-class Plan:
-    """Scopes to fetch, sources whose scopes could not be listed, and notes on sources without credentials."""
-
-    scopes: list[tuple[Source, str]] = field(default_factory=list)
-    failures: list[FetchResult] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+Plan = tuple[list[tuple[Source, str]], list[FetchResult], list[str]]
+"""Scopes to fetch, sources whose scopes could not be listed, and notes on sources without credentials."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +70,6 @@ class LogState:
 
     @staticmethod
     def read(con: duckdb.DuckDBPyConnection) -> "LogState":
-        """Return the state of a log."""
         versions = query.rows(con, "from core.document where version_key is not null")
         last = con.execute(
             "select source, scope, max(observed_at) from core.scope_run where status = 'ok' group by all"
@@ -95,17 +87,17 @@ class LogState:
         )
 
 
+@dataclass
 class Collector:
     """Plans and fetches the scopes of one run; `fetch` may be called from several threads."""
 
-    def __init__(self, settings: Settings, landing: Landing, state: LogState, clock: Clock, progress: Progress) -> None:
-        self.settings = settings
-        self.landing = landing
-        self.state = state
-        self.clock = clock
-        self.progress = progress
-        self._polite: Web | None = None
-        self._polite_lock = threading.Lock()
+    settings: Settings
+    landing: Landing
+    state: LogState
+    clock: Clock
+    progress: Progress
+    _polite: "Web | None" = None
+    _polite_lock: threading.Lock = field(default_factory=threading.Lock)
 
     def sources(self, names: Iterable[str] = (), *, offline: bool = False) -> tuple[Source, ...]:
         """Return the named sources, or all that are enabled; offline only those of the archive in the package."""
@@ -118,17 +110,20 @@ class Collector:
 
         A source without credentials is no failure: the run names the missing credentials and continues without it.
         """
-        plan, chosen = Plan(), tuple(scopes)
+        planned: list[tuple[Source, str]] = []
+        failures: list[FetchResult] = []
+        notes: list[str] = []
+        chosen = tuple(scopes)
         for source in sources:
             try:
                 with failing_alone(source.name, WHOLE_SOURCE):
-                    plan.scopes += [(source, scope) for scope in chosen or source.scopes(self.context(source))]
+                    planned += [(source, scope) for scope in chosen or source.scopes(self.context(source))]
             except CredentialsMissing as error:
                 reason = f"{error.message}. {error.hint}; docs/settings.md has the whole policy"
-                plan.notes.append(f"{source.name} is left out ({source.title}): {reason}")
+                notes.append(f"{source.name} is left out ({source.title}): {reason}")
             except SourceError as error:
-                plan.failures.append(FetchResult(source=source.name, scope=WHOLE_SOURCE, error=error))
-        return plan
+                failures.append(FetchResult(source=source.name, scope=WHOLE_SOURCE, error=error))
+        return planned, failures, notes
 
     def fetch(self, source: Source, scope: str) -> tuple[ScopeFetch, ...]:
         """Return the fetches of one scope. Raises SourceError."""
@@ -201,7 +196,14 @@ class Collector:
             fetched_at=row["fetched_at"].replace(tzinfo=UTC),
             version_key=key,
             published_at=published.replace(tzinfo=UTC) if published else None,
-            whole=Whole(size=row["whole_size_bytes"], sha256=row["whole_sha256"]) if row["whole_sha256"] else None,
+            whole=next(
+                (
+                    Whole(size=row["whole_size_bytes"], digest=row[f"whole_{name}"], algorithm=name)
+                    for name in WHOLE_HASHES
+                    if row[f"whole_{name}"]
+                ),
+                None,
+            ),
         )
 
 

@@ -20,10 +20,7 @@ def land_file(run: Run, file: Path) -> None:
     name, body = user_file.name(file), user_file.read(file)
     document = Document(source=observations.NAME, scope=name, url=name, body=body, fetched_at=now)
     observations.parse(document)
-    fetch = ScopeFetch(
-        source=observations.NAME, scope=name, observed_at=now, complete=False, documents=(document,), archived=True
-    )
-    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=now)
+    _record(run, document)
 
 
 def backfill(
@@ -61,17 +58,18 @@ def add_benchmark(run: Run, result: benchmarks.Result) -> bool:
     document = result.document(now)
     if benchmarks.is_known(run.con, result, document, now):
         return False
-    fetch = ScopeFetch(
-        source=benchmarks.NAME,
-        scope=result.label,
-        observed_at=now,
-        complete=False,
-        documents=(document,),
-        archived=True,
-    )
-    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=now)
+    _record(run, document)
     run.load()
     return True
+
+
+def _record(run: Run, document: Document) -> None:
+    """Land a document of the user's as a fetch of the past."""
+    scope, now = document.scope, document.fetched_at
+    fetch = ScopeFetch(
+        source=document.source, scope=scope, observed_at=now, complete=False, documents=(document,), archived=True
+    )
+    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=now)
 
 
 def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:

@@ -26,8 +26,7 @@ from warehouse.log.load import ScopeResult, checked_row, decide, load, no_rows
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import find, listed
 from warehouse.log.shared_rows import append_documents
-from warehouse.reference.instance_type_check import disagreements
-from warehouse.reference.instance_types import read_table
+from warehouse.reference.instance_types import disagreements, read_table
 
 LOG = logging.getLogger(__name__)
 
@@ -82,15 +81,15 @@ def catch_up(
                         results += load(con, of_source, recorded_at=recorded_at)
         for part, (end, recorded_at) in sorted(ends.items()):
             if end > loaded.get(part, 0):
-                transacted(con, partial(_note, con, part, end, recorded_at))
+                values = [end, naive(recorded_at), part]
+                transacted(con, partial(con.execute, "insert into core.journal_position values (?, ?, ?)", values))
     return results, sorted(set(notes))
 
 
 def _portions(entries: list[Entry]) -> Iterator[list[Entry]]:
-    """Split what was learnt at one moment into what is parsed and loaded at once: past looks a few at a time.
+    """Split what was learnt at one moment into what is parsed and loaded at once: past fetches a few at a time.
 
-    Of a backfill there may be thousands. By source and in the order of their time, so that they give the same events
-    as all at once. Live looks stay together: the gates hold the scopes of a source beside each other.
+    By source and time, so that they give the same events as all at once; live ones together, as gates compare scopes.
     """
     live = [entry for entry in entries if not entry.content.get("archived")]
     if live:
@@ -107,10 +106,6 @@ def _portions(entries: list[Entry]) -> Iterator[list[Entry]]:
 def loaded_positions(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return the position up to which each part of the journal was loaded."""
     return dict(con.execute("select part, max(position) from core.journal_position group by part").fetchall())
-
-
-def _note(con: duckdb.DuckDBPyConnection, part: str, end: int, recorded_at: datetime) -> None:
-    con.execute("insert into core.journal_position values (?, ?, ?)", [end, naive(recorded_at), part])
 
 
 def _is_free(try_lock: TryLock | None, name: str, held: ExitStack) -> bool:
@@ -139,7 +134,7 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
         return [_fetch(content, error=content["error"])]
     if observations.is_import(content["source"]):
         return _imported(landing, content, notes)
-    if benchmarks.is_benchmark(content["source"]):
+    if content["source"] == benchmarks.NAME:
         notes.append(benchmarks.load(con, landing, entry))
         return []
     source = source_named(content["source"])
@@ -184,9 +179,7 @@ def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) ->
     return fetches
 
 
-def _fetch(
-    content: Mapping[str, Any], *, rows: pl.DataFrame | None = None, error: str | None = None, trusted: bool = False
-) -> ParsedFetch:
+def _fetch(content: Mapping[str, Any], *, rows: pl.DataFrame | None = None, error: str | None = None) -> ParsedFetch:
     documents = content.get("documents") or [{"sha256": None}]
     return ParsedFetch(
         run_id=content["run_id"],
@@ -198,7 +191,6 @@ def _fetch(
         document_sha256=documents[0]["sha256"],
         rows=no_rows() if rows is None else rows,
         error=error,
-        trusted=trusted,
     )
 
 
@@ -209,10 +201,7 @@ def _decide(
     recorded_at: datetime,
     notes: list[str],
 ) -> None:
-    """Carry out a decision of the journal; a refused look that was accepted is loaded again, as trusted.
-
-    What a killed run had settled is not settled again; where nothing of that id is refused any more, a note says so.
-    """
+    """Carry out a decision of the journal, if a killed run has not; an accepted fetch is loaded again, as trusted."""
     number, decision = content["quarantine_id"], content["decision"]
     try:
         row = decide(con, number, decision, decided_by=content["decided_by"], recorded_at=recorded_at)

@@ -4,7 +4,7 @@
 that has looks of the archive and of no live source is such a directory, wherever it lies; imports may be beside them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import duckdb
 
 from extract import observations, offline_archive, price_archive
 from extract.base import Source
+from flows.shared import Clock
 from warehouse.errors import ChipledgerError
 from warehouse.log.events import naive
 
@@ -43,7 +44,7 @@ def as_of(con: duckdb.DuckDBPyConnection, now: datetime) -> datetime | None:
     return row[0].replace(tzinfo=UTC) if row and row[0] else None
 
 
-def clock(con: duckdb.DuckDBPyConnection) -> Callable[[], datetime]:
+def clock(con: duckdb.DuckDBPyConnection) -> Clock:
     """Return the clock of a run over the archive: its newest moment, or just after what the log learnt last."""
     row = con.execute("select max(recorded_at) from core.journal_position").fetchone()
     moment = price_archive.newest()
@@ -59,31 +60,20 @@ def refuse_mixing(con: duckdb.DuckDBPyConnection, sources: Iterable[Source], fol
     """
     kinds = {source.name in ARCHIVES for source in sources}
     if False in kinds and _has_archive(con, [price_archive.NAME]) and not _has_live(con):
-        raise ChipledgerError(
-            "this data directory holds the archive of the package, and live prices never mix with it",
-            source=str(folder),
-            field="data_dir",
-            value=folder.name,
-            hint="Name another with --data-dir, or move this one away",
-        )
+        hint = "Name another with --data-dir, or move this one away"
+        message = "this data directory holds the archive of the package, and live prices never mix with it"
+        raise ChipledgerError(message, source=str(folder), field="data_dir", value=folder.name, hint=hint)
     if True in kinds and _has_live(con):
-        raise ChipledgerError(
-            "this data directory holds live prices, and the archive of the package never mixes with them",
-            source=str(folder),
-            field="data_dir",
-            value=folder.name,
-            hint="`chipledger run --offline` keeps the archive in a directory of its own, offline/",
-        )
+        hint = "`chipledger run --offline` keeps the archive in a directory of its own, offline/"
+        message = "this data directory holds live prices, and the archive of the package never mixes with them"
+        raise ChipledgerError(message, source=str(folder), field="data_dir", value=folder.name, hint=hint)
 
 
 def _has_archive(con: duckdb.DuckDBPyConnection, names: Sequence[str] = ARCHIVES) -> bool:
-    row = con.execute("select 1 from core.scope_run where list_contains(?, source) limit 1", [list(names)]).fetchone()
-    return row is not None
+    sql = "select 1 from core.scope_run where list_contains(?, source) limit 1"
+    return con.execute(sql, [list(names)]).fetchone() is not None
 
 
 def _has_live(con: duckdb.DuckDBPyConnection) -> bool:
-    row = con.execute(
-        "select 1 from core.scope_run where not list_contains(?, source) and not starts_with(source, ?) limit 1",
-        [ARCHIVES, observations.PREFIX],
-    ).fetchone()
-    return row is not None
+    sql = "select 1 from core.scope_run where not list_contains(?, source) and not starts_with(source, ?) limit 1"
+    return con.execute(sql, [ARCHIVES, observations.PREFIX]).fetchone() is not None

@@ -1,34 +1,38 @@
 """Publish a log: the file of prices with all marts, the private file, and the pages."""
 
 import logging
-from datetime import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
 
 from extract import SOURCES
-from flows.collect import offline, pages
-from flows.collect.collector import Clock
-from flows.collect.source_table import source_rows
+from extract.base import Source
+from flows.collect import offline
 from flows.collect.summary import Summary
 from flows.config.settings import RankingSettings, Settings
+from flows.shared import Clock, query
 from transform.audit import tables as audit_tables
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC, create_formulas
 from warehouse.errors import ChipledgerError
+from warehouse.publish.building import SourceRow
 from warehouse.publish.published_file import publish
 
 LOG = logging.getLogger(__name__)
 
 
+@dataclass
 class Publisher:
     """Publishes the log of one run, and writes into the run's summary what was made and what failed."""
 
-    def __init__(self, settings: Settings, con: duckdb.DuckDBPyConnection, clock: Clock, summary: Summary) -> None:
-        self.settings = settings
-        self.con = con
-        self.clock = clock
-        self.summary = summary
+    settings: Settings
+    con: duckdb.DuckDBPyConnection
+    clock: Clock
+    summary: Summary
 
     def publish(self) -> Path:
         """Build, verify and replace the published file, then build the private one; return the path of the first."""
@@ -38,13 +42,10 @@ class Publisher:
 
     def report(self) -> Path:
         """Write the week and the pages of the published file; return the front page's path."""
-        return pages.noted(self.settings, self.summary, clock=self.clock)
+        return report(self.settings, self.summary, clock=self.clock)
 
     def _build_private(self) -> None:
-        """Build the private file, if the settings name one; the summary shows its error, which stops nothing.
-
-        The summary is stored and sent: it names file, place and field of an error, and no value.
-        """
+        """Build the private file, if the settings name one; of its error the summary, which is sent, has no value."""
         if not self.settings.private and not (self.settings.data_dir / "private.duckdb").exists():
             return
         from flows.private import private_file
@@ -83,3 +84,84 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
         ranked_days=ranking.max_age_days,
         marketplace_days=ranking.marketplace_max_age_days,
     )
+
+
+IMPORT_PRECEDENCE = 900
+"""Behind every registered source."""
+
+
+def source_rows(
+    con: duckdb.DuckDBPyConnection, sources: Iterable[Source], *, archive_max_age: timedelta | None = None
+) -> list[SourceRow]:
+    """Return the rows of core.source: the registered sources, and one for each origin that was imported.
+
+    The precedence of a source is its place among `sources`, from 1; imports come last.
+    `archive_max_age`: how long prices of the archive count as current; None: never.
+    """
+    rows: list[SourceRow] = [
+        (
+            source.name,
+            source.provider,
+            source.title,
+            source.kind,
+            precedence,
+            int(max_age.total_seconds() // 3600) if max_age else None,
+            source.url,
+        )
+        for precedence, source in enumerate(sources, start=1)
+        for max_age in [archive_max_age if source.name in offline.ARCHIVES else source.max_age]
+    ]
+    imported = con.execute(
+        "select distinct source from core.scope_run where source like 'import:%' order by source"
+    ).fetchall()
+    titles = {name: f"Imported observations of {name.removeprefix('import:')}" for (name,) in imported}
+    rows += [(name, "several", title, "import", IMPORT_PRECEDENCE, None, "") for name, title in titles.items()]
+    return rows
+
+
+OF_ALL = "Charts, changes and gaps are of all regions."
+
+
+def write_pages(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
+    """Write all pages of a published file and return the path of the overview. Raises ChipledgerError.
+
+    `draw` says whether charts are drawn; None: where a price is current, which none of the archive is.
+    """
+    from reports.pages import site
+
+    with duckdb.connect(str(file), read_only=True) as con:
+        query.refuse_older(con, file)
+    chosen, regions = settings.site, settings.decision.regions
+    write_site = partial(
+        site.write,
+        file,
+        settings.data_dir / "reports",
+        local=chosen.claims,
+        draw=draw if chosen.charts else False,
+        shown_in=settings.reporting_currency,
+        chips=chosen.chips,
+    )
+    if not regions:
+        return write_site()
+    from flows.decisions import regions as allowed
+
+    with allowed.opened(file, regions) as standing:
+        notes = [*allowed.lines(allowed.as_dict(standing, regions)), OF_ALL]
+        return write_site(standing=standing, regions=" ".join(notes))
+
+
+def report(settings: Settings, summary: Summary, *, clock: Clock) -> Path:
+    """Write the week, which the pages list, and all pages of a summary's file; return the front page's path.
+
+    The summary learns what failed. Raises ValueError where nothing was published.
+    """
+    from flows.mail import weekly_steps
+    from reports.pages import guard
+
+    if summary.file is None:
+        raise ValueError("nothing was published")
+    summary.week_faults = weekly_steps.after_run(settings, summary.file, clock=clock)
+    with guard.noted() as faults:
+        summary.report = page = write_pages(settings, summary.file)
+    summary.page_faults, summary.chips = tuple(faults), settings.site.chips
+    return page

@@ -14,11 +14,11 @@ from extract.base import Source
 from flows.backup import retention
 from flows.collect import ingest
 from flows.collect import offline as archive
-from flows.collect.collector import Clock, Collector, FetchResult, LogState, Progress, utc_now
+from flows.collect.collector import Collector, FetchResult, LogState, utc_now
 from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
-from flows.shared import redact
+from flows.shared import Clock, Progress, redact
 from warehouse import disk
 from warehouse.documents import ScopeFetch
 from warehouse.lake import ducklake
@@ -30,7 +30,7 @@ from warehouse.log.events import naive
 from warehouse.log.load import ScopeResult
 
 LOG = logging.getLogger(__name__)
-__all__ = ["Clock", "Progress", "Run", "open_run", "run", "utc_now"]
+__all__ = ["Run", "open_run", "run", "utc_now"]
 
 
 class Run:
@@ -60,11 +60,11 @@ class Run:
         """Return the scopes to fetch; a source whose scopes cannot be listed is recorded as failed."""
         sources = tuple(sources)
         archive.refuse_mixing(self.con, sources, self.settings.data_dir)
-        plan = self.collector.plan(sources, scopes)
-        self.summary.notes += plan.notes
-        for failure in plan.failures:
+        planned, failures, notes = self.collector.plan(sources, scopes)
+        self.summary.notes += notes
+        for failure in failures:
             self.land(failure)
-        return plan.scopes
+        return planned
 
     def collect(self, source_names: Iterable[str] = (), scopes: Iterable[str] = (), *, offline: bool = False) -> None:
         """Fetch scopes in threads and land the results; a failure affects its scope only."""
@@ -73,17 +73,13 @@ class Run:
 
     def land(self, result: FetchResult) -> None:
         """Store the documents of a fetch and write it to the journal; what was loaded before is left out."""
+        at, run_id = self.started_at, self.summary.run_id
         if result.error is not None:
             message = redact.hide(str(result.error))
             LOG.warning("%s", message)
             self.progress(f"{result.source} {result.scope}: failed")
             self.landing.record_failure(
-                source=result.source,
-                scope=result.scope,
-                observed_at=self.started_at,
-                error=message,
-                run_id=self.summary.run_id,
-                recorded_at=self.started_at,
+                source=result.source, scope=result.scope, observed_at=at, error=message, run_id=run_id, recorded_at=at
             )
             return
         for fetch in result.fetches:
@@ -95,7 +91,7 @@ class Run:
                     ScopeResult(source=fetch.source, scope=fetch.scope, observed_at=fetch.observed_at, status="known")
                 )
                 continue
-            self.landing.record_fetch(fetch, run_id=self.summary.run_id, recorded_at=self.started_at)
+            self.landing.record_fetch(fetch, run_id=run_id, recorded_at=at)
         self.progress(f"{result.source} {result.scope}: {len(result.fetches)} fetched")
 
     def load(self) -> None:

@@ -46,8 +46,15 @@ class Differing(NamedTuple):
 
 def differing(file: Path) -> list[Differing]:
     """Return what differs in a published file; nothing where it has no truth checks."""
+    return _read(file)[1]
+
+
+def _read(file: Path) -> tuple[tuple[int, int, int] | None, list[Differing]]:
+    """Return how many checks hold, differ and were not made, and those that differ; None in an older file."""
     with duckdb.connect(str(file), read_only=True) as con:
-        return [Differing(*row) for row in con.execute(CHECKS).fetchall()] if has_mart(con, "truth_check") else []
+        if not has_mart(con, "truth_check"):
+            return None, []
+        return con.execute(COUNTS).fetchall()[0], [Differing(*row) for row in con.execute(CHECKS).fetchall()]
 
 
 def lines(found: Sequence[Differing]) -> list[str]:
@@ -62,19 +69,14 @@ def doctor(file: Path) -> list[Row]:
     if not file.exists():
         return []
     try:
-        with duckdb.connect(str(file), read_only=True) as con:
-            counts = con.execute(COUNTS).fetchone() if has_mart(con, "truth_check") else None
-            found = [Differing(*row) for row in con.execute(CHECKS).fetchall()] if counts else []
+        counts, found = _read(file)
     except duckdb.Error as error:
         return [warn("truth checks", str(error).splitlines()[0], "`chipledger build` makes the file anew")]
-    if counts is None:  # a file of an older version, which its own line tells
+    if counts is None:  # a file of an older version, which has a line of its own
         return []
-    lines = f"{counts[0]:,} hold, {counts[1]:,} differ, {counts[2]:,} had nothing to compare"
-    rows = [
-        ok("truth checks", lines)
-        if not found
-        else warn("truth checks", lines, "docs/auditing-a-claim.md#truth-checks says of each")
-    ]
+    text = f"{counts[0]:,} hold, {counts[1]:,} differ, {counts[2]:,} had nothing to compare"
+    advice = "docs/auditing-a-claim.md#truth-checks says of each"
+    rows = [warn("truth checks", text, advice) if found else ok("truth checks", text)]
     kinds: dict[str, list[Differing]] = {}
     for each in found:
         kinds.setdefault(each.check_name, []).append(each)

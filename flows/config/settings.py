@@ -24,6 +24,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import TomlConfigSettingsSource as TomlSource
@@ -38,6 +39,7 @@ from flows.config.types import (
     MailAddress,
     MailAddresses,
     Names,
+    NotNegative,
     Number,
     Positive,
     Share,
@@ -51,7 +53,7 @@ from flows.config.types import (
 from flows.decisions.cost_added import Added
 from flows.shared import folders
 from reports.weekly.pages import CHIPS
-from warehouse.errors import ChipledgerError, SettingsError
+from warehouse.errors import HIDDEN, ChipledgerError, SettingsError
 from warehouse.lake import place
 
 if TYPE_CHECKING:
@@ -91,27 +93,35 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SUM_OF_SHARES_TOLERANCE = 1e-6
 
 
+def _set(default: object, description: str, **more: Any) -> Any:
+    """Return the field of a setting."""
+    return Field(default, description=description, **more)
+
+
+def _unset(description: str, example: object) -> Any:
+    """Return the field of a setting that has no default."""
+    return Field(None, description=description, examples=[example])
+
+
 class MailSettings(Table):
     """The weekly mail: recipients, sender, server. Every recipient gets a message of its own."""
 
-    sender: MailAddress = Field("", alias="from", description="sender, such as prices@example.com")
-    to: MailAddresses = Field((), description="recipients of the weekly mail; each gets a message of its own")
-    reply_to: MailAddress = Field("", description="address for replies, such as you@example.com")
-    transport: Literal["smtp", "ses"] = Field("smtp", description="smtp, or ses (Amazon SES, by boto3)")
-    host: Text = Field("", description="mail server")
-    tls: Literal["starttls", "implicit", "none"] = Field("starttls", description="starttls, implicit or none")
-    port: Annotated[Whole, Field(ge=1, le=65535)] | None = Field(
-        None, description="by default 587, with implicit 465, with none 25", examples=[587]
+    sender: MailAddress = _set("", "sender, such as prices@example.com", alias="from")
+    to: MailAddresses = _set((), "recipients of the weekly mail; each gets a message of its own")
+    reply_to: MailAddress = _set("", "address for replies, such as you@example.com")
+    transport: Literal["smtp", "ses"] = _set("smtp", "smtp, or ses (Amazon SES, by boto3)")
+    host: Text = _set("", "mail server")
+    tls: Literal["starttls", "implicit", "none"] = _set("starttls", "starttls, implicit or none")
+    port: Annotated[Whole, Field(ge=1, le=65535)] | None = _unset(
+        "by default 587, with implicit 465, with none 25", 587
     )
-    user: Text = Field("", description=f"user of the mail server; set its password in {PASSWORD}")
-    region: Text = Field("", description="AWS region of SES; by default as boto3 finds it")
-    site_url: Annotated[WebAddress, AfterValidator(lambda value: value.rstrip("/"))] = Field(
-        "", description="where the reports folder is published, for links"
-    )
-    chips: tuple[Text, ...] = Field(CHIPS, min_length=1, description="chips in the mail, in order")
-    min_change_percent: Number = Field(1.0, ge=0, le=100, description="smaller moves are counted and not listed")
-    send_quiet: Switch = Field(True, description="whether a week without changes is mailed")
-    timeout_seconds: Number = Field(30.0, ge=1, le=600, description="for each step of sending")
+    user: Text = _set("", f"user of the mail server; set its password in {PASSWORD}")
+    region: Text = _set("", "AWS region of SES; by default as boto3 finds it")
+    site_url: WebAddress = _set("", "where the reports folder is published, for links")
+    chips: tuple[Text, ...] = _set(CHIPS, "chips in the mail, in order", min_length=1)
+    min_change_percent: Number = _set(1.0, "smaller moves are counted and not listed", ge=0, le=100)
+    send_quiet: Switch = _set(True, "whether a week without changes is mailed")
+    timeout_seconds: Number = _set(30.0, "for each step of sending", ge=1, le=600)
     password: SkipJsonSchema[SecretStr] = Field(SecretStr(""), exclude=True)
 
     @model_validator(mode="after")
@@ -138,12 +148,12 @@ class MailSettings(Table):
 class AlertSettings(Table):
     """What the daily run alerts of, and to whom."""
 
-    change_percent: Number = Field(5.0, gt=0, le=1000, description="list prices that moved by so much or more")
-    stale_days: Number = Field(3.0, ge=0.5, le=365, description="live sources without a successful fetch for so long")
-    kinds: tuple[AlertKind, ...] = Field(ALERT_KINDS, description="which kinds of alert")
-    chips: tuple[str, ...] = Field((), description="chips whose moves count; empty: all, unknown ones too")
-    regions: tuple[str, ...] = Field((), description="regions whose moves count; empty: all")
-    to: MailAddresses = Field((), description="mail addresses; server and sender are those of [mail]")
+    change_percent: Number = _set(5.0, "list prices that moved by so much or more", gt=0, le=1000)
+    stale_days: Number = _set(3.0, "live sources without a successful fetch for so long", ge=0.5, le=365)
+    kinds: tuple[AlertKind, ...] = _set(ALERT_KINDS, "which kinds of alert")
+    chips: tuple[str, ...] = _set((), "chips whose moves count; empty: all, unknown ones too")
+    regions: tuple[str, ...] = _set((), "regions whose moves count; empty: all")
+    to: MailAddresses = _set((), "mail addresses; server and sender are those of [mail]")
 
     @field_validator("chips")
     @classmethod
@@ -170,11 +180,11 @@ class AlertSettings(Table):
 class CostSettings(Table):
     """Costs that no figure includes: USD a month, or a share of the bill for chips such as "10%"; None: unknown."""
 
-    egress: Added | None = Field(None, description="USD a month, or a share of the bill", examples=[5000])
-    storage: Added | None = Field(None, description="USD a month, or a share of the bill", examples=[1200])
-    support: Added | None = Field(None, description="USD a month, or a share of the bill", examples=["10%"])
-    tax: Added | None = Field(None, description="USD a month, or a share of the bill", examples=["19%"])
-    capital: Added | None = Field(None, description="USD a month, or a share of the bill", examples=["4.5%"])
+    egress: Added | None = _unset("USD a month, or a share of the bill", 5000)
+    storage: Added | None = _unset("USD a month, or a share of the bill", 1200)
+    support: Added | None = _unset("USD a month, or a share of the bill", "10%")
+    tax: Added | None = _unset("USD a month, or a share of the bill", "19%")
+    capital: Added | None = _unset("USD a month, or a share of the bill", "4.5%")
 
     @field_validator("*", mode="before")
     @classmethod
@@ -205,7 +215,7 @@ class Profile(Table):
     """How many machines run: `hours` are shares of all hours, `nodes` the machines that run in each."""
 
     hours: tuple[Share, ...] = Field(min_length=1)
-    nodes: tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...] = Field(min_length=1)
+    nodes: tuple[NotNegative, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -219,123 +229,108 @@ class Profile(Table):
 class DecisionSettings(Table):
     """Inputs of decisions; each may be left out."""
 
-    monthly_spend: Positive | None = Field(None, description="USD spent on accelerators a month", examples=[100000])
-    horizon_months: Annotated[float, Field(ge=1, le=120)] | None = Field(
-        None, description="evaluation horizon in months", examples=[36]
+    monthly_spend: Positive | None = _unset("USD spent on accelerators a month", 100000)
+    horizon_months: Annotated[float, Field(ge=1, le=120)] | None = _unset("evaluation horizon in months", 36)
+    weeks_of_migration: NotNegative | None = _unset("weeks that a move to other chips takes", 8)
+    weeks_to_production: Positive | None = _unset("weeks until it must run", 12)
+    share_of_use: Share | Spread | None = _unset(
+        "share of paid hours in which machines work; or low, likely, high", 0.6
     )
-    weeks_of_migration: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
-        None, description="weeks that a move to other chips takes", examples=[8]
+    tolerates_interruption: Switch | None = _unset("whether the load tolerates the loss of a spot machine", False)
+    spot_loss: Annotated[float, Field(ge=0, lt=1)] | None = _unset("share of spot hours lost to interruptions", 0.1)
+    tokens_per_day: Positive | None = _unset("the load of serving", 1000000000)
+    training_tokens: Positive | None = _unset("the load of training", 1000000000000)
+    interactivity: Positive | None = _unset("tokens per second that one user must have", 30)
+    providers: tuple[str, ...] = _set((), "the only providers to buy from; empty: all")
+    regions: tuple[str, ...] = _set((), "the only regions to buy in, as providers name them; empty: all")
+    pattern: Literal["together", "level"] = _set("together", "nodes run all together, or at one level all the time")
+    yearly_price_move: Annotated[float, Field(gt=-1, lt=1)] | None = _unset(
+        "fall (-0.2) or rise of prices a year, in place of the history's", -0.2
     )
-    weeks_to_production: Positive | None = Field(None, description="weeks until it must run", examples=[12])
-    share_of_use: Share | Spread | None = Field(
-        None, description="share of paid hours in which machines work; or low, likely, high", examples=[0.6]
-    )
-    tolerates_interruption: Switch | None = Field(
-        None, description="whether the load tolerates the loss of a spot machine", examples=[False]
-    )
-    spot_loss: Annotated[float, Field(ge=0, lt=1)] | None = Field(
-        None, description="share of spot hours lost to interruptions", examples=[0.1]
-    )
-    tokens_per_day: Positive | None = Field(None, description="the load of serving", examples=[1000000000])
-    training_tokens: Positive | None = Field(None, description="the load of training", examples=[1000000000000])
-    interactivity: Positive | None = Field(None, description="tokens per second that one user must have", examples=[30])
-    providers: tuple[str, ...] = Field((), description="the only providers to buy from; empty: all")
-    regions: tuple[str, ...] = Field((), description="the only regions to buy in, as providers name them; empty: all")
-    pattern: Literal["together", "level"] = Field(
-        "together", description="nodes run all together, or at one level all the time"
-    )
-    yearly_price_move: Annotated[float, Field(gt=-1, lt=1)] | None = Field(
-        None, description="fall (-0.2) or rise of prices a year, in place of the history's", examples=[-0.2]
-    )
-    use: Mapping[str, Spread | Profile] = Field({}, description="share of use by label of a line: [decision.use.LABEL]")
+    use: Mapping[str, Spread | Profile] = _set({}, "share of use by label of a line: [decision.use.LABEL]")
 
 
 class PrivateSettings(Table):
     """The private files; paths are relative to the folder where chipledger is started."""
 
-    prices: Path | None = Field(None, description="negotiated rates, .toml or .csv", examples=["prices.toml"])
-    fleet: Path | None = Field(None, description="your machines, a CSV", examples=["fleet.csv"])
-    in_mail: Switch = Field(False, description="whether the mail may contain contracted amounts")
+    prices: Path | None = _unset("negotiated rates, .toml or .csv", "prices.toml")
+    fleet: Path | None = _unset("your machines, a CSV", "fleet.csv")
+    in_mail: Switch = _set(False, "whether the mail may contain contracted amounts")
 
 
 class RetentionSettings(Table):
     """After how many days what is done."""
 
-    daily_pages_days: Days = Field(400, description="pages of single days this old are removed; 0: never")
-    replaced_days: Days = Field(30, description="replaced files this old are removed; 0: never")
+    daily_pages_days: Days = _set(400, "pages of single days this old are removed; 0: never")
+    replaced_days: Days = _set(30, "replaced files this old are removed; 0: never")
 
 
 class RankingSettings(Table):
     """Up to which age, counted from the file's own date, a price may be ranked and called cheapest."""
 
-    max_age_days: Age = Field(90, description="older prices are shown with their date and never ranked")
-    marketplace_max_age_days: Age = Field(30, description="the same, for marketplaces")
+    max_age_days: Age = _set(90, "older prices are shown with their date and never ranked")
+    marketplace_max_age_days: Age = _set(30, "the same, for marketplaces")
 
 
 class SiteSettings(Table):
     """What the pages show."""
 
-    claims: Switch = Field(True, description="write the page of published claims and their verdicts")
-    chips: tuple[str, ...] = Field(
-        (), max_length=12, description="chips of the front page, in order; empty: those of docs/reports.md"
+    claims: Switch = _set(True, "write the page of published claims and their verdicts")
+    chips: tuple[str, ...] = _set(
+        (), "chips of the front page, in order; empty: those of docs/reports.md", max_length=12
     )
-    charts: Switch = Field(True, description="draw charts, which takes two seconds")
+    charts: Switch = _set(True, "draw charts, which takes two seconds")
 
 
 class NetworkSettings(Table):
     """How other machines are reached; proxies are set by the environment alone, as they may hold a password."""
 
-    ca_bundle: Text = Field("", description="PEM file of a company's certificates, trusted in addition to the system's")
+    ca_bundle: Text = _set("", "PEM file of a company's certificates, trusted in addition to the system's")
 
 
 class RunSettings(Table):
     """Where the daily flow collects scopes."""
 
-    task_runner: Literal["threads", "dask"] = Field("threads", description="threads of the run, or a Dask cluster")
-    processes: Whole = Field(4, ge=1, le=64, description="processes of the run's own Dask cluster")
-    dask_address: str = Field("", description="such as tcp://10.0.0.5:8786; empty: the run starts a cluster")
+    task_runner: Literal["threads", "dask"] = _set("threads", "threads of the run, or a Dask cluster")
+    processes: Whole = _set(4, "processes of the run's own Dask cluster", ge=1, le=64)
+    dask_address: str = _set("", "such as tcp://10.0.0.5:8786; empty: the run starts a cluster")
 
 
 class WarehouseSettings(Table):
     """The warehouse: files of one writer, or one that several machines share."""
 
-    url: Text = Field(
-        default=place.FILE,
-        description='"duckdb:" is build.duckdb, for one writer; "ducklake:postgres:dbname=... host=..." and '
+    url: Text = _set(
+        place.FILE,
+        '"duckdb:" is build.duckdb, for one writer; "ducklake:postgres:dbname=... host=..." and '
         '"ducklake:sqlite:/path" are for several',
     )
-    data_path: Text = Field("", description="rows and published files of a shared warehouse: a folder, or s3://bucket/")
-    catalogue_schema: Text = Field("", alias="schema", description="PostgreSQL schema of the catalogue; empty: public")
-    landing: Text = Field("", description="documents and journal: a folder, or s3://bucket/prefix/; empty: landing/")
-    s3_endpoint: WebAddress = Field("", description="address of an S3 server other than AWS's")
+    data_path: Text = _set("", "rows and published files of a shared warehouse: a folder, or s3://bucket/")
+    catalogue_schema: Text = _set("", "PostgreSQL schema of the catalogue; empty: public", alias="schema")
+    landing: Text = _set("", "documents and journal: a folder, or s3://bucket/prefix/; empty: landing/")
+    s3_endpoint: WebAddress = _set("", "address of an S3 server other than AWS's")
 
 
-@dataclass(frozen=True)
-class Option:
-    """A setting that several sources may have: its type, what it chooses, and an example."""
-
-    type: Any
-    meaning: str
-    example: object
+def _option(type_: Any, description: str, example: object) -> tuple[Any, FieldInfo]:
+    return type_ | None, _unset(description, example)
 
 
-OPTIONS: Mapping[str, Option] = {
-    "access": Option(
+OPTIONS: Mapping[str, tuple[Any, FieldInfo]] = {
+    "access": _option(
         Access, "api (needs credentials), bulk (public files), auto: api if there are credentials", "auto"
     ),
-    "regions": Option(Names, '"all" or a list of regions, zones or parts of the provider', "all"),
-    "instance_types": Option(Names, '"all" or a list of types', "all"),
-    "gpu_names": Option(Names, '"all" or a list of the provider\'s names of chips', "all"),
-    "durations_hours": Option(Counts, "lengths of the blocks to query", [24]),
-    "counts": Option(Counts, "machines per block to query", [1]),
-    "since": Option(Day, "first day to fetch, as far as the provider has it", "2026-10-01"),
-    "url": Option(
+    "regions": _option(Names, '"all" or a list of regions, zones or parts of the provider', "all"),
+    "instance_types": _option(Names, '"all" or a list of types', "all"),
+    "gpu_names": _option(Names, '"all" or a list of the provider\'s names of chips', "all"),
+    "durations_hours": _option(Counts, "lengths of the blocks to query", [24]),
+    "counts": _option(Counts, "machines per block to query", [1]),
+    "since": _option(Day, "first day to fetch, as far as the provider has it", "2026-10-01"),
+    "url": _option(
         SourceAddress, "address in place of the provider's own, such as a mirror", "https://mirror.example.com"
     ),
-    "bulk_url": Option(SourceAddress, "host of the public price files", "https://pricing.us-east-1.amazonaws.com"),
-    "archive_url": Option(SourceAddress, "where `chipledger backfill` reads", "https://mirror.example.com/archive"),
-    "prices_url": Option(SourceAddress, "address of the feed of prices", "https://mirror.example.com/spot.json"),
-    "advisor_url": Option(
+    "bulk_url": _option(SourceAddress, "host of the public price files", "https://pricing.us-east-1.amazonaws.com"),
+    "archive_url": _option(SourceAddress, "where `chipledger backfill` reads", "https://mirror.example.com/archive"),
+    "prices_url": _option(SourceAddress, "address of the feed of prices", "https://mirror.example.com/spot.json"),
+    "advisor_url": _option(
         SourceAddress, "address of the feed of interruptions", "https://mirror.example.com/advisor.json"
     ),
 }
@@ -355,12 +350,8 @@ def _tables_of(sources: "tuple[Source, ...]") -> type[BaseModel]:
     for source in sources:
         off = f". Off because {source.off_because}" if source.off_because else ""
         switch = Field(not source.off_because, description=f"whether runs collect from it{off}")
-        fields: dict[str, Any] = {"enabled": (Switch, switch)}
-        for name in source.settings:
-            option = OPTIONS[name]
-            field = Field(None, description=option.meaning, examples=[option.example])
-            fields[name] = (option.type | None, field)
-        table = create_model(source.name, __base__=Table, **fields)
+        fields: dict[str, Any] = {name: OPTIONS[name] for name in source.settings}
+        table = create_model(source.name, __base__=Table, enabled=(Switch, switch), **fields)
         made[source.name] = (table, Field(default_factory=table, description=source.title))
     return create_model("Sources", __base__=Table, **made)
 
@@ -377,39 +368,33 @@ class Settings(BaseSettings):
         hide_input_in_errors=True,
     )
 
-    data_dir: Annotated[Path, AfterValidator(Path.expanduser)] = Field(
-        folders.DATA_DIR, description="build.duckdb, prices.duckdb, landing/, reports/"
+    data_dir: Annotated[Path, AfterValidator(Path.expanduser)] = _set(
+        folders.DATA_DIR, "build.duckdb, prices.duckdb, landing/, reports/"
     )
-    workers: Whole = Field(8, ge=1, le=64, description="scopes that are fetched concurrently")
-    wait_seconds: Number = Field(0.0, ge=0, le=86400, description="how long to wait for another run that is writing")
-    heartbeat_url: WebAddress = Field(
-        "", json_schema_extra=SECRET, description="called after each successful run, to notice a dead schedule"
+    workers: Whole = _set(8, "scopes that are fetched concurrently", ge=1, le=64)
+    wait_seconds: Number = _set(0.0, "how long to wait for another run that is writing", ge=0, le=86400)
+    heartbeat_url: WebAddress = _set(
+        "", "called after each successful run, to notice a dead schedule", json_schema_extra=SECRET
     )
-    reporting_currency: Currency = Field(
-        "USD", description="pages and mail show it next to US dollars, at the ECB's rate: docs/reports.md"
+    reporting_currency: Currency = _set(
+        "USD", "pages and mail show it next to US dollars, at the ECB's rate: docs/reports.md"
     )
-    mail: MailSettings = Field(MailSettings(), description="the weekly mail: docs/mail.md")
-    alerts: AlertSettings = Field(
-        AlertSettings(), description="what the daily run reports at once: docs/mail.md#alerts"
-    )
-    costs: CostSettings = Field(CostSettings(), description="costs that no figure includes")
-    decision: DecisionSettings = Field(DecisionSettings(), description="inputs of decisions: docs/deciding.md")
-    private: PrivateSettings = Field(PrivateSettings(), description="your own prices, never published: docs/fleet.md")
-    retention: RetentionSettings = Field(
-        RetentionSettings(), description="when old pages and files are removed: docs/operating.md"
-    )
-    ranking: RankingSettings = Field(RankingSettings(), description="prices too old to rank: docs/querying.md")
-    site: SiteSettings = Field(SiteSettings(), description="the pages in the reports folder")
-    network: NetworkSettings = Field(NetworkSettings(), description="certificates of a company: docs/settings.md")
-    run: RunSettings = Field(RunSettings(), description="what fetches scopes: docs/scheduling.md")
-    warehouse: WarehouseSettings = Field(
-        WarehouseSettings(), description="one writer or many: docs/warehouse-shared.md"
-    )
-    sources: Mapping[str, Mapping[str, Any]] = Field({}, description="one table for each source")
+    mail: MailSettings = _set(MailSettings(), "the weekly mail: docs/mail.md")
+    alerts: AlertSettings = _set(AlertSettings(), "what the daily run reports at once: docs/mail.md#alerts")
+    costs: CostSettings = _set(CostSettings(), "costs that no figure includes")
+    decision: DecisionSettings = _set(DecisionSettings(), "inputs of decisions: docs/deciding.md")
+    private: PrivateSettings = _set(PrivateSettings(), "your own prices, never published: docs/fleet.md")
+    retention: RetentionSettings = _set(RetentionSettings(), "when old pages and files are removed: docs/operating.md")
+    ranking: RankingSettings = _set(RankingSettings(), "prices too old to rank: docs/querying.md")
+    site: SiteSettings = _set(SiteSettings(), "the pages in the reports folder")
+    network: NetworkSettings = _set(NetworkSettings(), "certificates of a company: docs/settings.md")
+    run: RunSettings = _set(RunSettings(), "what fetches scopes: docs/scheduling.md")
+    warehouse: WarehouseSettings = _set(WarehouseSettings(), "one writer or many: docs/warehouse-shared.md")
+    sources: Mapping[str, Mapping[str, Any]] = _set({}, "one table for each source")
 
-    cache_dir: Path | None = Field(None, description="where backfills store the clone of skypilot_catalog")
-    mail_password: SecretStr | None = Field(None, description="password of [mail]'s user")
-    alert_urls: SecretStr | None = Field(None, description="addresses of chat services: docs/mail.md#alerts")
+    cache_dir: Path | None = _set(None, "where backfills store the clone of skypilot_catalog")
+    mail_password: SecretStr | None = _set(None, "password of [mail]'s user")
+    alert_urls: SecretStr | None = _set(None, "addresses of chat services: docs/mail.md#alerts")
 
     def __init__(self, **values: Any) -> None:
         """Check the values. Raises SettingsError that names the first fault."""
@@ -473,7 +458,6 @@ class Settings(BaseSettings):
         return bool(self.source(source.name).get("enabled", not source.off_because))
 
     def source(self, name: str) -> Layer:
-        """Return what is set of one source."""
         return self.sources.get(name, {})
 
     def mail_to_send(self, *, to: tuple[str, ...] = ()) -> MailSettings:
@@ -489,14 +473,7 @@ class Settings(BaseSettings):
 
     def place(self) -> place.Place:
         """Return where the warehouse is. Raises SettingsError."""
-        chosen = self.warehouse
-        return place.place(
-            self.data_dir,
-            url=chosen.url,
-            data_path=chosen.data_path,
-            schema=chosen.catalogue_schema,
-            s3_endpoint=chosen.s3_endpoint,
-        )
+        return place.place(self.data_dir, **self.warehouse.model_dump(exclude={"landing"}, by_alias=True))
 
     def landing(self, *, part: str = "") -> "Landing":
         """Return the landing folder or bucket; `part` is the part of the journal that this process writes."""
@@ -513,30 +490,13 @@ class Settings(BaseSettings):
 
     def require_own_files(self, command: str, *, hint: str) -> None:
         """Raise ChipledgerError where a command that needs the files of one data directory does not have them."""
-        if self.place().is_shared:
-            raise ChipledgerError(
-                f"`chipledger {command}` needs the files of one writer, and this warehouse is shared",
-                source="settings",
-                field="warehouse.url",
-                value=self.warehouse.url,
-                hint=hint,
-            )
-        if self.warehouse.landing:
-            raise ChipledgerError(
-                f"`chipledger {command}` needs the landing folder in the data directory, and this one is elsewhere",
-                source="settings",
-                field="warehouse.landing",
-                value=self.warehouse.landing,
-                hint=hint,
-            )
-
-
-class Environment(EnvSettingsSource):
-    """The variables of a given environment, in place of this process's own."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        super().__init__(Settings)
-        self.env_vars = {name.lower(): value for name, value in environ.items() if value}
+        for name, is_missing, needed in (
+            ("url", self.place().is_shared, "the files of one writer, and this warehouse is shared"),
+            ("landing", self.warehouse.landing, "the landing folder in the data directory, and this one is elsewhere"),
+        ):
+            if is_missing:
+                value, message = getattr(self.warehouse, name), f"`chipledger {command}` needs {needed}"
+                raise ChipledgerError(message, source="settings", field=f"warehouse.{name}", value=value, hint=hint)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -629,11 +589,13 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[st
             continue
         if name.split(DELIMITER)[0] not in known:
             raise types.unknown(name, [FILE_VARIABLE, *known])
+        source = EnvSettingsSource(Settings)
+        source.env_vars = {name.lower(): value}  # of this environment, in place of the process's own
         try:
-            yield name, Environment({name: value})()
+            yield name, source()
         except PydanticSettingsError:
             hint = f'Write a list as ["a", "b"], a table as {folders.PREFIX}TABLE{DELIMITER}NAME'
-            shown = types.HIDDEN if types.SECRET_NAME.search(name) else value
+            shown = HIDDEN if types.SECRET_NAME.search(name) else value
             raise SettingsError("wrong setting", field=name, value=shown, hint=hint) from None
 
 
@@ -651,9 +613,8 @@ def _renamed(layer: dict[str, Any], where: str) -> Layer:
             LOG.warning("%s: setting %s is now %s; the old name works until the next release", where, old, new)
     for (name, old_value), value in REPLACED_VALUES.items():
         *table, last = name.split(".")
-        held = _at(layer, table)
-        if isinstance(held, dict) and held.get(last) == old_value:
-            held[last] = value
+        if _at(layer, (*table, last)) == old_value:
+            _at(layer, table)[last] = value
             LOG.warning('%s: %s = "%s" is gone; "%s" holds in its place', where, name, old_value, value)
     return layer
 

@@ -11,7 +11,7 @@ from flows.config import types
 from flows.config.settings import ENVIRONMENT_ONLY, OPTIONS, RENAMED, Layers, Settings, source_tables
 from flows.shared.folders import PREFIX
 from reports.files import put
-from warehouse.errors import SettingsError
+from warehouse.errors import HIDDEN, SettingsError
 
 WIDTH = 118
 TABLE_HEAD = ("| setting | default | for |", "| --- | --- | --- |")
@@ -37,7 +37,7 @@ def rows(layers: Layers) -> list[dict[str, Any]]:
             here = here[part]
         for name, schema in fields.items():
             value = here[name]
-            shown = types.HIDDEN if schema.get("secret") and value else types.without_secrets(value)
+            shown = HIDDEN if schema.get("secret") and value else types.without_secrets(value)
             found.append({"setting": ".".join((*table, name)), "value": shown, "origin": layers.origin(*table, name)})
     return found
 
@@ -73,7 +73,7 @@ def reference() -> str:
     for name, names in having.items():
         if providers <= {*names}:
             names = ["every provider other than AWS", *(each for each in names if each not in providers)]
-        lines.append(f"| `{name}` | {OPTIONS[name].meaning} | {', '.join(names)} |")
+        lines.append(f"| `{name}` | {OPTIONS[name][1].description} | {', '.join(names)} |")
     lines += ["", "Old names, which work until the next release, with a warning:", "", "| old | new |", "| --- | --- |"]
     lines += [f"| `{old}` | {f'`{new}`' if new else 'none: it has no effect'} |" for old, new in RENAMED.items()]
     lines += ["", "By variables only:", "", "| variable | for |", "| --- | --- |"]
@@ -117,8 +117,7 @@ def _tables() -> Iterator[tuple[tuple[str, ...], str, Fields]]:
 
 
 def _entry(name: str, schema: Mapping[str, Any]) -> str:
-    default = schema.get("default")
-    shown = "" if default is None else f"`{_toml(default)}`"
+    shown = "" if schema.get("default") is None else f"`{_toml(schema['default'])}`"
     return f"| `{name}` | {shown} | {schema['description']} |"
 
 

@@ -11,19 +11,18 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from warehouse.errors import SettingsError
+from warehouse.errors import HIDDEN, SettingsError
 
 WEB = ("http://", "https://")
 SOURCE_SCHEMES = (*WEB, "file:///")
 """Where sources may read: tests and mirrors are folders, too."""
 SECRET_QUERY = re.compile(r"[?&][\w.-]*(pass|secret|token|key|sig|auth)[\w.-]*=", re.IGNORECASE)
-DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
+DATE = r"\d{4}-\d\d-\d\d.*"
 MAX_ADDRESS = 254
 """Characters of a mail address: RFC 5321, 4.5.3.1.3, without the brackets."""
 
 SECRET_NAME = re.compile(r"pass|secret|token|key|urls", re.IGNORECASE)
 """Values of settings whose name matches are not repeated in errors."""
-HIDDEN = "(hidden)"
 USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 QUERY = re.compile(r"\?\S+")
 UNION_MEMBER = re.compile(r"function-\w+\[|constrained-\w+$")
@@ -62,6 +61,11 @@ def _only(allowed: str, is_allowed: Callable[[Any], bool]) -> BeforeValidator:
     return BeforeValidator(checked)
 
 
+def _matches(pattern: str) -> Callable[[Any], bool]:
+    """Return a check whether a value is a text that is all of a pattern."""
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII) is not None
+
+
 def _listed(value: object) -> object:
     """Return a list that a variable holds as JSON; anything else as it is."""
     if isinstance(value, str) and value.startswith("["):
@@ -72,13 +76,12 @@ def _listed(value: object) -> object:
     return value
 
 
-def _is_web(value: object) -> bool:
-    return value == "" or (isinstance(value, str) and value.isprintable() and value.startswith(WEB))
+def _is_list(value: object, is_allowed: Callable[[Any], bool]) -> bool:
+    return isinstance(value, list) and all(map(is_allowed, value))
 
 
-def _is_public(value: str) -> bool:
-    """Return whether an address has neither user nor secret."""
-    return "@" not in urlsplit(value).netloc and not SECRET_QUERY.search(value)
+def _begins(value: object, schemes: tuple[str, ...]) -> bool:
+    return isinstance(value, str) and value.isprintable() and value.startswith(schemes)
 
 
 def _is_mail_address(value: object) -> bool:
@@ -103,17 +106,14 @@ Switch = Annotated[bool, _only("true or false", lambda value: value in ("true", 
 Number = Annotated[float, _only("a number", lambda value: not isinstance(value, bool)), Field(allow_inf_nan=False)]
 Whole = Annotated[int, _only("a number", lambda value: not isinstance(value, bool))]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Text = Annotated[str, _only("text on one line", lambda value: isinstance(value, str) and value.isprintable())]
-Currency = Annotated[
-    str,
-    _only(
-        "a currency by its three letters, such as EUR",
-        lambda value: isinstance(value, str) and re.fullmatch(r"[A-Z]{3}", value, flags=re.ASCII) is not None,
-    ),
-]
+Currency = Annotated[str, _only("a currency by its three letters, such as EUR", _matches("[A-Z]{3}"))]
 WebAddress = Annotated[
-    str, _only("a web address, https://...", _is_web), AfterValidator(lambda value: value.rstrip("/"))
+    str,
+    _only("a web address, https://...", lambda value: value == "" or _begins(value, WEB)),
+    AfterValidator(lambda value: value.rstrip("/")),
 ]
 """May be empty: none."""
 _PLAIN = "a plain address, such as prices@example.com"
@@ -122,34 +122,26 @@ MailAddress = Annotated[str, _only(_PLAIN, lambda value: value == "" or _is_mail
 MailAddresses = Annotated[tuple[Annotated[str, _only(_PLAIN, _is_mail_address)], ...], AfterValidator(_unique)]
 SourceAddress = Annotated[
     str,
-    _only("an address without user, password or key, as it is published with each document", _is_public),
     _only(
-        f"an address that begins with {', '.join(SOURCE_SCHEMES)}",
-        lambda value: isinstance(value, str) and value.isprintable() and value.startswith(SOURCE_SCHEMES),
+        "an address without user, password or key, as it is published with each document",
+        lambda value: "@" not in urlsplit(value).netloc and not SECRET_QUERY.search(value),
     ),
+    _only(f"an address that begins with {', '.join(SOURCE_SCHEMES)}", lambda value: _begins(value, SOURCE_SCHEMES)),
 ]
 Names = Annotated[
     Any,
-    _only(
-        '"all" or a list of names',
-        lambda value: value == "all" or (isinstance(value, list) and all(isinstance(each, str) for each in value)),
-    ),
+    _only('"all" or a list of names', lambda value: value == "all" or _is_list(value, lambda each: type(each) is str)),
     BeforeValidator(_listed),
 ]
 Counts = Annotated[
     Any,
     _only(
-        "a list of whole numbers above 0",
-        lambda value: isinstance(value, list) and all(type(each) is int and each > 0 for each in value),
+        "a list of whole numbers above 0", lambda value: _is_list(value, lambda each: type(each) is int and each > 0)
     ),
     BeforeValidator(_listed),
 ]
 Day = Annotated[
-    Any,
-    _only(
-        "a date, such as 2026-10-01",
-        lambda value: isinstance(value, date) or (isinstance(value, str) and DATE.fullmatch(value) is not None),
-    ),
+    Any, _only("a date, such as 2026-10-01", lambda value: isinstance(value, date) or _matches(DATE)(value))
 ]
 Access = Literal["auto", "api", "bulk"]
 
@@ -192,9 +184,8 @@ def unknown(place: str, known: Iterable[str]) -> SettingsError:
     by_name = {name.lower(): name for name in sorted(known)}
     near = get_close_matches(place.rpartition(".")[2].lower(), by_name, n=1)
     hint = f"Did you mean {by_name[near[0]]}? " if near else ""
-    return SettingsError(
-        "unknown setting", field=place, value=HIDDEN, hint=f"{hint}Known: {', '.join(by_name.values())}"
-    )
+    hint = f"{hint}Known: {', '.join(by_name.values())}"
+    return SettingsError("unknown setting", field=place, value=HIDDEN, hint=hint)
 
 
 def without_secrets(value: object) -> object:

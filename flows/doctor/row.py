@@ -1,23 +1,21 @@
 """What a check of `chipledger doctor` finds: its name, ok, warn or fail, what was found, and what to do about it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 
 Row = dict[str, object]
 
 
-def ok(check: str, found: str, advice: str = "") -> Row:
-    """Return a check with nothing wrong."""
-    return {"check": check, "result": "ok", "found": found, "advice": advice}
+def _row(result: str, check: str, found: str, advice: str = "") -> Row:
+    return {"check": check, "result": result, "found": found, "advice": advice}
 
 
-def warn(check: str, found: str, advice: str = "") -> Row:
-    """Return a check that leaves something out, or may soon go wrong."""
-    return {"check": check, "result": "warn", "found": found, "advice": advice}
-
-
-def fail(check: str, found: str, advice: str = "") -> Row:
-    """Return a check that keeps runs from doing what they are for; the doctor then ends with 1."""
-    return {"check": check, "result": "fail", "found": found, "advice": advice}
+ok = partial(_row, "ok")
+"""Return a check with nothing wrong."""
+warn = partial(_row, "warn")
+"""Return a check that leaves something out, or may soon go wrong."""
+fail = partial(_row, "fail")
+"""Return a check that keeps runs from doing what they are for; the doctor then ends with 1."""
 
 
 def lines(rows: list[Row]) -> Iterator[str]:
@@ -26,13 +24,3 @@ def lines(rows: list[Row]) -> Iterator[str]:
         yield f"{row['result']:<5} {row['check']}: {row['found']}"
         if row["advice"]:
             yield f"      -> {row['advice']}"
-
-
-def has_failed(rows: list[Row]) -> bool:
-    """Return whether any check failed."""
-    return any(row["result"] == "fail" for row in rows)
-
-
-def words(named: Mapping[str, int]) -> str:
-    """Return counts in words: "3 fresh, 1 stale"; what is 0 is not said."""
-    return ", ".join(f"{count} {name}" for name, count in named.items() if count)

@@ -11,21 +11,20 @@ import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, Protocol
 
 from flows.config.settings import MailSettings
-from flows.shared import redact
+from flows.shared import Clock, redact
 from flows.shared.append_log import Lines, locked
 from reports.weekly import mail as letters
 from reports.weekly.mail import Letter
 
 RECORD = "mail.jsonl"
-LONGEST_ERROR = 300
-
-Clock = Callable[[], datetime]
+LOCK = "mail.lock"
+MAX_ERROR = 300
 
 
 class Refused(Exception):
@@ -64,36 +63,18 @@ class Outcome:
         return not self.failed and not self.uncertain and not self.faults
 
 
-class Record:
-    """The record of sendings of one data directory; use within `opened`."""
-
-    def __init__(self, path: Path) -> None:
-        self.lines = Lines(path=path, needed=("kind", "week", "to"))
-
-    def last(self, week: str) -> dict[str, str]:
-        """Return the last thing that happened to a week's mail, by address in small letters."""
-        return {entry["to"].lower(): entry["kind"] for entry in self.lines.entries() if entry["week"] == week}
-
-    def add(self, kind: str, *, week: str, to: str, message_id: str, at: datetime, error: str = "") -> None:
-        """Append one line and flush it to disk."""
-        entry = {"kind": kind, "at": at.astimezone(UTC).isoformat(), "week": week, "to": to, "message_id": message_id}
-        self.lines.add(entry | ({"error": error} if error else {}))
-
-
-@contextmanager
-def opened(data_dir: Path) -> Iterator[Record]:
-    """Hold the lock of sending and yield the record. Raises WriterBusy where another process sends."""
-    with locked(data_dir / "mail.lock", who="sends mail"):
-        yield Record(data_dir / RECORD)
-
-
 def send(
     data_dir: Path, written: Letter, chosen: MailSettings, *, post: Post, clock: Clock, again: bool = False
 ) -> Outcome:
-    """Send a week's mail to everybody who does not have it; with `again` also to those who may have it."""
+    """Send a week's mail to everybody who does not have it; with `again` also to those who may have it.
+
+    Raises WriterBusy where another process sends.
+    """
     outcome = Outcome(week=written.week)
-    with opened(data_dir) as record:
-        states = record.last(written.week)
+    with locked(data_dir / LOCK, who="sends mail"):
+        record = Lines(path=data_dir / RECORD, needed=("kind", "week", "to"))
+        # The last thing that happened, by address.
+        states = {each["to"].lower(): each["kind"] for each in record.entries() if each["week"] == written.week}
         for to in chosen.to:
             state = states.get(to.lower())
             if state == "sent":
@@ -106,20 +87,23 @@ def send(
 
 
 def _send_one(
-    record: Record, written: Letter, chosen: MailSettings, to: str, outcome: Outcome, *, post: Post, clock: Clock
+    record: Lines, written: Letter, chosen: MailSettings, to: str, outcome: Outcome, *, post: Post, clock: Clock
 ) -> None:
     message = letters.message(written, sender=chosen.sender, to=to, reply_to=chosen.reply_to, at=clock())
     known = {"week": written.week, "to": to, "message_id": str(message["Message-ID"])}
+
+    def note(kind: str, **more: str) -> None:
+        record.add({"kind": kind, "at": clock().astimezone(UTC).isoformat(), **known, **more})
+
     try:
-        post.hand_over(message, sender=chosen.sender, to=to, before=lambda: record.add("handing", **known, at=clock()))
+        post.hand_over(message, sender=chosen.sender, to=to, before=lambda: note("handing"))
     except Refused as error:
-        text = " ".join(str(error).split())[:LONGEST_ERROR]
-        record.add("failed", **known, at=clock(), error=text)
-        outcome.failed[to] = text
+        outcome.failed[to] = " ".join(str(error).split())[:MAX_ERROR]
+        note("failed", error=outcome.failed[to])
     except Uncertain:
         outcome.uncertain.append(to)
     else:
-        record.add("sent", **known, at=clock())
+        note("sent")
         outcome.sent.append(to)
 
 
@@ -131,7 +115,6 @@ class Smtp:
     context: ssl.SSLContext | None = None
 
     def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
-        """Hand one message over."""
         body = message.as_bytes()
         try:
             with self._connected() as server:
@@ -191,17 +174,13 @@ class Ses:
     settings: MailSettings
 
     def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
-        """Hand one message over."""
         from botocore import exceptions
 
         client = self.client()
         before()
         try:
-            client.send_email(
-                FromEmailAddress=sender,
-                Destination={"ToAddresses": [to]},
-                Content={"Raw": {"Data": message.as_bytes()}},
-            )
+            content = {"Raw": {"Data": message.as_bytes()}}
+            client.send_email(FromEmailAddress=sender, Destination={"ToAddresses": [to]}, Content=content)
         except (exceptions.ReadTimeoutError, exceptions.ConnectionClosedError) as error:
             raise Uncertain from error
         except exceptions.ClientError as error:
@@ -212,7 +191,6 @@ class Ses:
             raise Refused(str(error)) from error
 
     def client(self) -> Any:
-        """Return a client of SES."""
         import boto3
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError

@@ -1,40 +1,34 @@
 """The steps of a week: its page, its feeds, its mail; the same for the command line and for Prefect."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from flows.config.settings import MailSettings, Settings
 from flows.mail import sending
-from reports.weekly import pages
+from flows.shared import Clock
+from reports.pages import feed
+from reports.weekly import fleet, pages
+from reports.weekly import mail as letters
 from reports.weekly.calendar import FOLDER, Week
+from reports.weekly.facts import WeekFacts
 from warehouse.errors import SettingsError
-
-if TYPE_CHECKING:
-    from reports.weekly.facts import WeekFacts
-    from reports.weekly.mail import Letter
-
-Clock = Callable[[], datetime]
 
 NOBODY = "prices@localhost"
 """Sender and recipient of a dry run without [mail]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class WrittenWeek:
+class WrittenWeek(NamedTuple):
     """A week that was written: its facts, its page, and why parts of page or mail could not be made."""
 
-    found: "WeekFacts"
+    found: WeekFacts
     page: Path
     faults: tuple[str, ...] = ()
 
 
 def report(settings: Settings, week: str | None, *, known_then: bool = False) -> WrittenWeek:
     """Write the page of a week and the feeds."""
-    from reports.pages import feed
-
     settings = settings.shown()
     file, folder = settings.published(), settings.data_dir / "reports"
     written = _page(settings, file, Week.parse(week) if week else None, known_then=known_then)
@@ -55,16 +49,10 @@ def after_run(settings: Settings, file: Path, *, clock: Clock) -> tuple[str, ...
 def _page(
     settings: Settings, file: Path, week: Week | None, *, known_then: bool = False, draw: bool = True
 ) -> WrittenWeek:
-    found = pages.read(
-        file,
-        week,
-        known_then=known_then,
-        chips=settings.mail.chips,
-        least=settings.mail.min_change_percent / 100,
-        shown_in=settings.reporting_currency,
-    )
+    least, shown_in = settings.mail.min_change_percent / 100, settings.reporting_currency
+    found = pages.read(file, week, known_then=known_then, chips=settings.mail.chips, least=least, shown_in=shown_in)
     written = pages.write(found, settings.data_dir / "reports", draw=draw)
-    return WrittenWeek(found=found, page=written.page, faults=written.faults)
+    return WrittenWeek(found, written.page, written.faults)
 
 
 def dry_run(
@@ -80,8 +68,6 @@ def dry_run(
 def _put_message(
     settings: Settings, written: WrittenWeek, *, clock: Clock, draw: bool = True
 ) -> tuple[Path, tuple[str, ...]]:
-    from reports.weekly import mail as letters
-
     chosen = settings.mail_to_send() if settings.mail.to else MailSettings(sender=NOBODY, to=(NOBODY,))
     letter = _written(settings, written, chosen, draw=draw)
     message = letters.message(letter, sender=chosen.sender, to=chosen.to[0], reply_to=chosen.reply_to, at=clock())
@@ -105,11 +91,9 @@ def send(
     written = report(settings, week, known_then=known_then)
     found = written.found
     if not found.is_over:
+        hint = "A week is mailed once: wait for its end, run `chipledger run`, then mail; or use --dry-run"
         raise SettingsError(
-            "the week is not over in the published file",
-            field="week",
-            value=str(found.week),
-            hint="A week is mailed once: wait for its end, run `chipledger run`, then mail; or use --dry-run",
+            "the week is not over in the published file", field="week", value=str(found.week), hint=hint
         )
     if not found.faults and found.is_quiet and not chosen.send_quiet:
         return sending.Outcome(week=str(found.week), is_left_out=True)
@@ -135,21 +119,9 @@ def lines(outcome: sending.Outcome) -> Iterator[str]:
         yield f"sent without a section that could not be made: {fault}"
 
 
-def with_fleet(settings: Settings, found: "WeekFacts") -> "WeekFacts":
-    """Return a week's facts with what they mean to the user's own fleet, where there is one; for the mail alone."""
-    file = settings.data_dir / "private.duckdb"
-    if not file.exists():
-        return found
-    from dataclasses import replace
-
-    from reports.weekly import fleet
-
-    facts = fleet.read(file, found, with_contracted=settings.private.in_mail)
-    return replace(found, fleet=facts)
-
-
-def _written(settings: Settings, written: WrittenWeek, chosen: MailSettings, *, draw: bool = True) -> "Letter":
-    from reports.weekly import mail as letters
-
+def _written(settings: Settings, written: WrittenWeek, chosen: MailSettings, *, draw: bool = True) -> letters.Letter:
+    """Return the mail of a week, with what it means to the user's own fleet, where there is one."""
+    private, with_contracted = settings.data_dir / "private.duckdb", settings.private.in_mail
+    found = replace(written.found, fleet=fleet.read(private, written.found, with_contracted=with_contracted))
     url = f"{chosen.site_url}/{FOLDER}/{written.page.name}" if chosen.site_url else ""
-    return letters.letter(with_fleet(settings, written.found), page_url=url, draw=draw)
+    return letters.letter(found, page_url=url, draw=draw)

@@ -16,7 +16,6 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
-from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
 from pathlib import Path
@@ -25,7 +24,7 @@ from typing import Any
 
 import duckdb
 
-from flows.shared import select_only
+from flows.shared import query
 from flows.shared.output import plain
 from warehouse.errors import ChipledgerError
 
@@ -62,7 +61,6 @@ class Asker:
         return reply
 
     def close(self) -> None:
-        """End the process, if there is one."""
         with self._lock:
             self._end()
 
@@ -89,11 +87,8 @@ class Asker:
     def _end(self) -> None:
         if self._child is not None:
             self._child.kill()
-            self._child.wait()
-            for pipe in (self._child.stdin, self._child.stdout):
-                with contextlib.suppress(OSError):
-                    if pipe is not None:
-                        pipe.close()
+            with contextlib.suppress(OSError), self._child:  # which closes its pipes and waits for it
+                pass
             self._child = None
 
 
@@ -130,11 +125,11 @@ def _bound() -> None:
 def answer(file: str, sql: str, rows: int, seconds: float) -> dict[str, Any]:
     """Return what `Asker.ask` returns, or `error` and `hint`."""
     with duckdb.connect(file, read_only=True, config={"threads": 2}) as con:
-        select_only.lock(con, memory=MEMORY)
+        query.lock(con, memory=MEMORY)
         watch = threading.Timer(seconds, con.interrupt)
         watch.start()
         try:
-            refused = select_only.refusal(con, sql)
+            refused = query.refusal(con, sql)
             if refused is not None:
                 return {
                     "error": refused.splitlines()[0],
@@ -183,11 +178,7 @@ def wire(value: object) -> Any:
         return {str(key): wire(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [wire(item) for item in value]
-    return plain(value) if isinstance(value, date | datetime) else _other(value)
-
-
-def _other(value: object) -> Any:
-    return value if value is None or isinstance(value, str | int) else str(value)
+    return plain(value)
 
 
 if __name__ == "__main__":

@@ -50,14 +50,8 @@ class ReadApi(MCPServer[Any]):
         self._lock = threading.Lock()
         self.asker = Asker()
         self.typed = {answer.__name__: self._typed(answer, title) for answer, title in TOOLS.items()}
-        super().__init__(
-            "chipledger",
-            title="chipledger",
-            version=version,
-            instructions=INSTRUCTIONS,
-            tools=[*self.typed.values()],
-            log_level="WARNING",
-        )
+        name, tools = "chipledger", [*self.typed.values()]
+        super().__init__(name, title=name, version=version, instructions=INSTRUCTIONS, tools=tools, log_level="WARNING")
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Return the answer of a tool, or the error that says why there is none, both as objects."""

@@ -14,9 +14,10 @@ import duckdb
 from extract import SOURCES
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
+from flows.shared import query
 from warehouse.errors import SettingsError
 
-LONGEST_ERROR = 400
+MAX_ERROR = 400
 MAX_DRIFTS = 200
 
 DRIFT = """
@@ -56,24 +57,17 @@ def outcome(summary: Summary) -> str:
     if not summary.fresh:
         return f"nothing was fresh: {stale or 'no scope'}"
     fresh = len(summary.results) - len(summary.failed)
-    private = f"; private side not built: {summary.private_fault}" if summary.private_fault else ""
-    return (
-        f"{fresh} fetch{'' if fresh == 1 else 'es'} fresh, {summary.n_events} changes"
-        + (f"; stale: {stale}" if stale else "")
-        + private
-    )
+    parts = [f"{fresh} fetch{'' if fresh == 1 else 'es'} fresh, {summary.n_events} changes"]
+    parts += [f"stale: {stale}"] if stale else []
+    return "; ".join(parts + ([f"private side not built: {summary.private_fault}"] if summary.private_fault else []))
 
 
 def page(summary: Summary) -> Iterator[str]:
     """Yield the lines of the run's page in Markdown; text that came from elsewhere is escaped."""
     counts = Counter(result.status for result in summary.results)
     refused = sum(result.n_refused for result in summary.results)
-    yield f"# chipledger run {summary.run_id}"
-    yield ""
-    yield escaped(outcome(summary))
-    yield ""
-    yield "| what | count |"
-    yield "| --- | ---: |"
+    yield from (f"# chipledger run {summary.run_id}", "", escaped(outcome(summary)), "")
+    yield from ("| what | count |", "| --- | ---: |")
     for status, count in sorted(counts.items()):
         yield f"| fetches {status} | {count} |"
     yield f"| prices | {sum(result.n_rows for result in summary.results)} |"
@@ -82,21 +76,13 @@ def page(summary: Summary) -> Iterator[str]:
     differing = summary.truth
     yield f"| truth checks that differ | {len(differing)} |"
     for line in differing:
-        yield ""
-        yield f"Differs: {escaped(line)}"
+        yield from ("", f"Differs: {escaped(line)}")
     if summary.failed:
-        yield ""
-        yield "## Without fresh prices"
-        yield ""
-        yield "| source | scope | error |"
-        yield "| --- | --- | --- |"
+        yield from ("", "## Without fresh prices", "", "| source | scope | error |", "| --- | --- | --- |")
         for result in summary.failed:
             yield f"| {escaped(result.source)} | {escaped(result.scope)} | {escaped(result.error or '')} |"
-    yield ""
-    if summary.file:
-        yield f"- file: {escaped(str(summary.file.resolve()))}"
-    else:
-        yield "- nothing was published; the last file is unchanged"
+    file = f"file: {escaped(str(summary.file.resolve()))}" if summary.file else ""
+    yield from ("", f"- {file or 'nothing was published; the last file is unchanged'}")
     if summary.report:
         yield f"- report: {escaped(str(summary.report.resolve()))}"
     if refused:
@@ -113,9 +99,7 @@ def drifts(file: Path) -> tuple[str, list[dict[str, Any]]]:
         since, until = con.execute(LAST_WEEK).fetchone() or (None, None)
         if until is None:
             return "The published file has no drift index yet", []
-        found = con.execute(DRIFT, {"since": since, "until": until, "most": MAX_DRIFTS})
-        names = [column[0] for column in found.description]
-        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        rows = query.rows(con, DRIFT, {"since": since, "until": until, "most": MAX_DRIFTS})
     text = (
         f"Like-for-like drift of prices from {since} to {until}, in percent, by chip and purchase option: what was "
         "compared with itself. Level is what the mean of the list did, with all that came and went. Chips that neither "
@@ -137,7 +121,7 @@ def address(settings: Settings, page: Path) -> tuple[str, str]:
 def escaped(text: str) -> str:
     """Return text on one line, shortened, with no secret and no character that means something in Markdown."""
     line = " ".join(without_secrets(text).split())
-    short = line if len(line) <= LONGEST_ERROR else f"{line[: LONGEST_ERROR - 3]}..."
+    short = line if len(line) <= MAX_ERROR else f"{line[: MAX_ERROR - 3]}..."
     return re.sub(r"([\\`*_{}\[\]<>|#~&!$])", r"\\\1", short)
 
 

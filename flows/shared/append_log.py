@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,7 @@ class Lines:
         with self.path.open("ab+") as file:
             if file.tell():
                 file.seek(-1, os.SEEK_END)
-                torn = file.read(1) != b"\n"
-                line = b"\n" * torn + line
+                line = b"\n" * (file.read(1) != b"\n") + line
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
@@ -39,21 +38,15 @@ class Lines:
         if not self.path.exists():
             return
         for number, line in enumerate(self.path.read_bytes().split(b"\n"), start=1):
-            try:
+            entry = None
+            with suppress(ValueError):  # of a line that a crash cut short: the line before holds
                 entry = json.loads(line) if line.strip() else None
-            except ValueError:
-                # A line cut short by a crash was being written before or after a message; its line before stands.
-                continue
             if entry is None:
                 continue
             if not isinstance(entry, dict) or not set(self.needed) <= entry.keys():
-                raise ChipledgerError(
-                    "the record of sendings has an unreadable line",
-                    source=str(self.path),
-                    field="line",
-                    value=str(number),
-                    hint="Mend it by hand: without it something might be sent twice",
-                )
+                hint = "Mend it by hand: without it something might be sent twice"
+                message = "the record of sendings has an unreadable line"
+                raise ChipledgerError(message, source=str(self.path), field="line", value=str(number), hint=hint)
             yield entry
 
 

@@ -38,11 +38,8 @@ def published_in(data_dir: Path) -> Path:
     """Return the published file of a data directory. Raises ChipledgerError where there is none."""
     file = data_dir / PUBLISHED
     if not file.exists():
-        raise ChipledgerError(
-            "there is no published file yet",
-            source=str(file),
-            hint="`chipledger run` makes one; `chipledger run --offline` works without a network",
-        )
+        hint = "`chipledger run` makes one; `chipledger run --offline` works without a network"
+        raise ChipledgerError("there is no published file yet", source=str(file), hint=hint)
     return file
 
 

@@ -56,7 +56,6 @@ class LineFormatter(logging.Formatter):
     """Lines of the log as people may see them: no secret, nothing that a terminal obeys, no forged line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
         return visible(redact.hide(super().format(record))).replace("\n", "\n    ")
 
 

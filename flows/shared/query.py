@@ -1,7 +1,13 @@
-"""Questions to the published file: one SQL statement, read-only, with a time limit."""
+"""Queries of the published file: one SELECT, read-only, with a time limit.
+
+Whether a text is one SELECT is up to DuckDB's own parser. DESCRIBE, SHOW and SUMMARIZE are SELECTs to it, and so are
+PRAGMA and CALL, in part: `json_serialize_sql`, which takes nothing but SELECT, has to take the text, too. A SELECT may
+still call a function that does something; what such a function reaches is held back by how the file is opened.
+"""
 
 import contextlib
 import io
+import json
 import logging
 import shutil
 import sys
@@ -13,7 +19,7 @@ from typing import Any
 
 import duckdb
 
-from flows.shared import select_only, tabular
+from flows.shared import tabular
 from flows.shared.output import PUBLISH_AGAIN, as_json
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import quote
@@ -28,6 +34,17 @@ LIST_WIDTH = 100
 MEMORY = "4GB"
 """Of one question; what takes more is refused, as nothing is written next to the file."""
 
+LOCKED = {
+    "temp_directory": "",
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+    "lock_configuration": "true",
+}
+"""How a file is opened for queries of others, in this order: the folder for what outgrows memory, which is none, can no
+longer be changed once access is off; the last one makes the others final."""
 PRIVATE = "private"
 """The name under which the private file is attached, where there is one."""
 
@@ -66,8 +83,7 @@ def answer(file: Path, sql: str, *, form: str, timeout: float) -> str:
 def listed(file: Path, sql: str, *, timeout: float) -> Iterator[str]:
     """Yield the lines of a list of tables for people, at most LIST_WIDTH wide: name, sentence, example."""
     with _connected(file, sql, timeout) as con:
-        if is_older(con):
-            raise ChipledgerError("the file was published by an older version", source=str(file), hint=PUBLISH_AGAIN)
+        refuse_older(con, file)
         found = rows(con, sql, most=EVERYTHING)
     for row in found:
         name = row["name"] if row["parameters"] is None else f"{row['name'].removesuffix('()')}({row['parameters']})"
@@ -79,17 +95,15 @@ def listed(file: Path, sql: str, *, timeout: float) -> Iterator[str]:
 
 def save(file: Path, sql: str, target: Path, *, form: str, timeout: float, force: bool) -> None:
     """Write the answer to a file, whole or not at all. Raises ChipledgerError, as where the file is there already."""
-
-    def write(con: duckdb.DuckDBPyConnection, part: Path) -> int:
-        if form == "parquet":
-            return tabular.save_parquet(con, sql, part)
-        if form == "csv":
-            return tabular.save_csv(con, sql, part)
-        return part.write_text(_text(con, sql, form) + "\n", encoding="utf-8")
-
     tabular.refuse_existing([target], force=force)
     with _connected(file, sql, timeout) as con:
-        tabular.put(target, lambda part: write(con, part), force=force)
+
+        def write(part: Path) -> int:
+            if form in ("parquet", "csv"):
+                return (tabular.save_parquet if form == "parquet" else tabular.save_csv)(con, sql, part)
+            return part.write_text(_text(con, sql, form) + "\n", encoding="utf-8")
+
+        tabular.put(target, write, force=force)
 
 
 @contextlib.contextmanager
@@ -101,7 +115,7 @@ def _connected(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPy
     """
     with duckdb.connect(str(file), read_only=True) as con:
         attach_private(con, file)
-        select_only.lock(con, memory=MEMORY)
+        lock(con, memory=MEMORY)
         is_over = threading.Event()
 
         def stop() -> None:
@@ -111,7 +125,7 @@ def _connected(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPy
         watch = threading.Timer(timeout, stop)
         watch.start()
         try:
-            refused = select_only.refusal(con, sql)
+            refused = refusal(con, sql)
             if refused is not None:
                 hint = "Allowed: one SELECT, WITH or FROM; `chipledger query --list` names the tables"
                 raise ChipledgerError(refused, source=str(file), field="sql", value=sql, hint=hint)
@@ -119,9 +133,8 @@ def _connected(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPy
         except duckdb.Error as error:
             # An answer that is fetched piece by piece breaks with errors of other kinds, too.
             if is_over.is_set():
-                raise ChipledgerError(
-                    f"stopped after {timeout:g} s", source=str(file), hint="Select less, or raise --timeout"
-                ) from None
+                hint = "Select less, or raise --timeout"
+                raise ChipledgerError(f"stopped after {timeout:g} s", source=str(file), hint=hint) from None
             hint = "`chipledger query --list` names the tables"
             if isinstance(error, duckdb.CatalogException | duckdb.BinderException) and is_older(con):
                 hint = PUBLISH_AGAIN
@@ -136,6 +149,41 @@ def is_older(con: duckdb.DuckDBPyConnection) -> bool:
         "select 1 from duckdb_schemas() where schema_name = 'int' and database_name = current_database()"
     ).fetchone()
     return found is None
+
+
+def refuse_older(con: duckdb.DuckDBPyConnection, file: Path) -> None:
+    """Raise ChipledgerError where a file was published by a version before this one's schema."""
+    if is_older(con):
+        raise ChipledgerError("the file was published by an older version", source=str(file), hint=PUBLISH_AGAIN)
+
+
+def lock(con: duckdb.DuckDBPyConnection, *, memory: str) -> None:
+    """Let a connection reach nothing but the files that it has open, within an amount of memory, for good."""
+    con.execute(f"set memory_limit = {quote(memory)}")
+    for name, value in LOCKED.items():
+        con.execute(f"set {name} = {quote(value)}")
+
+
+def refusal(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
+    """Return why a text is not asked, None for one SELECT."""
+    if "\0" in sql:
+        return "a character NUL, at which DuckDB would end the question"
+    try:
+        statements = con.extract_statements(sql)
+    except (duckdb.Error, RuntimeError) as error:
+        return str(error).strip()
+    if len(statements) != 1:
+        return f"{len(statements)} statements; one is answered at a time"
+    kind = statements[0].type
+    if kind != duckdb.StatementType.SELECT:
+        return f"{kind.name} is not answered, only SELECT is"
+    try:
+        found = con.execute("select json_serialize_sql(?::VARCHAR)", [sql]).fetchone()
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as error:
+        return str(error).strip()
+    return None if found is not None and not json.loads(found[0])["error"] else "only SELECT is answered"
 
 
 def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str) -> str:

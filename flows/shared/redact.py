@@ -1,6 +1,6 @@
-"""Secrets kept out of what is told: their values are taken out of errors, logs and records, however they are written.
+"""Secrets redacted in errors, logs and records, however they are written.
 
-A secret belongs into no message to begin with; but servers repeat what they were sent, in their refusals too. So each
+A message should have no secret to begin with; but servers repeat what they were sent, in their refusals too. So each
 text that may hold words of others passes here: a secret is found as it is, as addresses write it (%2F), and in Base64.
 """
 
@@ -11,40 +11,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
-HIDDEN = "(hidden)"
-VALUES = (
-    "CHIPLEDGER_MAIL_PASSWORD",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "DIGITALOCEAN_TOKEN",
-    "JL_API_KEY",
-    "SHADEFORM_API_KEY",
-    "VAST_API_KEY",
-    "SEEWEB_API_TOKEN",
-    "PREFECT_API_KEY",
-    "PREFECT_API_AUTH_STRING",
-    "PREFECT_SERVER_API_AUTH_STRING",
-    "GH_TOKEN",
-    "GITHUB_TOKEN",
-)
-"""Variables that are secrets."""
-ADDRESSES = (
-    "CHIPLEDGER_HEARTBEAT_URL",
-    "CHIPLEDGER_ALERT_URLS",
-    "PREFECT_API_URL",
-    "PREFECT_API_DATABASE_CONNECTION_URL",
-    "PREFECT_SERVER_DATABASE_CONNECTION_URL",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
+from warehouse.errors import HIDDEN, without_words
+
+VALUES = re.compile(r"\w+_(PASSWORD|TOKEN|API_KEY|SECRET_ACCESS_KEY|AUTH_STRING)", re.ASCII)
+"""Variables that are secrets, by their names: the keys of all providers are."""
+ADDRESSES = re.compile(
+    r"CHIPLEDGER_HEARTBEAT_URL|"
+    r"CHIPLEDGER_ALERT_URLS|PREFECT_API_URL|PREFECT_(API|SERVER)_DATABASE_CONNECTION_URL|"
+    r"(HTTPS?|ALL)_PROXY|(https?|all)_proxy"
 )
 """Variables with addresses that may hold one: as password, in the query, or as a part of the path."""
-SHORTEST = 6
+MIN_LENGTH = 6
 """Shorter values are words, and would be found in texts that have nothing to do with them."""
-SHORTEST_PART = 12
+MIN_PART = 12
 """Of a part of a path: shorter ones are words such as api or services."""
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 
@@ -54,17 +33,16 @@ def hide(text: str, *, secrets: Iterable[str] = (), environ: Mapping[str, str] |
     environ = os.environ if environ is None else environ
     plain = {value for value in map(str, secrets) if "://" not in value}
     addresses = [value for value in map(str, secrets) if "://" in value]
-    plain |= {environ[name] for name in VALUES if name in environ}
-    addresses += [value for name in ADDRESSES for value in environ.get(name, "").split()]
-    words = {word for word in plain if len(word) >= SHORTEST}
+    plain |= {value for name, value in environ.items() if VALUES.fullmatch(name)}
+    addresses += [each for name, value in environ.items() if ADDRESSES.fullmatch(name) for each in value.split()]
+    words = {word for word in plain if len(word) >= MIN_LENGTH}
     words |= {word for address in addresses for word in _parts(address)}
     if not words:
         return text
     written = {form for word in words for form in (word, quote(word, safe=""), quote(word), quote_plus(word))}
-    found = re.compile("|".join(sorted(map(re.escape, written), key=len, reverse=True)), re.IGNORECASE)
     encoded = [word.encode() for word in words]
     shown = BASE64.sub(lambda part: HIDDEN if _holds(part[0], encoded) else part[0], text)
-    return found.sub(HIDDEN, shown)
+    return without_words(shown, written)
 
 
 def _parts(address: str) -> Iterator[str]:
@@ -78,8 +56,8 @@ def _parts(address: str) -> Iterator[str]:
     found = [user.partition(":")[2] or user, *(each.partition("=")[2] for each in parts.query.split("&"))]
     if not parts.scheme.startswith(("http", "json", "postgresql", "sqlite")):
         found.append(host.partition(":")[0] if parts.path.strip("/") else "")  # of a chat service: its first token
-    found = [each for each in found if len(each) >= SHORTEST and each not in ("127.0.0.1", "localhost")]
-    found += [each for each in parts.path.split("/") if len(each) >= SHORTEST_PART]
+    found = [each for each in found if len(each) >= MIN_LENGTH and each not in ("127.0.0.1", "localhost")]
+    found += [each for each in parts.path.split("/") if len(each) >= MIN_PART]
     yield from (form for each in found for form in (each, unquote(each), unquote_plus(each)))
 
 

@@ -80,12 +80,9 @@ def csv_text(con: "duckdb.DuckDBPyConnection", sql: str, *, most: int) -> str:
 
 def too_many(most: int) -> ChipledgerError:
     """Return the error of an answer that is held in memory and too long for that."""
+    hint = "Ask for less, or write it to a file with --output"
     return ChipledgerError(
-        f"the answer has more than {most} rows",
-        source="limits",
-        field="rows",
-        value=most,
-        hint="Ask for less, or write it to a file with --output",
+        f"the answer has more than {most} rows", source="limits", field="rows", value=most, hint=hint
     )
 
 
@@ -113,12 +110,9 @@ def save_parquet(
         table = table.cast(pa.schema(fields))
         pq.write_table(table, path, compression="zstd")
     except pa.ArrowException as error:
+        hint = "Cast the column in the question, such as interval_column::VARCHAR"
         raise ChipledgerError(
-            "Parquet cannot hold this answer",
-            source=path.name,
-            field="type",
-            value=str(error),
-            hint="Cast the column in the question, such as interval_column::VARCHAR",
+            "Parquet cannot hold this answer", source=path.name, field="type", value=str(error), hint=hint
         ) from error
     return int(table.num_rows)
 
@@ -147,22 +141,16 @@ def refuse_existing(targets: Iterable[Path], *, force: bool) -> None:
     """Raise ChipledgerError where one of the files is there already; with `force` only for what is no file."""
     for target in targets:
         if target.is_dir() or (not force and os.path.lexists(target)):
-            raise ChipledgerError(
-                "it is there already",
-                source="export",
-                field="file",
-                value=str(target),
-                hint="Name another, or remove the folder" if target.is_dir() else "Name another, or give --force",
-            )
+            hint = "Name another, or remove the folder" if target.is_dir() else "Name another, or give --force"
+            raise ChipledgerError("it is there already", source="export", field="file", value=str(target), hint=hint)
 
 
 def inside(folder: Path, *names: str) -> Path:
     """Return the path of a file in a folder. Raises ChipledgerError where names or links lead out of it."""
     target = folder.joinpath(*names)
     if not target.parent.resolve().is_relative_to(folder.resolve()) or target.name in ("", ".", ".."):
-        raise ChipledgerError(
-            "outside of the folder", source=str(folder), field="file", value=str(target), hint="Is a link in its way?"
-        )
+        hint = "Is a link in its way?"
+        raise ChipledgerError("outside of the folder", source=str(folder), field="file", value=str(target), hint=hint)
     return target
 
 

@@ -13,7 +13,7 @@ MAX_BYTES = 1 << 30
 """Of an import, or a saved document: ten times the longest history, and forty times the largest price list kept."""
 SMALL_BYTES = 64 << 20
 """Of what people write: fleets and prices of their own, claims."""
-LONGEST_NAME = 200
+MAX_NAME = 200
 
 
 def read(file: Path, *, most: int = MAX_BYTES) -> bytes:
@@ -49,9 +49,9 @@ def table(file: Path) -> UserFile:
 
 def name(file: Path) -> str:
     """Return the name under which a file is kept. Raises ChipledgerError for one that cannot be shown or written."""
-    if not file.name.isprintable() or len(file.name) > LONGEST_NAME:
+    if not file.name.isprintable() or len(file.name) > MAX_NAME:
         raise _refusal(
-            file, "the name is too long or not printable", f"Rename it: up to {LONGEST_NAME} printable characters"
+            file, "the name is too long or not printable", f"Rename it: up to {MAX_NAME} printable characters"
         )
     return file.name
 

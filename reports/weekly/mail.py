@@ -124,24 +124,31 @@ def pictures(found: WeekFacts) -> tuple[Picture, ...]:
 
 def message(written: Letter, *, sender: str, to: str, reply_to: str = "", at: datetime) -> EmailMessage:
     """Return the message to one recipient; addresses are plain ones, name@domain. Raises ValueError for others."""
-    made = EmailMessage(policy=policy.SMTP)
-    origin = Address(addr_spec=sender)
-    made["From"] = Address("chipledger", addr_spec=sender)
-    made["To"] = Address(addr_spec=to)
-    if reply_to:
-        made["Reply-To"] = Address(addr_spec=reply_to)
-    made["Subject"] = header(written.subject)
-    made["Date"] = format_datetime(at.astimezone(UTC))
-    made["Message-ID"] = message_id(written.week, to, origin.domain)
-    made["List-Id"] = f"chipledger weekly <weekly.chipledger.{origin.domain}>"
-    made["Auto-Submitted"] = "auto-generated"
-    made.set_content(written.text, cte="quoted-printable")
+    made = new_message(written.subject, written.text, sender=sender, to=to, reply_to=reply_to, at=at, kind="weekly")
+    made["Message-ID"] = message_id(written.week, to, Address(addr_spec=sender).domain)
     made.add_alternative(written.html, subtype="html", cte="quoted-printable")
     for page in made.iter_parts():
         if page.get_content_type() == "text/html":
             for picture in written.pictures:
                 cid = f"<{picture.content_id}>"
                 page.add_related(picture.png, "image", "png", cid=cid, filename=picture.name, disposition="inline")
+    return made
+
+
+def new_message(
+    subject: str, text: str, *, sender: str, to: str, reply_to: str, at: datetime, kind: str
+) -> EmailMessage:
+    """Return a message of plain text without a Message-ID; `kind` names its mailing list."""
+    made = EmailMessage(policy=policy.SMTP)
+    made["From"] = Address("chipledger", addr_spec=sender)
+    made["To"] = Address(addr_spec=to)
+    if reply_to:
+        made["Reply-To"] = Address(addr_spec=reply_to)
+    made["Subject"] = header(subject)
+    made["Date"] = format_datetime(at.astimezone(UTC))
+    made["List-Id"] = f"chipledger {kind} <{kind}.chipledger.{Address(addr_spec=sender).domain}>"
+    made["Auto-Submitted"] = "auto-generated"
+    made.set_content(text, cte="quoted-printable")
     return made
 
 

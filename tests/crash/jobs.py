@@ -58,13 +58,13 @@ def warm() -> None:
     ):
         importlib.import_module(name)
     for name in (
-        "backup.rebuild", "backup.retention", "backup.snapshot", "collect.benchmarks", "collect.steps", "config.show",
+        "backup.replicas", "backup.retention", "backup.snapshot", "collect.benchmarks", "collect.steps", "config.show",
         "shared.output",
     ):  # fmt: skip
         importlib.import_module(f"flows.{name}")
     import duckdb
 
-    from warehouse.reference import accelerator_facts, claims, instance_types, models, purchase_terms, throughput
+    from warehouse.reference import claims, instance_types, prepared
 
     connect = duckdb.connect
 
@@ -73,11 +73,10 @@ def warm() -> None:
         return connect(*given, config={"threads": 1, **config}, **named)  # type: ignore[misc]
 
     duckdb.connect = narrow  # type: ignore[assignment]
-    for module, name in (
-        (accelerator_facts, "read_table"), (claims, "shipped"), (instance_types, "read_table"),
-        (models, "read_table"), (purchase_terms, "read_table"), (throughput, "catalogue_rows"),
-    ):  # fmt: skip
+    for module, name in ((claims, "shipped"), (instance_types, "read_table")):
         _remembered(module, name)
+    first_rows = {name: table.slice(0, SHORTENED) for name, table in prepared.made().items()}
+    prepared.made = lambda: first_rows  # type: ignore[assignment]
     from pandera.backends.polars.register import register_polars_backends
 
     register_polars_backends()
@@ -268,10 +267,10 @@ def restore(root: Path) -> None:
 
 
 def rebuild(root: Path) -> None:
-    from flows.backup import rebuild as rebuilding
+    from flows.backup import replicas
 
     with world(root, LAST) as toy:
-        done = rebuilding.rebuild(toy.settings(), clock=toy.clock)
+        done = replicas.rebuild(toy.settings(), clock=toy.clock)
         assert done.is_in_use, list(done.lines())
 
 

@@ -254,18 +254,18 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
     },
     "backup to a folder": {
         "in backup, at the copy of the log": after("flows.backup.snapshot:_copy_log"),
-        "in backup, between files": after("flows.backup.containers:_copy", times=3),
-        "in backup, before the manifest": before("flows.backup.containers:Manifest.text"),
+        "in backup, between files": after("flows.backup.snapshot:_copy", times=3),
+        "in backup, before the manifest": before("flows.backup.snapshot:Manifest.text"),
         "in backup, before it is read back": before("flows.backup.snapshot:_read_back"),
         "in backup, before its name": before("pathlib:Path.rename"),
         "in backup, after its name": after("pathlib:Path.rename"),
     },
     "backup to .tar.zst": {
-        "in an archive, between files": after("flows.backup.containers:_add", times=4),
+        "in an archive, between files": after("flows.backup.snapshot:_add", times=4),
         "in an archive, before it is read back": before("flows.backup.snapshot:_read_back"),
     },
     "restore": {
-        "in restore, between files": after("flows.backup.containers:_receive_one", times=3),
+        "in restore, between files": after("flows.backup.snapshot:_receive_one", times=3),
         "in restore, before anything is moved": before("pathlib:Path.rename"),
         **{f"in restore, after {n} moves": after("pathlib:Path.rename", times=n) for n in range(1, 5)},
         "in restore, before the new log's place": replacing("data/build.duckdb"),
@@ -276,8 +276,8 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
         "in rebuild, after the new log": after("flows.collect.ingest:catch_up"),
         "in rebuild, after the new file": after("flows.collect.publisher:publish_log"),
         "in rebuild, after the old file": after("flows.collect.publisher:publish_log", times=2),
-        "in rebuild, before the old log is set aside": before("flows.backup.rebuild:_set_aside"),
-        "in rebuild, after the old log is set aside": after("flows.backup.rebuild:_set_aside"),
+        "in rebuild, before the old log is set aside": before("flows.backup.replicas:_set_aside"),
+        "in rebuild, after the old log is set aside": after("flows.backup.replicas:_set_aside"),
         "in rebuild, before the new file's place": replacing("data/prices.duckdb"),
     },
     "unpack": {

@@ -27,9 +27,9 @@ import extract.web.polite
 from extract.aws import client
 from extract.base import Context
 from extract.web import certificates
-from flows.alerts import heartbeat
+from flows.alerts import after_run
 from flows.alerts.channels import chat
-from flows.alerts.text import Message
+from flows.alerts.findings import Message
 from flows.config import settings
 from flows.mail.sending import Smtp
 from warehouse.errors import SettingsError, SourceError, Unavailable
@@ -335,7 +335,7 @@ def test_every_other_client_trusts_the_company(company: Company) -> None:
                     "CHIPLEDGER_HEARTBEAT_URL": "https://alive.prices.example/alive",
                 }
             )
-            heartbeat.call(chosen)
+            after_run.call_heartbeat(chosen)
             told = Message(kind="test", title="t", text="x", ids=("1",))
             chat("jsons://chat.prices.example/hook", number=1).send(told, at=MOMENT, before=lambda: None)
             assert [asked.path for asked in site.asked] == ["/alive", "/hook"]

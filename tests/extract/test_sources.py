@@ -9,14 +9,14 @@ import pytest
 from doc_blocks import script
 
 from extract import SOURCES, base, source_named
-from flows.collect.source_table import source_rows
+from flows.collect.publisher import source_rows
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("extract", "extract.aws", "extract.catalogues", "extract.neoclouds")
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9]*_(?:API_)?(?:KEY|TOKEN)")
 NOT_SOURCES = {
     "extract": {"aws", "base", "benchmarks", "catalogues", "neoclouds", "observations", "web"},
-    "extract.aws": {"bulk", "client", "line_buffer", "places"},
+    "extract.aws": {"bulk", "client", "places", "reading", "spot_records"},
     "extract.neoclouds": {"answers", "fetching", "offers", "pages"},
 }
 

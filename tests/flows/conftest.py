@@ -13,7 +13,7 @@ def few_marts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("flows.collect.publisher.PUBLIC", ())
     monkeypatch.setattr("flows.collect.publisher.MACROS", FEW_MACROS)
     monkeypatch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
-    monkeypatch.setattr("flows.collect.pages.noted", no_pages)
+    monkeypatch.setattr("flows.collect.publisher.report", no_pages)
 
 
 @pytest.fixture

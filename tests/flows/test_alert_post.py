@@ -16,8 +16,8 @@ from alert_file import write
 from click.testing import CliRunner
 from looks import day
 
-from flows.alerts import channels, deliver
-from flows.alerts.text import Message
+from flows.alerts import after_run, channels
+from flows.alerts.findings import Message
 from flows.cli.main import main
 from flows.config.settings import CHAT_ADDRESSES, read
 from flows.mail.sending import Refused, Uncertain
@@ -166,9 +166,9 @@ def test_after_a_run_a_failure_is_a_warning_without_a_secret(
     """The settings file may be empty: the variable is enough."""
     settings = read(data_dir=tmp_path, environ={CHAT_ADDRESSES: hook.url})
     write(tmp_path, 2)
-    deliver.after_run(settings, clock=lambda: day(2))
+    after_run.alert(settings, clock=lambda: day(2))
     write(tmp_path, 3, moves=[ROSE])
     hook.status = 500
-    deliver.after_run(settings, clock=lambda: day(3))
+    after_run.alert(settings, clock=lambda: day(3))
     assert "failed; the next run sends it again: json:" in caplog.text
     assert SECRET not in caplog.text

@@ -14,10 +14,9 @@ from alert_file import write
 from click.testing import CliRunner
 from looks import day
 
-from flows.alerts import deliver, text
+from flows.alerts import after_run, deliver, findings
 from flows.alerts.deliver import Outcome
-from flows.alerts.findings import Item
-from flows.alerts.text import Message
+from flows.alerts.findings import Item, Message
 from flows.cli.main import main
 from flows.config.settings import CHAT_ADDRESSES, AlertSettings, Settings
 from flows.mail.sending import Refused, Uncertain
@@ -312,7 +311,7 @@ def test_a_repricing_is_one_line_where_it_moved_alike() -> None:
         fact | {"price_after": 5.0, "change_ratio": -0.593}
     ]
     items = [Item(kind="move", id=str(n), fact=each) for n, each in enumerate(facts)]
-    told = text.message("move", items, least=0.05, stale_days=3)
+    told = findings.message("move", items, least=0.05, stale_days=3)
     assert (told.title, len(told.ids)) == ("chipledger: 2 list prices moved by 5 % or more", 13)
     assert told.text.splitlines()[:2] == [
         "- AWS, p5.48xlarge (H100 SXM), on-demand in us-east-1: 12.29 to 5.00 USD per chip-hour, "
@@ -329,9 +328,9 @@ def test_nothing_set_up_costs_nothing(tmp_path: Path) -> None:
     """No import of Apprise, DuckDB or polars, no file; the run's own outcome stands."""
     write(tmp_path, 2)
     code = (
-        "import sys; from pathlib import Path; from flows.alerts import deliver; "
+        "import sys; from pathlib import Path; from flows.alerts import after_run; "
         "from flows.config.settings import Settings; "
-        f"deliver.after_run(Settings(data_dir=Path({str(tmp_path)!r})), clock=None); "
+        f"after_run.alert(Settings(data_dir=Path({str(tmp_path)!r})), clock=None); "
         "print(sorted({'apprise', 'polars', 'duckdb'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={})
@@ -379,7 +378,7 @@ def test_nobody_to_tell_is_said(
     given = ["--settings", str(tmp_path / "chipledger.toml"), "--data-dir", str(tmp_path), "alert"]
     done = CliRunner().invoke(main, given)
     assert (done.exit_code, "alerts have no recipient" in done.output) == (2, True)
-    deliver.after_run(Settings(data_dir=tmp_path, alerts={"to": ["a@example.com"]}), clock=lambda: day(1))
+    after_run.alert(Settings(data_dir=tmp_path, alerts={"to": ["a@example.com"]}), clock=lambda: day(1))
     assert "mail is not set up (field mail" in caplog.text
 
 

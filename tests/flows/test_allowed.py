@@ -11,7 +11,7 @@ from market_file import publish_market
 from published import query
 
 from flows.cli import main
-from flows.collect import pages
+from flows.collect.publisher import OF_ALL, write_pages
 from flows.config.settings import DecisionSettings, Settings
 from flows.decisions import choose, commitments
 from flows.decisions import regions as allowed
@@ -136,13 +136,13 @@ def test_the_page_of_a_day_stands_within(tmp_path: Path) -> None:
     """Its tables are of the allowed regions, and it says which are left out; without the setting it says nothing."""
     file = publish_market(tmp_path)
     shown = {
-        regions: pages.write(Settings(data_dir=tmp_path, decision={"regions": list(regions)}), file, draw=False)
+        regions: write_pages(Settings(data_dir=tmp_path, decision={"regions": list(regions)}), file, draw=False)
         .with_name("latest.html")
         .read_text()
         for regions in ((), ("eu-north-1",))
     }
     told = "Regions: only eu-north-1. Current prices left out: "
     assert [told in page for page in shown.values()] == [False, True]
-    assert [pages.OF_ALL in page for page in shown.values()] == [False, True]
+    assert [OF_ALL in page for page in shown.values()] == [False, True]
     assert ['id="aws-regions"' in page for page in shown.values()] == [True, False]  # AWS sells in us-east-1 alone
     assert all("Alpha" in page for page in shown.values())

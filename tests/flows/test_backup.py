@@ -16,7 +16,7 @@ from looks import day
 from published import content
 from toy_source import Toy
 
-from flows.backup import containers, snapshot
+from flows.backup import snapshot
 from flows.cli import main
 from flows.config.settings import Settings
 from warehouse.documents import Document
@@ -59,7 +59,7 @@ def test_a_backup_gives_back_what_was_there(kept: Toy, tmp_path: Path, name: str
     """Landing and records byte for byte, the log table by table; nothing that can be made again; private throughout."""
     (tmp_path / "my.toml").write_text("workers = 2\n")
     made = snapshot.back_up(kept.settings(), tmp_path / name, settings_file=tmp_path / "my.toml", clock=kept.clock)
-    manifest = containers.receive(tmp_path / name, tmp_path / "back")
+    manifest = snapshot.receive(tmp_path / name, tmp_path / "back")
     back = files(tmp_path / "back")
 
     assert manifest == made.manifest
@@ -89,7 +89,7 @@ def test_backup_deletion_restore_is_equal(kept: Toy, folder: Path, tmp_path: Pat
     assert done.set_aside
     assert files(done.set_aside) == {"landing/journal.jsonl": b"another history\n"}
     assert sorted(path.name for path in settings.data_dir.iterdir()) == [
-        "alerts.jsonl", "build.duckdb", "landing", "mail.jsonl", "prices.duckdb", "replaced", "writer.lock",
+        "alerts.jsonl", "build.duckdb", "cache", "landing", "mail.jsonl", "prices.duckdb", "replaced", "writer.lock",
     ]  # fmt: skip
 
 
@@ -171,7 +171,7 @@ def test_an_archive_leads_nowhere_else(folder: Path, tmp_path: Path, name: str, 
     member.size = 1000 if kind == tarfile.REGTYPE else 0
 
     with pytest.raises(ChipledgerError, match=words):
-        containers.receive(archive(tmp_path / "own.tar.gz", folder, member), tmp_path / "back")
+        snapshot.receive(archive(tmp_path / "own.tar.gz", folder, member), tmp_path / "back")
     assert [path.name for path in tmp_path.iterdir() if path.name not in ("own.tar.gz", "back")] == []
 
 
@@ -189,13 +189,13 @@ def test_a_backup_that_cannot_be_read_back_gets_no_name(
     kept: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What went wrong on its way to the disk is seen before the backup passes for one."""
-    write = containers.write
+    write = snapshot.write
 
-    def badly(target: Path, manifest: containers.Manifest, files: dict[str, Path]) -> None:
+    def badly(target: Path, manifest: snapshot.Manifest, files: dict[str, Path]) -> None:
         write(target, manifest, files)
         (target / "mail.jsonl").write_text("")
 
-    monkeypatch.setattr(containers, "write", badly)
+    monkeypatch.setattr(snapshot, "write", badly)
     with pytest.raises(ChipledgerError, match="not the one that was backed up"):
         snapshot.back_up(kept.settings(), tmp_path / "own", clock=kept.clock)
     assert list(tmp_path.iterdir()) == []

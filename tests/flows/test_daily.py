@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flows.collect.summary import Summary
-from flows.scheduling import launch, retrying, run_page
+from flows.scheduling import prefect_setup, run_page
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 from warehouse.log.load import ScopeResult
 
@@ -43,7 +43,7 @@ def test_passing_errors_alone_are_tried_again(prefect_home: None, error: Excepti
     """An unavailable source is asked again, unless it wants a longer pause; nothing else is."""
     from prefect.states import Failed
 
-    assert retrying.is_passing(None, None, Failed(data=error)) is again
+    assert prefect_setup.is_passing(None, None, Failed(data=error)) is again
 
 
 # --- what is shown
@@ -102,11 +102,11 @@ def test_prefect_gets_an_environment_of_its_own(tmp_path: Path) -> None:
     environ = {"PREFECT_API_URL": "", "PREFECT_PROFILE": "work", "DO_NOT_TRACK": "0"}
     named = {"PREFECT_API_URL": "http://127.0.0.1:4200/api", "PREFECT_HOME": str(tmp_path / "home")}
 
-    launch.prepare(tmp_path / "data", environ)
-    launch.prepare(tmp_path / "data", named)
+    prefect_setup.prepare(tmp_path / "data", environ)
+    prefect_setup.prepare(tmp_path / "data", named)
 
     assert environ == {
-        **launch.OWN_PREFECT, "DO_NOT_TRACK": "0", "PREFECT_HOME": str(tmp_path / "data/prefect"),
+        **prefect_setup.OWN_PREFECT, "DO_NOT_TRACK": "0", "PREFECT_HOME": str(tmp_path / "data/prefect"),
     }  # fmt: skip
     assert (tmp_path / "data/prefect").is_dir()
     assert named["PREFECT_API_URL"] == "http://127.0.0.1:4200/api"

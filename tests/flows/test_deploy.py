@@ -17,7 +17,7 @@ from toy_source import Toy
 
 from flows.cli.main import main
 from flows.config.settings import Settings
-from flows.scheduling import deploy
+from flows.scheduling import prefect_setup
 from warehouse.errors import ChipledgerError, SettingsError
 
 ROOT = Path(__file__).parents[2]
@@ -61,14 +61,14 @@ def test_a_deployment_loads_and_its_parameters_fit(entrypoints: Any, name: str) 
     assert set(flow.validate_parameters(given)) >= set(given)
     assert {"chipledger", name} <= set(told["tags"])
     assert told.get("concurrency_limit", {}).get("limit") == 1
-    assert told["work_pool"]["name"] == deploy.POOL
+    assert told["work_pool"]["name"] == prefect_setup.POOL
     # A run cannot wait longer for another than it may take.
     assert given.get("wait_seconds", 0) < flow.timeout_seconds
 
 
 def test_the_schedules_are_those_that_can_be_chosen() -> None:
     """The deployments with a schedule are the ones that --schedule knows."""
-    assert tuple(name for name, told in deployments().items() if told["schedules"]) == deploy.SCHEDULED
+    assert tuple(name for name, told in deployments().items() if told["schedules"]) == prefect_setup.SCHEDULED
 
 
 def test_a_fetch_that_takes_for_ever_is_given_up(
@@ -102,14 +102,14 @@ def test_a_fetch_that_takes_for_ever_is_given_up(
 def test_another_schedule_replaces_that_one_alone() -> None:
     """The chosen expression stands in place of the file's, `off` makes it inactive, and nothing else changes."""
     text = (ROOT / "prefect.yaml").read_text(encoding="utf-8")
-    chosen = deploy.schedules(["daily = */5 * * * *", "weekly=off"])
-    before, after = yaml.safe_load(text), yaml.safe_load(deploy.rescheduled(text, chosen))
+    chosen = prefect_setup.schedules(["daily = */5 * * * *", "weekly=off"])
+    before, after = yaml.safe_load(text), yaml.safe_load(prefect_setup.rescheduled(text, chosen))
     daily, weekly, *_ = before["deployments"]
     daily["schedules"][0]["cron"] = "*/5 * * * *"
     weekly["schedules"][0]["active"] = False
 
     assert after == before
-    assert deploy.rescheduled(text, {}) == text
+    assert prefect_setup.rescheduled(text, {}) == text
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_another_schedule_replaces_that_one_alone() -> None:
 )  # fmt: skip
 def test_a_wrong_schedule_is_refused(texts: list[str]) -> None:
     with pytest.raises(SettingsError) as caught:
-        deploy.schedules(texts)
+        prefect_setup.schedules(texts)
 
     assert caught.value.field == "schedule"
 
@@ -127,7 +127,7 @@ def test_a_wrong_schedule_is_refused(texts: list[str]) -> None:
 def test_a_changed_file_is_not_guessed_at() -> None:
     """Where the schedule does not stand as ours does, nothing is deployed."""
     with pytest.raises(SettingsError, match="no such schedule"):
-        deploy.rescheduled("deployments: []\n", {"daily": "1 1 * * *"})
+        prefect_setup.rescheduled("deployments: []\n", {"daily": "1 1 * * *"})
 
 
 # --- calling Prefect
@@ -154,8 +154,8 @@ def test_the_pool_is_made_where_it_is_absent() -> None:
     """Asked for first, made only if it is not there, then everything is deployed from the file as chosen."""
     new, old = Prefect("inspect"), Prefect()
 
-    assert deploy.deploy(ROOT, {}, environ=SERVER, call=new).is_new_pool
-    assert not deploy.deploy(ROOT, {"daily": "1 2 * * *"}, environ=SERVER, call=old).is_new_pool
+    assert prefect_setup.deploy(ROOT, {}, environ=SERVER, call=new).is_new_pool
+    assert not prefect_setup.deploy(ROOT, {"daily": "1 2 * * *"}, environ=SERVER, call=old).is_new_pool
     assert new.calls == [
         "work-pool inspect chipledger", "work-pool create chipledger --type process",
         "--no-prompt deploy --all --prefect-file",
@@ -168,13 +168,13 @@ def test_the_pool_is_made_where_it_is_absent() -> None:
 def test_what_prefect_said_is_passed_on() -> None:
     """A server that is down shows at the first call that has to work, with what Prefect said and what to do."""
     with pytest.raises(ChipledgerError, match=r"work pool was not made: cannot connect.*Is the server up"):
-        deploy.deploy(ROOT, {}, environ=SERVER, call=Prefect("work-pool"))
+        prefect_setup.deploy(ROOT, {}, environ=SERVER, call=Prefect("work-pool"))
 
 
 def test_without_server_or_checkout_nothing_is_called(tmp_path: Path) -> None:
     for folder, environ in ((ROOT, {}), (tmp_path, SERVER)):
         with pytest.raises(SettingsError):
-            deploy.deploy(folder, {}, environ=environ, call=None)
+            prefect_setup.deploy(folder, {}, environ=environ, call=None)
 
 
 def test_the_command_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ def test_units_are_what_systemd_takes(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text.replace("/srv/chipledger", str(tmp_path)))
 
     assert "server start --host 127.0.0.1 --port 4200\n" in texts["chipledger-server.service"]
-    assert f"worker start --pool {deploy.POOL} " in texts["chipledger-worker.service"]
+    assert f"worker start --pool {prefect_setup.POOL} " in texts["chipledger-worker.service"]
     if systemd := shutil.which("systemd-analyze"):
         done = subprocess.run(
             [systemd, "verify", *(str(tmp_path / name) for name in texts)],
@@ -248,5 +248,5 @@ def test_the_image_has_what_the_flows_need() -> None:
     assert "\nUSER 10001\n" in docker
     assert re.findall(r"uv==(\S+)", docker) == re.findall(r"UV_VERSION := (\S+)", (ROOT / "Makefile").read_text())
     assert services["deploy"]["command"] == ["chipledger", "deploy"]
-    assert services["worker"]["command"] == ["prefect", "worker", "start", "--pool", deploy.POOL]
+    assert services["worker"]["command"] == ["prefect", "worker", "start", "--pool", prefect_setup.POOL]
     assert all(str(port).startswith("127.0.0.1:") for one in services.values() for port in one.get("ports", []))

@@ -17,7 +17,7 @@ import pytest
 from prefect_server import ROOT, UP_WITHIN_S, running, wait_for
 
 from extract import SOURCES
-from flows.scheduling import deploy, launch
+from flows.scheduling import prefect_setup
 
 RUN_WITHIN_S = 300
 
@@ -38,7 +38,7 @@ def env(tmp_path: Path) -> dict[str, str]:
         f'data_dir = "{tmp_path / "live"}"\n' + "".join(f"[sources.{name}]\nenabled = false\n" for name in live)
     )
     env["CHIPLEDGER_SETTINGS"] = str(settings)
-    launch.prepare(tmp_path, env)
+    prefect_setup.prepare(tmp_path, env)
     return env
 
 
@@ -59,7 +59,7 @@ def prefect(env: dict[str, str], tmp_path: Path) -> Iterator[Prefect]:
     port = api.rpartition(":")[2].removesuffix("/api")
     with running("server", "start", "--port", port, env=env, log=tmp_path / "server.log"):
         wait_for(api)
-        deploy.deploy(ROOT, {}, environ=env)
+        prefect_setup.deploy(ROOT, {}, environ=env)
         with running("worker", "start", "--pool", "chipledger", env=env, log=tmp_path / "worker.log"):
             yield call
 
@@ -116,8 +116,8 @@ def test_deployment_runs_on_a_worker(prefect: Prefect, env: dict[str, str], tmp_
     assert [each["state_type"] for each in flow_runs(api)] == ["COMPLETED", "COMPLETED", "FAILED"]
     assert (next_scheduled(api, "daily"), next_scheduled(api, "weekly")) == ("06:10", "08:10")
 
-    deploy.deploy(ROOT, {"daily": "25 4 * * *", "weekly": "off"}, environ=env)
-    deploy.deploy(ROOT, {"daily": "35 4 * * *", "weekly": "15 9 * * *"}, environ=env)
+    prefect_setup.deploy(ROOT, {"daily": "25 4 * * *", "weekly": "off"}, environ=env)
+    prefect_setup.deploy(ROOT, {"daily": "35 4 * * *", "weekly": "15 9 * * *"}, environ=env)
 
     assert (next_scheduled(api, "daily"), next_scheduled(api, "weekly")) == ("04:35", "09:15")
     assert "Traceback" not in (tmp_path / "server.log").read_text(), "a service of the server is broken"
@@ -130,7 +130,7 @@ def test_a_schedule_fires_by_itself(prefect: Prefect, env: dict[str, str], tmp_p
     """A run that nobody asked for, of a schedule of every minute, begins at its minute; where no source is on it is
     Failed, and says so."""
     api = env["PREFECT_API_URL"]
-    deploy.deploy(ROOT, {"daily": "* * * * *", "weekly": "off"}, environ=env)
+    prefect_setup.deploy(ROOT, {"daily": "* * * * *", "weekly": "off"}, environ=env)
 
     end = time.monotonic() + RUN_WITHIN_S
     done: list[Any] = []

@@ -10,14 +10,14 @@ from standin import api, aws, ec2, faults
 from extract import SOURCES
 from flows.cli import main
 from flows.config.settings import Settings
-from flows.doctor import aws as examine_aws
+from flows.doctor import services
 
-ACTIONS = [each.action for each in examine_aws.PERMISSIONS]
+ACTIONS = [each.action for each in services.PERMISSIONS]
 
 
 def told(data_dir: Path) -> dict[str, tuple[object, object, object]]:
     """Return result, finding and advice of each operation."""
-    rows = {row["check"]: row for row in examine_aws.checks(Settings(data_dir=data_dir))}
+    rows = {row["check"]: row for row in services.aws(Settings(data_dir=data_dir))}
     return {name: (rows[name]["result"], rows[name]["found"], rows[name]["advice"]) for name in ACTIONS}
 
 

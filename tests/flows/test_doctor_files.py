@@ -17,7 +17,7 @@ from toy_source import Toy, installed
 
 from extract import SOURCES
 from flows.config.settings import Settings
-from flows.doctor import data_files
+from flows.doctor import checks
 from flows.doctor.row import Row
 from warehouse.log import db
 
@@ -44,7 +44,7 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def looked(folder: Path, *, at: datetime | None = None, **more: Any) -> dict[str, Row]:
     """Return the lines by name, half a day after the last run."""
-    rows = data_files.checks(Settings(data_dir=folder, **more), at or day(5.5).replace(tzinfo=UTC))
+    rows = checks.data_files(Settings(data_dir=folder, **more), at or day(5.5).replace(tzinfo=UTC))
     return {str(row["check"]): row for row in rows}
 
 
@@ -99,7 +99,7 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("free", "result"), [(1 << 29, "fail"), (3 << 30, "warn"), (9 << 30, "ok")])
 def test_room_on_the_disk_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, result: str) -> None:
     usage = shutil.disk_usage(tmp_path)._replace(free=free)
-    monkeypatch.setattr("flows.doctor.data_files.shutil.disk_usage", lambda path: usage)
+    monkeypatch.setattr("flows.doctor.checks.shutil.disk_usage", lambda path: usage)
     assert looked(tmp_path)["disk"]["result"] == result
 
 
@@ -114,7 +114,7 @@ def test_a_damaged_published_file_is_named(folder: Path, at: float) -> None:
 def test_an_old_file_and_one_of_another_version_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     late = looked(folder, at=day(8).replace(tzinfo=UTC))["published file"]
     assert (late["result"], "No run has published since" in str(late["advice"])) == ("warn", True)
-    monkeypatch.setattr("flows.doctor.data_files.importlib.metadata.version", lambda name: "2030.1.0")
+    monkeypatch.setattr("flows.doctor.checks.importlib.metadata.version", lambda name: "2030.1.0")
     assert "with this version" in str(looked(folder)["published file"]["advice"])
 
 
@@ -189,8 +189,8 @@ def test_a_document_that_is_not_what_it_was_is_named(folder: Path, *, is_gone: b
 def test_the_sample_is_of_the_newest_and_of_all_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are more documents than are looked at."""
     read: list[str] = []
-    monkeypatch.setattr(data_files, "SAMPLE", 2)
-    monkeypatch.setattr("flows.doctor.data_files._fault", lambda landing, sha256: read.append(sha256) or "")
+    monkeypatch.setattr(checks, "SAMPLE", 2)
+    monkeypatch.setattr("flows.doctor.checks._fault", lambda landing, sha256: read.append(sha256) or "")
     looked(folder)
     entries = [json.loads(line) for line in (folder / "landing" / "journal.jsonl").read_text().splitlines()]
     landed = [each["sha256"] for entry in entries for each in entry.get("documents", ())]

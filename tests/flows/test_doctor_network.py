@@ -18,7 +18,7 @@ from extract import SOURCES
 from extract.web import certificates
 from flows.cli.main import main
 from flows.config.settings import PASSWORD, Settings
-from flows.doctor import checks, network
+from flows.doctor import checks, services
 from flows.doctor.row import Row
 from flows.mail import sending
 
@@ -49,7 +49,7 @@ def dated(moment: datetime, status: int = 200) -> Callable[[BaseHTTPRequestHandl
 def reached(**on: dict[str, Any]) -> dict[str, Row]:
     """Return the lines of the network where these sources alone are on."""
     chosen = Settings(sources=OFF | {name: {"enabled": True, **table} for name, table in on.items()})
-    rows = network.checks(chosen, clock=lambda: NOW, progress=lambda message: None)
+    rows = services.hosts(chosen, clock=lambda: NOW, progress=lambda message: None)
     return {str(row["check"]).removeprefix("network: "): row for row in rows}
 
 
@@ -107,20 +107,19 @@ def test_wrong_clocks_are_outvoted(site: Site) -> None:
         row = reached(vultr={"url": site.url}, verda={"url": other.url}, crusoe={"url": wrong.url})["clock"]
     assert (row["result"], row["found"]) == ("ok", "0 s ahead of 3 hosts")
     assert reached(vultr={"url": GONE})["clock"]["result"] == "warn"
-    assert network._ahead("yesterday", NOW) is None
+    assert services._ahead("yesterday", NOW) is None
 
 
 def test_every_live_source_has_an_address_or_asks_an_api(monkeypatch: pytest.MonkeyPatch) -> None:
     """A new one that has neither is seen here; gpuhunt asks hosts of its own choice."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
-    none = {
-        source.name for source in SOURCES if source.kind == "live" and not network.addresses(source, {"access": "bulk"})
-    }
+    live = [source for source in SOURCES if source.kind == "live"]
+    none = {source.name for source in live if not services.addresses(source, {"access": "bulk"})}
     assert none == {"aws_spot", "aws_capacity_blocks", "aws_instance_types", "gpuhunt"}
     for source in SOURCES:
-        assert all(url.startswith("https://") for url in network.addresses(source, {"access": "bulk"}))
-    assert network.root("https://me:s3cr3t@proxy.example.com:8443/v2?k=s3cr3t") == "https://proxy.example.com:8443"
+        assert all(url.startswith("https://") for url in services.addresses(source, {"access": "bulk"}))
+    assert services.root("https://me:s3cr3t@proxy.example.com:8443/v2?k=s3cr3t") == "https://proxy.example.com:8443"
 
 
 # --- mail
@@ -129,7 +128,7 @@ def test_every_live_source_has_an_address_or_asks_an_api(monkeypatch: pytest.Mon
 def told(context: ssl.SSLContext | None, port: int, monkeypatch: pytest.MonkeyPatch, **more: Any) -> Row:
     """Return the line of mail where the server's own authority is trusted, or no other than the usual."""
     monkeypatch.setattr(certificates, "tls_context", lambda: context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
-    (row,) = network.mails(Settings(mail=MAIL | {"port": port, "user": "me"} | more, mail_password="secret"))
+    (row,) = services.mails(Settings(mail=MAIL | {"port": port, "user": "me"} | more, mail_password="secret"))
     return row
 
 
@@ -150,14 +149,14 @@ def test_what_is_wrong_with_mail_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         refused = told(server.context, server.port, monkeypatch, user="nobody")
         untrusted = told(None, server.port, monkeypatch)
     unreached = told(None, 9, monkeypatch)
-    (unset,) = network.mails(Settings(mail=MAIL | {"user": "me"}))
+    (unset,) = services.mails(Settings(mail=MAIL | {"user": "me"}))
     assert [row["result"] for row in (refused, untrusted, unreached, unset)] == ["fail"] * 4
     assert PASSWORD in str(refused["advice"])
     assert "CERTIFICATE_VERIFY_FAILED" in str(untrusted["found"])
     assert "ConnectionRefusedError" in str(unreached["found"])
     assert "without a password" in str(unset["found"])
     assert "secret" not in str((refused, untrusted, unreached, unset))
-    (none,) = network.mails(Settings())
+    (none,) = services.mails(Settings())
     assert (none["result"], none["found"]) == ("ok", "not set up")
 
 
@@ -175,7 +174,7 @@ def test_ses_says_whether_it_sends(account: dict[str, bool], result: str, monkey
             return account
 
     monkeypatch.setattr(sending.Ses, "client", lambda self: Client())
-    (row,) = network.mails(Settings(mail=MAIL | {"transport": "ses"}))
+    (row,) = services.mails(Settings(mail=MAIL | {"transport": "ses"}))
     assert row["result"] == result
 
 
@@ -184,12 +183,12 @@ def test_ses_says_whether_it_sends(account: dict[str, bool], result: str, monkey
 
 def test_prefect_is_asked_only_where_one_is_named(site: Site) -> None:
     """With the credentials of the environment, which stand in no line."""
-    assert network.prefect({}) == []
+    assert services.prefect({}) == []
     site.answers["/api/health"] = [send(b"true", Content_Type="application/json"), send(status=401)]
     environ = {"PREFECT_API_URL": f"{site.url}/api", "PREFECT_API_AUTH_STRING": "me:s3cr3t-word"}
-    (good,) = network.prefect(environ)
-    (refused,) = network.prefect(environ)
-    (gone,) = network.prefect({"PREFECT_API_URL": f"{GONE}/api"})
+    (good,) = services.prefect(environ)
+    (refused,) = services.prefect(environ)
+    (gone,) = services.prefect({"PREFECT_API_URL": f"{GONE}/api"})
     assert [row["result"] for row in (good, refused, gone)] == ["ok", "fail", "fail"]
     assert site.asked[0].headers["Authorization"] == "Basic bWU6czNjcjN0LXdvcmQ="
     assert "PREFECT_API_AUTH_STRING" in str(refused["advice"])
@@ -199,10 +198,10 @@ def test_prefect_is_asked_only_where_one_is_named(site: Site) -> None:
 def test_alerts_are_counted_and_nobody_is_told() -> None:
     """By service, never by address; a wrong address and a missing [mail] are named."""
     urls = f"json://{GONE.removeprefix('http://')}/s3cr3t"
-    (both,) = network.alerts(Settings(alerts={"to": ["a@example.com"]}, mail=MAIL, alert_urls=urls))
-    (none,) = network.alerts(Settings())
-    (no_mail,) = network.alerts(Settings(alerts={"to": ["a@example.com"]}))
-    (unknown,) = network.alerts(Settings(alert_urls="nothing://s3cr3t"))
+    (both,) = services.alerts(Settings(alerts={"to": ["a@example.com"]}, mail=MAIL, alert_urls=urls))
+    (none,) = services.alerts(Settings())
+    (no_mail,) = services.alerts(Settings(alerts={"to": ["a@example.com"]}))
+    (unknown,) = services.alerts(Settings(alert_urls="nothing://s3cr3t"))
     assert (both["result"], both["found"]) == ("ok", "json, mail")
     assert (none["result"], none["found"]) == ("ok", "no recipient")
     assert [row["result"] for row in (no_mail, unknown)] == ["fail", "fail"]
@@ -211,8 +210,8 @@ def test_alerts_are_counted_and_nobody_is_told() -> None:
 
 def test_the_heartbeat_is_not_called(site: Site) -> None:
     """A call says that a run was good."""
-    (set_,) = network.heartbeat(Settings(heartbeat_url=f"{site.url}/s3cr3t"))
-    (unset,) = network.heartbeat(Settings())
+    (set_,) = services.heartbeat(Settings(heartbeat_url=f"{site.url}/s3cr3t"))
+    (unset,) = services.heartbeat(Settings())
     assert (set_["result"], unset["result"], site.asked) == ("ok", "warn", [])
     assert "s3cr3t" not in str(set_)
 
@@ -222,7 +221,7 @@ def test_the_heartbeat_is_not_called(site: Site) -> None:
 
 def test_offline_asks_nobody_and_says_so(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are looked at all the same; nothing that asks is called."""
-    for name in ("network.checks", "aws.checks", "network.mails", "network.prefect"):
+    for name in ("services.hosts", "services.aws", "services.mails", "services.prefect"):
         monkeypatch.setattr(f"flows.doctor.{name}", None)
     rows = checks.all_checks(Settings(data_dir=tmp_path), offline=True, environ={})
     (said,) = [row for row in rows if row["check"] == "network"]

@@ -16,10 +16,10 @@ from looks import day
 
 from flows.collect import steps
 from flows.config.settings import Settings
-from flows.doctor import data_files, shared_warehouse
+from flows.doctor import checks
 from flows.doctor.row import Row
 from warehouse.errors import ChipledgerError
-from warehouse.lake.locks import FileLocks
+from warehouse.lake.ducklake import FileLocks
 from warehouse.landing.journal import lock_of
 
 SOON = day(1.5).replace(tzinfo=UTC)
@@ -53,7 +53,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 
 
 def looked(chosen: Settings, *, at: datetime = SOON, offline: bool = False) -> dict[str, Row]:
-    return {str(row["check"]): row for row in shared_warehouse.checks(chosen, at, offline=offline)}
+    return {str(row["check"]): row for row in checks.shared_warehouse(chosen, at, offline=offline)}
 
 
 def results(rows: dict[str, Row]) -> dict[str, object]:
@@ -80,7 +80,7 @@ def test_a_good_one_is_read_and_left_as_it_is(made: Settings) -> None:
     assert rows["landing"]["found"] == "2 documents, 2 of them read back by their hashes"
     assert str(rows["copy here"]["found"]).startswith("of 2026-01-02 00:00 UTC, the newest; built ")
     assert contents(made.data_dir.parent) == before
-    whole = {str(row["check"]) for row in data_files.checks(made, SOON)}
+    whole = {str(row["check"]) for row in checks.data_files(made, SOON)}
     assert not whole & {"published file", "writer's file", "journal", "landing"}
 
 
@@ -185,7 +185,7 @@ def test_a_bucket_is_listed_and_written_to(
         raise refused
 
     with monkeypatch.context() as patch:
-        patch.setattr("flows.doctor.shared_warehouse.Bucket.refuse_unwritable", refuse)
+        patch.setattr("flows.doctor.checks.Bucket.refuse_unwritable", refuse)
         row = looked(of_file)["landing bucket"]
     assert (row["result"], "can be read, not written to" in str(row["found"])) == ("warn", True)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from published import query
 
-from flows.backup import rebuild
+from flows.backup import replicas
 from flows.collect import importer, steps
 from flows.config.settings import Settings
 
@@ -32,7 +32,7 @@ def test_flagged_rows_are_refused_for_good(tmp_path: Path) -> None:
                 importer.land_file(run, csv)
                 notes = run.finish(report=False).notes
         else:
-            rebuilt = rebuild.rebuild(Settings(data_dir=tmp_path), clock=clock)
+            rebuilt = replicas.rebuild(Settings(data_dir=tmp_path), clock=clock)
             assert rebuilt.is_in_use
             notes = rebuilt.notes
         file = tmp_path / "prices.duckdb"

@@ -17,11 +17,11 @@ from looks import day
 from toy_source import TOY, Toy, installed
 
 from extract.base import Context
-from flows.backup import rebuild
+from flows.backup import replicas
 from flows.collect import ingest, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
-from warehouse.lake.locks import FileLocks
+from warehouse.lake.ducklake import FileLocks
 from warehouse.lake.place import Place as Warehouse
 from warehouse.landing.folder import Landing
 from warehouse.landing.journal import lock_of, scope_lock
@@ -181,7 +181,7 @@ def test_a_rebuild_from_several_parts_gives_the_same_log(tmp_path: Path) -> None
         look(toy, 44, a={"p5.48xlarge": "901", "g5.xlarge": "1"})
         shutil.copytree(toy.data_dir, tmp_path / "parts")
         split(tmp_path / "parts/landing", ["w1", "w2", "w3"])
-        made = rebuild.rebuild(Settings(data_dir=tmp_path / "parts"), clock=toy.clock)
+        made = replicas.rebuild(Settings(data_dir=tmp_path / "parts"), clock=toy.clock)
 
     assert made.notes == []
     assert (made.differing, made.is_in_use, len(made.before) > 10) == ([], True, True)

@@ -12,7 +12,7 @@ import pytest
 from kept_data import toy_at
 from toy_source import Toy
 
-from flows.backup import migrate, rebuild
+from flows.backup import replicas
 from flows.collect import steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
@@ -65,10 +65,10 @@ def test_the_next_run_unpacks_them(toy: Toy) -> None:
 
 def test_rebuilding_and_migrating_unpack_them_too(toy: Toy, tmp_path: Path) -> None:
     """Both read every document without a run before."""
-    assert rebuild.rebuild(toy.settings(), clock=toy.clock).n_fetches == 12
+    assert replicas.rebuild(toy.settings(), clock=toy.clock).n_fetches == 12
     opened(toy)
     packed.pack(toy.data_dir)
-    moved = migrate.migrate(
+    moved = replicas.migrate(
         toy.settings(), Settings(data_dir=tmp_path / "into"), clock=toy.clock, progress=lambda message: None
     )
 

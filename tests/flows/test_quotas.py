@@ -9,8 +9,8 @@ from cost_file import P5, TRN1
 from standin import aws, faults
 
 from flows.config.settings import Settings
-from flows.doctor import aws as examine_aws
-from flows.doctor.aws import Need
+from flows.doctor import services
+from flows.doctor.services import Need
 
 P_QUOTA = "Running On-Demand P instances"
 
@@ -33,12 +33,12 @@ def need(instance_type: str, option: str = "on_demand", *, is_seen: bool = True)
 def test_the_quota_that_counts(standin: aws.StandIn, instance_type: str, option: str, name: str | None) -> None:
     """Letters name families, and some quotas of spot name generations: one of others is none."""
     told = dict.fromkeys(standin.quotas.applied["us-east-1"], 8.0)
-    assert examine_aws.quota_of(need(instance_type, option), told) == (name and (name, 8.0))
+    assert services.quota_of(need(instance_type, option), told) == (name and (name, 8.0))
 
 
 def test_newer_accounts_have_one_quota_of_spot_for_all_p() -> None:
     """AWS's page lists P5 apart in 2024, and all of P together later."""
-    assert examine_aws.quota_of(need("p6-b200.48xlarge", "spot"), {"All P Spot Instance Requests": 1.0}) == (
+    assert services.quota_of(need("p6-b200.48xlarge", "spot"), {"All P Spot Instance Requests": 1.0}) == (
         "All P Spot Instance Requests", 1.0,
     )  # fmt: skip
 
@@ -47,7 +47,7 @@ def test_allowed_not_allowed_and_not_known() -> None:
     """A p5 needs 192 vCPUs. A quota that is not listed is not 0."""
 
     def told(told_quotas: dict[str, float] | str, one: Need) -> tuple[object, object]:
-        (row,) = examine_aws.checked([one], lambda _region: told_quotas)
+        (row,) = services.checked([one], lambda _region: told_quotas)
         return row["result"], row["found"]
 
     assert told({P_QUOTA: 192}, need(P5)) == ("ok", f"{P_QUOTA}: 192 vCPUs, one needs 192")
@@ -66,7 +66,7 @@ def test_allowed_not_allowed_and_not_known() -> None:
 
 def of_quotas(settings: Settings) -> dict[str, tuple[object, str]]:
     """Return what the doctor says of quotas: result and finding by check."""
-    rows = [row for row in examine_aws.checks(settings) if str(row["check"]).startswith("quota")]
+    rows = [row for row in services.aws(settings) if str(row["check"]).startswith("quota")]
     return {str(row["check"]): (row["result"], str(row["found"])) for row in rows}
 
 
@@ -90,7 +90,7 @@ def test_the_doctor_asks_each_region_once(standin: aws.StandIn, tmp_path_factory
 def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Settings:
     """Return settings of a deployment whose best options are two."""
     duckdb.connect(str(tmp_path / "prices.duckdb")).close()
-    monkeypatch.setattr(examine_aws, "needed", lambda *_: [need(P5), need(TRN1)])
+    monkeypatch.setattr(services, "needed", lambda *_: [need(P5), need(TRN1)])
     return Settings(data_dir=tmp_path)
 
 

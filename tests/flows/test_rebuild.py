@@ -11,7 +11,7 @@ from kept_data import look, toy_at
 from published import content as rows_of
 from toy_source import Toy
 
-from flows.backup import rebuild
+from flows.backup import replicas
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
 from warehouse.log import content
@@ -42,7 +42,7 @@ def settings(kept: Toy, tmp_path: Path) -> Settings:
 def test_the_log_from_landing_alone_is_equal_and_used(kept: Toy, settings: Settings) -> None:
     """The same hash over all tables, the file in use is the new one."""
     before = rows_of(settings.data_dir / "prices.duckdb")
-    done = rebuild.rebuild(settings, clock=kept.clock)
+    done = replicas.rebuild(settings, clock=kept.clock)
 
     assert (done.differing, done.is_in_use, done.n_fetches) == ([], True, 6)
     assert content.whole(done.before) == content.whole(done.after)
@@ -81,7 +81,7 @@ def test_what_differs_is_named_and_not_used(kept: Toy, settings: Settings) -> No
     """A log with an event too few stays in use until a person accepts; then it lies aside, whole."""
     with duckdb.connect(str(settings.data_dir / "build.duckdb")) as con:
         con.execute("delete from core.price_event where unit_price = 11")
-    refused = rebuild.rebuild(settings, clock=kept.clock)
+    refused = replicas.rebuild(settings, clock=kept.clock)
 
     assert not refused.is_in_use
     assert refused.differing == ["core.price_event"]
@@ -89,13 +89,13 @@ def test_what_differs_is_named_and_not_used(kept: Toy, settings: Settings) -> No
     assert n_events(settings.data_dir / "build.duckdb") == 6
     assert not (settings.data_dir / "replaced").exists()
 
-    accepted = rebuild.rebuild(settings, accept=True, clock=kept.clock)
+    accepted = replicas.rebuild(settings, accept=True, clock=kept.clock)
 
     assert (accepted.is_in_use, accepted.differing) == (True, refused.differing)
     assert n_events(settings.data_dir / "build.duckdb") == 7
     assert accepted.set_aside and n_events(accepted.set_aside) == 6
     assert sorted(path.name for path in settings.data_dir.iterdir()) == [
-        "build.duckdb", "landing", "prices.duckdb", "replaced", "writer.lock",
+        "build.duckdb", "cache", "landing", "prices.duckdb", "replaced", "writer.lock",
     ]  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def test_a_log_that_is_gone_is_made_anew(kept: Toy, settings: Settings, damage: 
     log.unlink()
     if damage == "unreadable":
         log.write_bytes(b"no database")
-    done = rebuild.rebuild(settings, clock=kept.clock)
+    done = replicas.rebuild(settings, clock=kept.clock)
 
     assert (done.is_in_use, done.before, bool(done.unreadable)) == (True, {}, damage == "unreadable")
     assert (done.set_aside is not None) == (damage == "unreadable")
@@ -117,7 +117,7 @@ def test_a_log_that_is_gone_is_made_anew(kept: Toy, settings: Settings, damage: 
 def test_without_a_journal_nothing_is_done(tmp_path: Path) -> None:
     """A lost landing folder is not taken for an empty history."""
     with pytest.raises(ChipledgerError, match="no journal"):
-        rebuild.rebuild(Settings(data_dir=tmp_path))
+        replicas.rebuild(Settings(data_dir=tmp_path))
     assert not (tmp_path / "build.duckdb").exists()
 
 

@@ -15,12 +15,12 @@ from click.testing import CliRunner
 from log_place import unsigned_extensions
 from toy_source import Toy
 
-from flows.backup import migrate
+from flows.backup import replicas
 from flows.cli.main import main
 from flows.collect import steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
-from warehouse.lake import ducklake, maintenance, publication
+from warehouse.lake import ducklake, maintenance, publication, transfer
 from warehouse.lake.place import Place, place
 from warehouse.log import db
 
@@ -113,16 +113,16 @@ def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -
     kept_data.look(toy, 1, a={"x": "1", "y": "3"})
     shared = toy.settings().replace(**on(sqlite_place, tmp_path / "shared", tmp_path / "landing"))
 
-    there = migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+    there = replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
 
     assert there.landed is not None
     assert (there.landed.n_lines, there.landed.missing) == (1, ())
     assert there.log["core.price_event"].n_rows == 2
     assert prices(shared.published()) == [1.0, 3.0]
     with pytest.raises(ChipledgerError, match="holds something already"):
-        migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+        replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     with pytest.raises(ChipledgerError, match="the target is the source"):
-        migrate.migrate(shared, shared, clock=toy.clock)
+        replicas.migrate(shared, shared, clock=toy.clock)
 
 
 @pytest.mark.prove
@@ -134,8 +134,8 @@ def test_there_and_back(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
     shared = toy.settings().replace(**on(lake_place, tmp_path / "shared", tmp_path / "landing"))
     back = toy.settings().replace(data_dir=tmp_path / "back")
 
-    there = migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
-    again = migrate.migrate(shared, back, clock=toy.clock, progress=lambda told: None)
+    there = replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+    again = replicas.migrate(shared, back, clock=toy.clock, progress=lambda told: None)
 
     assert there.landed is not None
     assert (there.landed.n_lines, there.landed.missing) == (2, ())
@@ -149,10 +149,10 @@ def test_there_and_back(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
     run(toy, shared, 4, a={"x": "9"})
 
     with pytest.raises(ChipledgerError, match="holds something already") as caught:
-        migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+        replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     assert caught.value.field.startswith("core.")
     with pytest.raises(ChipledgerError, match="the target is the source"):
-        migrate.migrate(back, back, clock=toy.clock)
+        replicas.migrate(back, back, clock=toy.clock)
 
 
 @pytest.mark.prove
@@ -160,15 +160,15 @@ def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monk
     """A copy that lacks one row is told by its table, and what is landed and not loaded refuses to move."""
     kept_data.look(toy, 1, a={"x": "1", "y": "3"})
     shared = toy.settings().replace(**on(lake_place, tmp_path / "shared", tmp_path / "landing"))
-    copy = migrate.moving.copy_tables
+    copy = transfer.copy_tables
 
     def lossy(source: Any, target: Any, **named: Any) -> None:
         copy(source, target, **named)
         target.execute("delete from core.price_event where unit_price = 3")
 
     with monkeypatch.context() as patch, pytest.raises(ChipledgerError, match="the log in the target") as caught:
-        patch.setattr("flows.backup.migrate.moving.copy_tables", lossy)
-        migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+        patch.setattr("flows.backup.replicas.transfer.copy_tables", lossy)
+        replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     assert caught.value.value == "core.price_event"
 
     toy.settings().landing().record_decision(
@@ -176,7 +176,7 @@ def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monk
     )
     with pytest.raises(ChipledgerError, match="landed that is not loaded"):
         other = shared.warehouse.model_dump(by_alias=True) | {"schema": "other"}
-        migrate.migrate(toy.settings(), shared.replace(warehouse=other))
+        replicas.migrate(toy.settings(), shared.replace(warehouse=other))
 
 
 @pytest.mark.prove
@@ -212,7 +212,7 @@ def test_all_of_it_in_a_bucket(
     words["warehouse"] |= {"data_path": f"{bucket.place}rows/"}
     shared = toy.settings().replace(**words)
 
-    moved = migrate.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
+    moved = replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     run(toy, shared, 2, a={"x": "1.5"})
 
     assert moved.landed is not None

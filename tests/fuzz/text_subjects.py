@@ -17,7 +17,7 @@ from fuzz.verdicts import Row, Subject
 from mcp.server.mcpserver.tools import Tool
 from pydantic import ValidationError
 
-from flows.backup.containers import Item, Manifest
+from flows.backup.snapshot import Item, Manifest
 from flows.config import settings
 from flows.decisions import self_hosting
 from flows.private import fleet_file, prices

@@ -32,7 +32,7 @@ from standin import aws, faults
 
 from extract import SOURCES
 from extract.web.http import HttpWeb, Retries
-from flows.scheduling import retrying, run_page
+from flows.scheduling import prefect_setup, run_page
 
 SEED = 20261122
 CRONS = {"daily": "10 6 * * *", "weekly": "10 8 * * 1,2"}
@@ -258,7 +258,7 @@ def test_the_daily_flow_retries_what_may_pass(
     )
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
     monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=Retries(attempts=1)))
-    monkeypatch.setitem(retrying.RETRIES, "retry_delay_seconds", 0)
+    monkeypatch.setitem(prefect_setup.RETRIES, "retry_delay_seconds", 0)
 
     standin.fault("bulk:us-west-2", faults.Status(403))
     standin.fault("bulk:eu-west-1", faults.Status(503), times=1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from flows.collect import pages
+from flows.collect import publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from reports.pages import guard, site
@@ -85,7 +85,7 @@ def test_a_part_that_fails_costs_itself(file: Path, tmp_path: Path, monkeypatch:
     monkeypatch.setattr("reports.pages.front_page._bill", broken)
     monkeypatch.setattr("reports.pages.drift_page.render", broken)
     summary = Summary(run_id="x", started_at=None, file=file)  # type: ignore[arg-type]
-    pages.noted(Settings(data_dir=tmp_path), summary, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    publisher.report(Settings(data_dir=tmp_path), summary, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC))
     page, faults = summary.report, summary.page_faults
     assert page
     text = page.read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 
-from flows.collect import front_lines
+from flows.collect import summary
 
 COLUMNS = (
     "aws_on_demand_usd", "aws_1y_usd", "aws_3y_usd", "aws_spot_lowest_usd", "aws_spot_highest_usd", "elsewhere_usd",
@@ -26,11 +26,11 @@ def money(value: object) -> str:
 def test_every_number_of_the_chips_is_the_front_page_s(offline_run: Path) -> None:
     """Cell by cell, in the order of the heads; spot is one price where both ends are equal to the cent."""
     file = offline_run / "prices.duckdb"
-    told, known = list(front_lines.lines(file)), rows(file)
+    told, known = list(summary.price_lines(file)), rows(file)
     assert max(map(len, told)) <= 100
     assert told[1].split()[:7] == ["AWS", "1", "year", "3", "years", "spot", "elsewhere"]
     shown = {line.split()[0]: line for line in told[2:-1]}
-    assert list(shown) == list(front_lines.CHIPS)
+    assert list(shown) == list(summary.CHIPS)
     n_numbers = 0
     for chip, line in shown.items():
         row = known[chip]
@@ -56,13 +56,13 @@ def test_the_last_line_is_the_biggest_list_move(offline_run: Path) -> None:
         ).fetchall()[0]
     way = "rose" if ratio > 0 else "fell"
     told = f"Biggest list move in 90 days: {chip} {way} {abs(ratio):.0%} at {provider}."
-    assert [*front_lines.lines(file)][-1].replace(" %", "%") == told
+    assert [*summary.price_lines(file)][-1].replace(" %", "%") == told
 
 
 def test_wide_names_are_cut_to_a_hundred_columns(offline_run: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """A provider's name of any length leaves the other cells in their columns."""
-    monkeypatch.setattr(front_lines, "PRICES", front_lines.PRICES.replace(
+    monkeypatch.setattr(summary, "PRICES", summary.PRICES.replace(
         "elsewhere_provider_name", "repeat('wide ', 50)"))  # fmt: skip
-    told = list(front_lines.lines(offline_run / "prices.duckdb"))
+    told = list(summary.price_lines(offline_run / "prices.duckdb"))
     assert max(map(len, told)) <= 100
     assert any("~" in line for line in told)

@@ -10,7 +10,7 @@ import pytest
 import weekly_file
 from market_file import publish_market
 
-from flows.collect import pages
+from flows.collect import publisher
 from flows.config import settings
 from flows.config.settings import Settings
 from reports import currency, wording
@@ -118,7 +118,7 @@ def test_the_setting_reaches_the_pages(market: Path, tmp_path: Path, monkeypatch
     """By three capital letters; anything else is refused with what is allowed."""
     told: dict[str, object] = {}
     monkeypatch.setattr("reports.pages.site.write", lambda file, folder, **given: told.update(given) or folder)
-    pages.write(Settings(data_dir=tmp_path, reporting_currency="EUR"), market)
+    publisher.write_pages(Settings(data_dir=tmp_path, reporting_currency="EUR"), market)
     assert told["shown_in"] == "EUR"
     assert settings.read(environ={"CHIPLEDGER_REPORTING_CURRENCY": "CNY"}).reporting_currency == "CNY"
     with pytest.raises(SettingsError, match="reporting_currency"):

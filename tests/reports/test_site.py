@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import duckdb
 import pytest
 
-from flows.collect import pages
+from flows.collect import publisher
 from flows.config.settings import Settings
 from reports import wording
 from reports.pages import archive, cost_page, methods_page, site, sources_page
@@ -102,13 +102,13 @@ def test_claims_are_left_out_where_the_settings_say_so(hostile_reports: Path, tm
     folder = tmp_path / "reports"
     shutil.copytree(hostile_reports, folder)
     file = hostile_reports.with_name("prices.duckdb")
-    pages.write(Settings(data_dir=tmp_path, site={"claims": False}), file)
+    publisher.write_pages(Settings(data_dir=tmp_path, site={"claims": False}), file)
 
     assert (hostile_reports / "claims.html").exists()
     assert not (folder / "claims.html").exists()
     assert not [path for path in folder.rglob("*.html") if "claims.html" in Links(path).links]
     with pytest.raises(SettingsError, match="unknown setting"):
-        pages.write(Settings(data_dir=tmp_path, site={"claim": False}), file)
+        publisher.write_pages(Settings(data_dir=tmp_path, site={"claim": False}), file)
 
 
 def test_every_macro_and_mart_stands_on_a_page_of_methods(file: Path, hostile_reports: Path) -> None:
@@ -266,5 +266,6 @@ def test_charts_are_drawn_where_a_price_is_current(
         con.execute("update int.accelerator_hour_price set is_current = false")
     site.write(old, tmp_path / "old")
     assert not drawn(tmp_path / "old" / "latest.html")
-    pages.write(Settings(data_dir=tmp_path, site={"charts": False}), hostile_reports.with_name("prices.duckdb"))
+    without = Settings(data_dir=tmp_path, site={"charts": False})
+    publisher.write_pages(without, hostile_reports.with_name("prices.duckdb"))
     assert not drawn(tmp_path / "reports" / "latest.html")

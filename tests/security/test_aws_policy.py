@@ -14,7 +14,7 @@ from extract import SOURCES
 from extract.base import Context
 from extract.web.http import HttpWeb
 from flows.config.settings import MailSettings, Settings
-from flows.doctor import aws as examine_aws
+from flows.doctor import services
 from flows.mail import sending
 
 ROOT = Path(__file__).parents[2]
@@ -80,7 +80,7 @@ def test_prices_need_what_the_policy_allows_and_no_more(standin: aws.StandIn, ca
         called.update(before)
     assert [name for name, actions in by_source.items() if not actions] == []
     called.update(*by_source.values())
-    examine_aws.checks(Settings(data_dir=tmp_path))
+    services.aws(Settings(data_dir=tmp_path))
     assert called == allowed("prices.json")
 
 
@@ -106,7 +106,7 @@ def test_mail_needs_what_its_policy_allows_and_no_more(
     message = sending.EmailMessage()
     with pytest.raises((sending.Refused, sending.Uncertain)):
         post.hand_over(message, sender=chosen.sender, to="b@example.com", before=lambda: None)
-    from flows.doctor.network import _ses
+    from flows.doctor.services import _ses
 
     assert _ses(chosen)["result"] == "fail"
     assert set().union(*(ONE_OPERATION_TWO_ACTIONS.get(each, {each}) for each in called)) == allowed("mail.json")

@@ -17,7 +17,7 @@ from packed import packed
 
 from extract.benchmarks import content
 from extract.neoclouds import answers
-from flows.backup import containers
+from flows.backup import snapshot
 from flows.cli.main import main
 from flows.collect import importer
 from flows.collect.steps import open_run
@@ -133,12 +133,12 @@ def test_a_manifest_names_nothing_else(tmp_path: Path, word: str) -> None:
     text = {"format": 1, "made_at": "x", "version": "x", "log": {}}
     text["files"] = [{"path": word, "size": 1, "sha256": "x"}]
     with pytest.raises(ChipledgerError, match="a name that no backup has"):
-        containers.Manifest.parse(json.dumps(text).encode(), tmp_path)
+        snapshot.Manifest.parse(json.dumps(text).encode(), tmp_path)
 
 
 def test_a_manifest_as_deep_as_it_gets_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ChipledgerError, match="manifest cannot be read"):
-        containers.Manifest.parse(b"[" * 200_000, tmp_path)
+        snapshot.Manifest.parse(b"[" * 200_000, tmp_path)
 
 
 def test_a_backup_that_is_a_zip_is_none(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_backup_that_is_a_zip_is_none(tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / name, "w") as packed:
             packed.writestr("../x", "x")
         with pytest.raises(ChipledgerError):
-            containers.receive(tmp_path / name, tmp_path / "into")
+            snapshot.receive(tmp_path / name, tmp_path / "into")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.tar.gz", "x.zip"]
 
 
@@ -240,6 +240,6 @@ def test_an_export_stays_in_its_folder(tmp_path: Path, word: str) -> None:
 def test_private_files_are_private_from_the_first_byte(tmp_path: Path) -> None:
     """What a backup holds is its owner's alone."""
     target = tmp_path / "b.tar.gz"
-    containers.write(target, containers.Manifest(made_at="x", version="x", items=(), log={}), {})
+    snapshot.write(target, snapshot.Manifest(made_at="x", version="x", items=(), log={}), {})
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert zlib.decompress(target.read_bytes(), 31)

@@ -19,15 +19,15 @@ import pytest
 from click.testing import CliRunner
 from pydantic import SecretStr
 
-from flows.alerts import heartbeat
+from flows.alerts import after_run
 from flows.cli.main import main
 from flows.config import settings
 from flows.config.settings import MailSettings, Settings
-from flows.doctor.network import mails
+from flows.doctor.services import mails
 from flows.mail import sending
 from flows.shared import redact
 from flows.shared.output import LineFormatter
-from warehouse.errors import SettingsError
+from warehouse.errors import HIDDEN, SettingsError
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,10 +96,17 @@ def test_secrets_are_taken_out_however_they_are_written(text: str) -> None:
             basic=base64.b64encode(f"me:{word}".encode()).decode(),
         )  # fmt: skip
         shown = redact.hide(said, environ=environ)
-        assert redact.HIDDEN in shown
+        assert HIDDEN in shown
         assert canaries.found_in([shown.encode(), shown.lower().encode()]) == []
         assert word.lower() not in shown.lower()
     assert redact.hide("us-east-1 p5.48xlarge 98.32", environ=environ) == "us-east-1 p5.48xlarge 98.32"
+
+
+def test_the_key_of_a_new_provider_is_a_secret_by_its_name() -> None:
+    """No list names it; a variable that only holds such a word, and a list of hosts, are none."""
+    environ = {"NEWCLOUD_API_KEY": "canary-0123456789", "TOKENS_PER_DAY": "1000000", "NO_PROXY": "internal.example.com"}
+    said = "refused canary-0123456789, 1000000 at internal.example.com"
+    assert redact.hide(said, environ=environ) == f"refused {HIDDEN}, 1000000 at internal.example.com"
 
 
 @pytest.mark.usefixtures("secrets", "quick")
@@ -130,7 +137,7 @@ def test_a_heartbeat_that_fails_names_its_host_alone(
 ) -> None:
     """Its address is the secret: from a file, or a variable."""
     address = f"{parrot}/ping/{canaries.TOKEN}?key={canaries.PASSWORD}"
-    heartbeat.call(Settings(heartbeat_url=address))
+    after_run.call_heartbeat(Settings(heartbeat_url=address))
     assert "heartbeat: 127.0.0.1 refused it: the server answered 500" in caplog.text
     assert canaries.found_in([caplog.text.encode()]) == []
 

@@ -10,7 +10,7 @@ from email.parser import BytesParser
 import pytest
 
 from flows.alerts import channels
-from flows.alerts.text import Message
+from flows.alerts.findings import Message
 from flows.scheduling.run_page import escaped
 from flows.shared import output, tabular
 from reports.weekly import mail as letters

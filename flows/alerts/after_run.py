@@ -1,0 +1,42 @@
+"""What follows a run: alerts, where any are set up, and the heartbeat, by which a dead schedule is noticed."""
+
+import logging
+from urllib.parse import urlsplit
+
+from flows.config.settings import Settings
+from flows.shared import Clock, redact
+from warehouse.errors import ChipledgerError, SourceError
+
+LOG = logging.getLogger(__name__)
+
+
+def alert(settings: Settings, *, clock: Clock) -> None:
+    """Send alerts; what is not set up costs nothing. A failure is a warning and leaves the run's outcome unchanged."""
+    is_wanted = settings.alerts.is_set or settings.chat_urls()
+    if not is_wanted or not (settings.data_dir / "prices.duckdb").exists():
+        return
+    import duckdb
+
+    from flows.alerts import deliver
+
+    try:
+        outcome = deliver.send_due(settings, clock=clock)
+    except (ChipledgerError, OSError, duckdb.Error) as error:
+        LOG.warning("alerts: %s", error)
+        return
+    for line in deliver.lines(outcome):
+        LOG.log(logging.INFO if outcome.is_good else logging.WARNING, "alerts: %s", line)
+
+
+def call_heartbeat(settings: Settings) -> None:
+    """Call `heartbeat_url` after a good run; a failure is a warning."""
+    if not settings.heartbeat_url:
+        return
+    from extract.web.http import HttpWeb
+
+    try:
+        HttpWeb().get(settings.heartbeat_url, accept="*/*")
+    except SourceError as error:
+        # Whoever has the address can say that a run was good.
+        message = redact.hide(error.message, secrets=[settings.heartbeat_url])
+        LOG.warning("heartbeat: %s refused it: %s", urlsplit(settings.heartbeat_url).hostname, message)

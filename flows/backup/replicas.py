@@ -1,0 +1,282 @@
+"""Replicas of the log: rebuilt from the landing folder, or migrated into another warehouse, and compared.
+
+Both logs are published with the same clock and the same marts, so that what differs is what the logs say. The log in
+use stays until the new one is proven equal, or a person accepts the difference; then it is set aside, not deleted.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from flows.backup import retention
+from flows.backup.snapshot import hashes, scratch_folder
+from flows.collect import ingest, publisher, steps
+from flows.config.settings import RankingSettings, Settings
+from flows.shared import Clock, Progress
+from warehouse import disk
+from warehouse.errors import ChipledgerError
+from warehouse.lake import ducklake, transfer
+from warehouse.lake.place import Place
+from warehouse.lake.transfer import POSITION, Landed
+from warehouse.landing import packs
+from warehouse.landing.folder import Landing
+from warehouse.log import content, db
+from warehouse.log.content import TableHash
+from warehouse.publish.published_file import FILE_NAME
+
+NEW = "rebuilt.duckdb"
+SCRATCH = ".migrate"
+
+
+@dataclass(kw_only=True)
+class Rebuilt:
+    """What a rebuild gave: hashes of all tables of the new log and of the one in use, as published, and what was done.
+
+    `before` is empty where there was no log in use; `unreadable` says why where it could not be opened.
+    """
+
+    after: dict[str, TableHash]
+    before: dict[str, TableHash] = field(default_factory=dict)
+    unreadable: str = ""
+    notes: list[str] = field(default_factory=list)
+    n_fetches: int = 0
+    is_in_use: bool = False
+    set_aside: Path | None = None
+
+    @property
+    def differing(self) -> list[str]:
+        """Return the tables whose content differs; none where there was nothing to compare with."""
+        return content.differing(self.before, self.after) if self.before else []
+
+    def lines(self) -> Iterator[str]:
+        """Yield the outcome for people: the hash of each table, and what differs."""
+        for name, table in self.after.items():
+            mark = "  DIFFERS" if name in self.differing else ""
+            yield f"{table.sha256}  {table.n_rows:>9}  {name}{mark}"
+        yield f"{content.whole(self.after)}  all tables, rebuilt from {self.n_fetches} fetches"
+        if self.before:
+            yield f"{content.whole(self.before)}  all tables, as they were"
+        elif self.unreadable:
+            yield f"the log that was in use cannot be read: {self.unreadable}"
+        else:
+            yield "there was no log to compare with"
+        for name in self.differing:
+            was, now = self.before.get(name), self.after.get(name)
+            yield f"{name}: {was.n_rows if was else 'no'} rows before, {now.n_rows if now else 'no'} rows now"
+        for note in self.notes:
+            yield f"note: {note}"
+        if self.is_in_use:
+            yield f"equal, and in use; the old log lies in {self.set_aside}" if self.set_aside else "in use"
+        else:
+            yield "the log in use stays; `chipledger data rebuild --accept` takes the new one"
+
+
+def rebuild(
+    settings: Settings,
+    *,
+    accept: bool = False,
+    clock: Clock = steps.utc_now,
+    progress: Progress = lambda message: None,
+) -> Rebuilt:
+    """Make the log anew and put it into use where it equals the old one, or with `accept`. Raises ChipledgerError."""
+    data_dir, ranking = settings.data_dir, settings.ranking
+    now = clock()
+    with (
+        disk.faults(data_dir),
+        db.locked(data_dir, wait_seconds=settings.wait_seconds),
+        scratch_folder(data_dir / ".rebuild") as scratch,
+    ):
+        landing = Landing(data_dir / "landing")
+        unpacked = packs.unpack(landing)
+        if not landing.parts():
+            hint = "`chipledger data restore` brings the landing folder back from a backup"
+            raise ChipledgerError("there is no journal to rebuild from", source=str(landing.journal), hint=hint)
+        progress("reading all landed documents")
+        with db.open_build(scratch / NEW) as con, _one_thread(con):
+            results, notes = ingest.catch_up(con, landing)
+            progress("publishing the new log")
+            new = publisher.publish_log(con, scratch, now, ranking=ranking)
+            con.execute("checkpoint")  # all of it in the one file that is moved
+        made = Rebuilt(after=hashes(new), notes=[*unpacked, *notes], n_fetches=len(results))
+        in_use = data_dir / db.FILE_NAME
+        if in_use.exists():
+            progress("publishing the log in use")
+            try:
+                made.before = _published(in_use, landing, scratch / "before", now, ranking)
+            except (ChipledgerError, duckdb.Error) as error:
+                made.unreadable = str(error).splitlines()[0]
+        if made.differing and not accept:
+            return made
+        if in_use.exists():
+            made.set_aside = _set_aside(in_use, now)
+        (scratch / NEW).replace(in_use)
+        # A .wal left beside the published file would be replayed into the new one.
+        (data_dir / f"{FILE_NAME}.wal").unlink(missing_ok=True)
+        new.replace(data_dir / FILE_NAME)
+        made.is_in_use = True
+    return made
+
+
+def _published(
+    log: Path, landing: Landing, folder: Path, now: datetime, ranking: RankingSettings
+) -> dict[str, TableHash]:
+    """Return the hashes of what the log in use says, with what was landed and not yet loaded."""
+    folder.mkdir()
+    with db.open_build(log) as con, _one_thread(con):
+        with suppress(ChipledgerError):  # of a journal that was cut: what the log says by itself is compared
+            ingest.catch_up(con, landing)
+        return hashes(publisher.publish_log(con, folder, now, ranking=ranking))
+
+
+@contextmanager
+def _one_thread(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Use one thread: several would add up doubles in another order each time, to other last digits."""
+    row = con.execute("select current_setting('threads')").fetchone()
+    con.execute("set threads = 1")
+    yield
+    con.execute(f"set threads = {row[0] if row else 1}")
+
+
+def _set_aside(log: Path, now: datetime) -> Path:
+    """Move the log, and what DuckDB left beside it, out of the way; return its new path."""
+    target = log.parent / retention.REPLACED / f"{log.stem}-{now:%Y%m%dT%H%M%SZ}{log.suffix}"
+    target.parent.mkdir(exist_ok=True)
+    log.replace(target)
+    # A .wal left beside the new log would be replayed into it.
+    wal = log.with_name(f"{log.name}.wal")
+    if wal.exists():
+        wal.replace(target.with_name(f"{target.name}.wal"))
+    return target
+
+
+@dataclass(kw_only=True)
+class Moved:
+    """What was moved: hashes of the log's tables, what was copied of the landing, the published file, and seconds."""
+
+    log: dict[str, TableHash]
+    published: dict[str, TableHash] = field(default_factory=dict)
+    landed: Landed | None = None
+    file: Path | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    n_bytes: int = 0
+
+    def lines(self) -> Iterator[str]:
+        for name, table in self.log.items():
+            yield f"{table.sha256}  {table.n_rows:>9}  {name}"
+        yield f"{content.whole(self.log)}  all tables of the log, in both"
+        yield f"{content.whole(self.published)}  all tables published, of both"
+        if self.landed:
+            yield (
+                f"{self.landed.n_documents} documents of {self.landed.n_bytes / 1e6:.1f} MB and {self.landed.n_lines} "
+                "lines of the journal copied, every hash as it was"
+            )
+            if self.landed.missing:
+                yield (
+                    f"{len(self.landed.missing)} documents are missing or damaged in the source, and missing in the "
+                    f"target, such as {self.landed.missing[0]}"
+                )
+        yield f"the target's rows take {self.n_bytes / 1e6:.2f} MB"
+        yield ", ".join(f"{what} {seconds:.1f} s" for what, seconds in self.seconds.items())
+        yield f"file: {self.file}"
+
+
+def migrate(source: Settings, target: Settings, *, clock: Clock = steps.utc_now, progress: Progress = print) -> Moved:
+    """Copy the log and the landing of one deployment into another, empty one, and compare them. Raises ChipledgerError.
+
+    Whoever else writes the source has to stop: that nobody did is looked at in the end.
+    """
+    places = source.place(), target.place()
+    _refuse_same(*places)
+    now = clock()
+    with (
+        disk.faults(target.data_dir),
+        db.open_log(places[0], wait_seconds=source.wait_seconds) as old,
+        db.open_log(places[1], wait_seconds=target.wait_seconds) as new,
+    ):
+        landings = source.landing(), target.landing()
+        if not places[0].is_shared:
+            packs.unpack(landings[0])
+        is_elsewhere = str(landings[0].place) != str(landings[1].place)
+        _refuse_unloaded(old, landings[0])
+        transfer.refuse_full(new, places[1].url)
+        if is_elsewhere:
+            transfer.refuse_landed(landings[1])
+        seconds: dict[str, float] = {}
+
+        @contextmanager
+        def timed(what: str, message: str) -> Iterator[None]:
+            progress(message)
+            began = time.monotonic()
+            yield
+            seconds[what] = time.monotonic() - began
+
+        landed = None
+        if is_elsewhere:
+            with timed("landing", "copying what was landed"):
+                landed = transfer.copy_landing(*landings)
+        with timed("log", "copying the log"):
+            transfer.copy_tables(old, new, ends=landed.ends if landed else None)
+        with timed("comparison", "comparing the logs"):
+            without = (POSITION,) if landed else ()
+            log = transfer.hashes(new, without=without)
+            _refuse_differing(transfer.hashes(old, without=without), log, "log")
+        with timed("publishing", "publishing both"):
+            published, file = _published_both(old, new, places, now, target.ranking)
+        _refuse_unloaded(old, landings[0])
+        if ducklake.of(new) is None:
+            new.execute("checkpoint")
+            n_bytes = (places[1].data_dir / db.FILE_NAME).stat().st_size
+        else:
+            row = new.execute(f"select sum(file_size_bytes) from ducklake_table_info('{ducklake.NAME}')").fetchone()
+            n_bytes = int(row[0] or 0) if row else 0
+        return Moved(log=log, published=published, landed=landed, file=file, seconds=seconds, n_bytes=n_bytes)
+
+
+def _refuse_same(source: Place, target: Place) -> None:
+    is_one_file = not source.is_shared and not target.is_shared
+    if source == target or (is_one_file and source.data_dir.resolve() == target.data_dir.resolve()):
+        hint = "Name another warehouse with --to, or another data directory with --into"
+        raise ChipledgerError("the target is the source", source="migrate", field="to", value=target.url, hint=hint)
+
+
+def _refuse_unloaded(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
+    """Raise where something was landed and not loaded: the positions in the copy would be of another journal."""
+    loaded = ingest.loaded_positions(con)
+    for part in landing.parts():
+        if landing.is_beyond(loaded.get(part, 0), part):
+            raise ChipledgerError(
+                "something was landed that is not loaded yet, or somebody writes",
+                source=str(landing.place),
+                field="part",
+                value=part or "journal.jsonl",
+                hint="End all runs, then `chipledger build`, then migrate",
+            )
+
+
+def _refuse_differing(was: Mapping[str, TableHash], now: Mapping[str, TableHash], what: str) -> None:
+    differing = content.differing(was, now)
+    if differing:
+        hint = "End all runs, empty the target, and migrate again"
+        message = f"the {what} in the target is not that of the source"
+        raise ChipledgerError(message, source="migrate", field="table", value=", ".join(differing), hint=hint)
+
+
+def _published_both(
+    old: duckdb.DuckDBPyConnection,
+    new: duckdb.DuckDBPyConnection,
+    places: tuple[Place, Place],
+    now: datetime,
+    ranking: RankingSettings,
+) -> tuple[dict[str, TableHash], Path]:
+    """Publish both logs with one clock, the source's beside, and return what both say, and the target's file."""
+    with scratch_folder(places[1].data_dir / SCRATCH) as scratch, _one_thread(old), _one_thread(new):
+        was = hashes(publisher.publish_log(old, scratch, now, ranking=ranking))
+        file = publisher.publish_log(new, places[1].data_dir, now, ranking=ranking)
+        found = hashes(file)
+    _refuse_differing(was, found, "published file")
+    return found, file
