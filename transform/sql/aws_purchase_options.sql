@@ -131,13 +131,11 @@ offered as (
     from chosen as c
     left join on_demand as d
         on
-            c.region_id = d.region_id and c.instance_type = d.instance_type
-            and c.pricing_currency = d.pricing_currency
+            c.region_id = d.region_id and c.instance_type = d.instance_type and c.pricing_currency = d.pricing_currency
             and ((c.is_ranked and d.is_ranked) or abs(epoch(c.last_observed_at - d.last_observed_at)) <= 30 * 86400)
     left join spot_mean as s
         on
-            c.region_id = s.region_id and c.instance_type = s.instance_type
-            and c.pricing_currency = s.pricing_currency
+            c.region_id = s.region_id and c.instance_type = s.instance_type and c.pricing_currency = s.pricing_currency
             and ((c.is_ranked and s.is_ranked) or abs(epoch(c.last_observed_at - s.last_observed_at)) <= 30 * 86400)
 ),
 
@@ -209,9 +207,7 @@ missing as (
     from wanted as w
     anti join chosen as c
         on
-            w.region_id = c.region_id
-            and w.instance_type = c.instance_type
-            and w.purchase_option = c.purchase_option
+            w.region_id = c.region_id and w.instance_type = c.instance_type and w.purchase_option = c.purchase_option
             and w.commitment_discount_type is not distinct from c.commitment_discount_type
 ),
 
@@ -312,15 +308,11 @@ explained as (
     left join answer as a on m.region_id = a.region_id and m.instance_type = a.instance_type
     left join gone as g
         on
-            m.region_id = g.region_id
-            and m.instance_type = g.instance_type
-            and m.purchase_option = g.purchase_option
+            m.region_id = g.region_id and m.instance_type = g.instance_type and m.purchase_option = g.purchase_option
             and m.commitment_discount_type is not distinct from g.commitment_discount_type
     left join refused as r
         on
-            m.region_id = r.region_id
-            and m.instance_type = r.instance_type
-            and m.purchase_option = r.purchase_option
+            m.region_id = r.region_id and m.instance_type = r.instance_type and m.purchase_option = r.purchase_option
             and m.commitment_discount_type is not distinct from r.commitment_discount_type
 ),
 

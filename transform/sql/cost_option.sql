@@ -16,9 +16,7 @@ with listed as (
         (a.accelerator_count * coalesce(a.minimum_quantity, 1))::DOUBLE as unit_accelerators
     from int.accelerator_hour_price as a
     inner join ref.accelerator as c
-        on
-            a.accelerator_name = c.accelerator_name
-            and (a.form_factor = c.form_factor or c.form_factor is null)
+        on a.accelerator_name = c.accelerator_name and (a.form_factor = c.form_factor or c.form_factor is null)
     where
         a.unit_price_type = 'List'
         and a.restriction is null
@@ -41,9 +39,7 @@ zone as (
         z.priced_share_7d,
         z.priced_share_30d,
         coalesce(z.availability_zone_id, z.availability_zone) as zone_name,
-        count(*) over (
-            partition by l.accelerator_name, l.form_factor, l.service_provider_name
-        ) as n_zones
+        count(*) over (partition by l.accelerator_name, l.form_factor, l.service_provider_name) as n_zones
     from listed as l
     inner join int.spot_zone_price as z on l.offer_id = z.offer_id
     where l.purchase_option = 'spot'
@@ -89,18 +85,8 @@ commitment as (
     qualify
         row_number() over (
             partition by
-                accelerator_name,
-                form_factor,
-                service_provider_name,
-                purchase_option,
-                commitment_discount_type,
-                offering_class,
-                commitment_term_hours,
-                purchase_payment_model,
-                capacity_class,
-                tier,
-                fabric,
-                conditions
+                accelerator_name, form_factor, service_provider_name, purchase_option, commitment_discount_type,
+                offering_class, commitment_term_hours, purchase_payment_model, capacity_class, tier, fabric, conditions
             order by is_ranked desc, price_per_accelerator_hour_usd asc, offer_id asc
         ) = 1
 ),
@@ -181,9 +167,7 @@ plain as (
     from int.cost_price as p
     inner join core.offer as o on p.offer_id = o.offer_id
     inner join int.accelerator_hour_price as a on p.offer_id = a.offer_id
-    where
-        p.purchase_option not in ('reserved', 'savings_plan')
-        and p.offer_id not in (select z.offer_id from zone as z)
+    where p.purchase_option not in ('reserved', 'savings_plan') and p.offer_id not in (select z.offer_id from zone as z)
 ),
 
 -- What AWS sells of a chip that it has on demand: by option, kind of plan and term.
@@ -250,8 +234,7 @@ uncollected as (
     from kind as k
     left join reason as r
         on
-            k.instance_type = r.instance_type
-            and k.option_wanted = r.purchase_option
+            k.instance_type = r.instance_type and k.option_wanted = r.purchase_option
             and k.discount_wanted is not distinct from r.commitment_discount_type
     where not exists (
         select 1
@@ -304,6 +287,5 @@ select
 from every as e
 left join on_demand as d
     on
-        e.service_provider_name = 'AWS'
-        and e.accelerator_name = d.accelerator_name
+        e.service_provider_name = 'AWS' and e.accelerator_name = d.accelerator_name
         and e.chip_form_factor is not distinct from d.chip_form_factor

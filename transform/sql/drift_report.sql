@@ -59,9 +59,7 @@ dated as (
     left join market as m on i.service_provider_name = m.service_provider_name
     inner join point as p
         on
-            h.valid_from <= p.moment
-            and (h.valid_to > p.moment or h.valid_to is null)
-            and h.last_observed_at
+            h.valid_from <= p.moment and (h.valid_to > p.moment or h.valid_to is null) and h.last_observed_at
             >= p.moment
             - to_days(case when m.service_provider_name is null then p.ranked_days else p.marketplace_days end)
     where h.effective_hourly_price > 0
@@ -187,8 +185,7 @@ leveled as (
     from known
     group by grouping sets (
         (service_provider_name, accelerator_name, purchase_option, days_back),
-        (accelerator_name, purchase_option, days_back),
-        (purchase_option, days_back)
+        (accelerator_name, purchase_option, days_back), (purchase_option, days_back)
     )
 ),
 
@@ -230,13 +227,9 @@ chained as (
     from chain as a
     inner join chain as z
         on
-            a.index_level = z.index_level
-            and a.service_provider_name is not distinct from z.service_provider_name
-            and a.accelerator_name is not distinct from z.accelerator_name
-            and a.purchase_option = z.purchase_option
-            and a.chain_number = z.chain_number
-            and a.days_back = 0
-            and z.days_back > 0
+            a.index_level = z.index_level and a.service_provider_name is not distinct from z.service_provider_name
+            and a.accelerator_name is not distinct from z.accelerator_name and a.purchase_option = z.purchase_option
+            and a.chain_number = z.chain_number and a.days_back = 0 and z.days_back > 0
 )
 
 select
@@ -271,30 +264,22 @@ cross join meta.build as b
 inner join point as w on w.days_back in (7, 30, 90, 365)
 left join leveled as z
     on
-        a.index_level = z.index_level
-        and a.service_provider_name is not distinct from z.service_provider_name
-        and a.accelerator_name is not distinct from z.accelerator_name
-        and a.purchase_option = z.purchase_option
+        a.index_level = z.index_level and a.service_provider_name is not distinct from z.service_provider_name
+        and a.accelerator_name is not distinct from z.accelerator_name and a.purchase_option = z.purchase_option
         and w.days_back = z.days_back
 left join matched as m
     on
-        a.index_level = m.index_level
-        and a.service_provider_name is not distinct from m.service_provider_name
-        and a.accelerator_name is not distinct from m.accelerator_name
-        and a.purchase_option = m.purchase_option
+        a.index_level = m.index_level and a.service_provider_name is not distinct from m.service_provider_name
+        and a.accelerator_name is not distinct from m.accelerator_name and a.purchase_option = m.purchase_option
         and w.days_back = m.days_back
 left join chained as c
     on
-        a.index_level = c.index_level
-        and a.service_provider_name is not distinct from c.service_provider_name
-        and a.accelerator_name is not distinct from c.accelerator_name
-        and a.purchase_option = c.purchase_option
+        a.index_level = c.index_level and a.service_provider_name is not distinct from c.service_provider_name
+        and a.accelerator_name is not distinct from c.accelerator_name and a.purchase_option = c.purchase_option
         and w.days_back = c.days_back
 left join spark as s
     on
-        a.index_level = s.index_level
-        and a.service_provider_name is not distinct from s.service_provider_name
-        and a.accelerator_name is not distinct from s.accelerator_name
-        and a.purchase_option = s.purchase_option
+        a.index_level = s.index_level and a.service_provider_name is not distinct from s.service_provider_name
+        and a.accelerator_name is not distinct from s.accelerator_name and a.purchase_option = s.purchase_option
 where a.days_back = 0
 order by a.index_level, a.accelerator_name, a.service_provider_name, a.purchase_option, w.days_back

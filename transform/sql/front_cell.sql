@@ -68,12 +68,8 @@ machine as (
         row_number() over (
             partition by accelerator_name
             order by
-                purchase_option <> 'on_demand' asc,
-                region_id <> 'us-east-1' asc,
-                price_per_accelerator_hour_usd asc,
-                accelerator_count desc,
-                instance_type asc,
-                offer_id asc
+                purchase_option <> 'on_demand' asc, region_id <> 'us-east-1' asc, price_per_accelerator_hour_usd asc,
+                accelerator_count desc, instance_type asc, offer_id asc
         ) = 1
 ),
 
@@ -107,10 +103,7 @@ of_aws as (
         a.*
     from aws as a
     inner join machine as m
-        on
-            a.accelerator_name = m.accelerator_name
-            and a.instance_type = m.instance_type
-            and a.region_id = m.region_id
+        on a.accelerator_name = m.accelerator_name and a.instance_type = m.instance_type and a.region_id = m.region_id
     where
         a.is_ranked
         and a.purchase_option <> 'spot'

@@ -69,9 +69,7 @@ known as (
     from other as o
     inner join point as p
         on
-            o.valid_from <= p.moment
-            and (o.valid_to > p.moment or o.valid_to is null)
-            and o.last_observed_at
+            o.valid_from <= p.moment and (o.valid_to > p.moment or o.valid_to is null) and o.last_observed_at
             >= p.moment - to_days(case when o.is_market then p.marketplace_days else p.ranked_days end)
     asof left join core.usd_rate as r
         on o.pricing_currency = r.pricing_currency and o.last_observed_at::DATE >= r.rate_date

@@ -17,9 +17,7 @@ held as (
         c.form_factor as chip_form_factor,
         (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators,
         cost.network(
-            u.capacity_class,
-            o.service_provider_name,
-            (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE,
+            u.capacity_class, o.service_provider_name, (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE,
             o.instance_type
         ) as network,
         o.purchase_option,
@@ -43,9 +41,7 @@ held as (
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
     inner join ref.accelerator as c
-        on
-            u.accelerator_name = c.accelerator_name
-            and (u.form_factor = c.form_factor or c.form_factor is null)
+        on u.accelerator_name = c.accelerator_name and (u.form_factor = c.form_factor or c.form_factor is null)
     left join marketplace as m on o.service_provider_name = m.service_provider_name
     cross join meta.build as b
     where
@@ -97,10 +93,8 @@ best as (
     from edge as e
     left join keyed as k
         on
-            e.unit_key = k.unit_key
-            and e.purchase_option = k.purchase_option
-            and e.commitment_class is not distinct from k.commitment_class
-            and e.valid_from >= k.starts_on
+            e.unit_key = k.unit_key and e.purchase_option = k.purchase_option
+            and e.commitment_class is not distinct from k.commitment_class and e.valid_from >= k.starts_on
             and e.valid_from < k.ends_on
     group by e.unit_key, e.purchase_option, e.commitment_class, e.valid_from
 ),
@@ -109,9 +103,7 @@ changed as (
     select *
     from best
     window w as (partition by unit_key, purchase_option, commitment_class order by valid_from)
-    qualify
-        row_number() over w = 1
-        or price['price_usd'] is distinct from lag(price['price_usd']) over w
+    qualify row_number() over w = 1 or price['price_usd'] is distinct from lag(price['price_usd']) over w
 ),
 
 unit as (

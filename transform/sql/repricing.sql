@@ -28,8 +28,7 @@ standing as (
     inner join core.offer as o on h.offer_id = o.offer_id
     semi join repriced as r
         on
-            h.last_source = r.source
-            and o.service_provider_name = r.service_provider_name
+            h.last_source = r.source and o.service_provider_name = r.service_provider_name
             and o.purchase_option = r.purchase_option
     left join core.silent_import as c on h.last_source = c.source
     where
@@ -82,7 +81,5 @@ select
 from repriced as r
 asof left join unchanged as v
     on
-        r.source = v.source
-        and r.service_provider_name = v.service_provider_name
-        and r.purchase_option = v.purchase_option
-        and r.repriced_on >= v.stepped_on
+        r.source = v.source and r.service_provider_name = v.service_provider_name
+        and r.purchase_option = v.purchase_option and r.repriced_on >= v.stepped_on

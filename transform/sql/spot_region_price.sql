@@ -5,10 +5,7 @@ with every_zone as (
     select
         *,
         {
-            'provider': service_provider_name,
-            'region': region_id,
-            'type': instance_type,
-            'unit': capacity_unit,
+            'provider': service_provider_name, 'region': region_id, 'type': instance_type, 'unit': capacity_unit,
             'currency': pricing_currency
         } as market,
         coalesce(availability_zone_id, availability_zone) as zone_name
@@ -135,11 +132,8 @@ present as (
 feed as (
     select
         {
-            'provider': o.service_provider_name,
-            'region': o.region_id,
-            'type': o.instance_type,
-            'unit': o.capacity_unit,
-            'currency': o.pricing_currency
+            'provider': o.service_provider_name, 'region': o.region_id, 'type': o.instance_type,
+            'unit': o.capacity_unit, 'currency': o.pricing_currency
         } as market,
         arg_max(h.unit_price::DOUBLE, h.last_observed_at) as feed_price,
         max(h.last_observed_at) as last_observed_at

@@ -12,12 +12,8 @@ with history as (
     select
         *,
         {
-            'model_name': model_name,
-            'scenario': scenario,
-            'precision': precision,
-            'decoding': decoding,
-            'interactivity': interactivity,
-            'interactivity_statistic': interactivity_statistic
+            'model_name': model_name, 'scenario': scenario, 'precision': precision, 'decoding': decoding,
+            'interactivity': interactivity, 'interactivity_statistic': interactivity_statistic
         } as op
     from int.token_cost_history
     where evidence_grade = 'A'
@@ -26,12 +22,8 @@ with history as (
 headline as (
     select
         {
-            'model_name': model_name,
-            'scenario': scenario,
-            'precision': precision,
-            'decoding': decoding,
-            'interactivity': interactivity,
-            'interactivity_statistic': interactivity_statistic
+            'model_name': model_name, 'scenario': scenario, 'precision': precision, 'decoding': decoding,
+            'interactivity': interactivity, 'interactivity_statistic': interactivity_statistic
         } as op
     from int.headline_point
 ),
@@ -145,9 +137,5 @@ select
     end as unknown_reason
 from measured
 order by
-    measured.is_headline desc,
-    op.model_name asc,
-    measured.purchase_option asc,
-    measured.commitment_class asc,
-    measured.accelerator_name asc,
-    measured.window_days asc
+    measured.is_headline desc, op.model_name asc, measured.purchase_option asc, measured.commitment_class asc,
+    measured.accelerator_name asc, measured.window_days asc

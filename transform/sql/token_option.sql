@@ -54,10 +54,8 @@ with costed as (
     from int.token_rate as r
     inner join int.cost_option as o
         on
-            r.accelerator_name = o.accelerator_name
-            and r.chip_form_factor is not distinct from o.chip_form_factor
-            and r.unit_accelerators = o.unit_accelerators
-            and r.network is not distinct from o.network
+            r.accelerator_name = o.accelerator_name and r.chip_form_factor is not distinct from o.chip_form_factor
+            and r.unit_accelerators = o.unit_accelerators and r.network is not distinct from o.network
 )
 
 select
@@ -76,20 +74,8 @@ select
         when is_cost_ranked
             then rank() over (
                 partition by
-                    model_name,
-                    task,
-                    scenario,
-                    benchmark_family,
-                    benchmark,
-                    precision,
-                    input_length,
-                    output_length,
-                    decoding,
-                    interactivity,
-                    interactivity_statistic,
-                    purchase_option,
-                    commitment_class,
-                    price_kind,
+                    model_name, task, scenario, benchmark_family, benchmark, precision, input_length, output_length,
+                    decoding, interactivity, interactivity_statistic, purchase_option, commitment_class, price_kind,
                     is_cost_ranked
                 order by usd_per_million_output_tokens
             )

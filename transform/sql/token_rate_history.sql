@@ -143,12 +143,8 @@ slower as (
     from faster as f
     left join pointed as p
         on
-            f.curve_number = p.curve_number
-            and f.unit_key = p.unit_key
-            and f.known_from >= p.measured_on
-            and f.speed > p.interactivity
-            and f.fast.rate < p.output_rate
-            and f.fast.speed > f.speed
+            f.curve_number = p.curve_number and f.unit_key = p.unit_key and f.known_from >= p.measured_on
+            and f.speed > p.interactivity and f.fast.rate < p.output_rate and f.fast.speed > f.speed
     group by f.curve_number, f.unit_key, f.known_from, f.speed, f.fast
 ),
 
@@ -179,10 +175,7 @@ changed as (
     select *
     from read_off
     qualify
-        rate is distinct from lag(rate) over (
-            partition by curve_number, unit_key, interactivity
-            order by known_from
-        )
+        rate is distinct from lag(rate) over (partition by curve_number, unit_key, interactivity order by known_from)
 ),
 
 curve as (

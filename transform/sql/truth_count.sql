@@ -7,9 +7,7 @@ with api as (
         api_accelerator_count,
         observed_at
     from core.instance_capability
-    qualify row_number() over (
-        partition by region_id, instance_type order by observed_at desc, recorded_at desc
-    ) = 1
+    qualify row_number() over (partition by region_id, instance_type order by observed_at desc, recorded_at desc) = 1
 ),
 
 compared as (

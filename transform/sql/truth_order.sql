@@ -54,13 +54,10 @@ select
 from committed as l
 inner join committed as s
     on
-        l.machine = s.machine
-        and l.purchase_option = s.purchase_option
-        and l.tier is not distinct from s.tier
+        l.machine = s.machine and l.purchase_option = s.purchase_option and l.tier is not distinct from s.tier
         and l.commitment_discount_type is not distinct from s.commitment_discount_type
         and l.purchase_payment_model is not distinct from s.purchase_payment_model
-        and l.offering_class is not distinct from s.offering_class
-        and l.commitment_term_hours > s.commitment_term_hours
+        and l.offering_class is not distinct from s.offering_class and l.commitment_term_hours > s.commitment_term_hours
 union all
 select
     'paid_earlier_is_cheaper' as check_name,
@@ -72,14 +69,11 @@ select
 from committed as e
 inner join committed as n
     on
-        e.machine = n.machine
-        and e.purchase_option = n.purchase_option
-        and e.tier is not distinct from n.tier
+        e.machine = n.machine and e.purchase_option = n.purchase_option and e.tier is not distinct from n.tier
         and e.commitment_term_hours = n.commitment_term_hours
         and e.commitment_discount_type is not distinct from n.commitment_discount_type
         and e.offering_class is not distinct from n.offering_class
-        and e.purchase_payment_model in ('Partial Upfront', 'All Upfront')
-        and n.purchase_payment_model = 'No Upfront'
+        and e.purchase_payment_model in ('Partial Upfront', 'All Upfront') and n.purchase_payment_model = 'No Upfront'
 union all
 select
     'plan_like_reserved' as check_name,

@@ -50,14 +50,10 @@ monthly as (
     from listed as m
     inner join listed as h
         on
-            m.service_provider_name = h.service_provider_name
-            and m.accelerator_name = h.accelerator_name
-            and m.accelerator_count = h.accelerator_count
-            and m.region_id is not distinct from h.region_id
-            and m.instance_type is not distinct from h.instance_type
-            and m.pricing_currency = h.pricing_currency
-            and h.purchase_option = 'on_demand'
-            and h.pricing_unit is null
+            m.service_provider_name = h.service_provider_name and m.accelerator_name = h.accelerator_name
+            and m.accelerator_count = h.accelerator_count and m.region_id is not distinct from h.region_id
+            and m.instance_type is not distinct from h.instance_type and m.pricing_currency = h.pricing_currency
+            and h.purchase_option = 'on_demand' and h.pricing_unit is null
     where m.pricing_unit = 'Months' and m.statistic = 'price' and h.statistic = 'price'
 )
 

@@ -37,18 +37,12 @@ select
             else 'measured'
         end,
         'output_usd': cost.split_output_usd(
-            cost.paid_rate(median_price, running_share),
-            median_output_rate,
-            median_input_rate,
-            coalesce(measured_weight, 0.25e0),
-            utilisation
+            cost.paid_rate(median_price, running_share), median_output_rate, median_input_rate,
+            coalesce(measured_weight, 0.25e0), utilisation
         ),
         'input_usd': coalesce(measured_weight, 0.25e0) * cost.split_output_usd(
-            cost.paid_rate(median_price, running_share),
-            median_output_rate,
-            median_input_rate,
-            coalesce(measured_weight, 0.25e0),
-            utilisation
+            cost.paid_rate(median_price, running_share), median_output_rate, median_input_rate,
+            coalesce(measured_weight, 0.25e0), utilisation
         ),
         'output_usd_at_0_1': cost.split_output_usd(
             cost.paid_rate(median_price, running_share), median_output_rate, median_input_rate, 0.1e0, utilisation

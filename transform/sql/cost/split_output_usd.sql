@@ -4,8 +4,5 @@
 -- output token, cached or not. A million input tokens costs input_weight times as much.
 select
     cost.usd_per_million_tokens(
-        paid_rate_usd,
-        1,
-        cost.output_equivalent_rate(output_rate, input_rate, 0, input_weight, 0),
-        utilisation
+        paid_rate_usd, 1, cost.output_equivalent_rate(output_rate, input_rate, 0, input_weight, 0), utilisation
     ) as usd

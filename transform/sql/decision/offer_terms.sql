@@ -5,13 +5,7 @@
 select
     nullif(
         concat_ws(
-            ', ',
-            discount_type || ' plan',
-            class,
-            payment_model,
-            tier_name,
-            fabric_name,
-            condition_text,
+            ', ', discount_type || ' plan', class, payment_model, tier_name, fabric_name, condition_text,
             nullif(statistic_name, 'price')
         ),
         ''

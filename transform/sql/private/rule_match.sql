@@ -8,9 +8,7 @@ with thing as (
         'offer' as thing,
         offer_id as thing_id,
         service_provider_name,
-        case
-            when service_provider_name = 'AWS' then if(instance_type like 'ml.%', 'SageMaker', 'EC2')
-        end as service,
+        case when service_provider_name = 'AWS' then if(instance_type like 'ml.%', 'SageMaker', 'EC2') end as service,
         case
             when service_provider_name = 'AWS'
                 then split_part(regexp_replace(instance_type, '^ml[.]', ''), '.', 1)
@@ -49,13 +47,10 @@ named as (
         *,
         list_filter(
             [
-                if(service is not null, 'service', null),
-                if(family is not null, 'family', null),
+                if(service is not null, 'service', null), if(family is not null, 'family', null),
                 if(accelerator_name is not null, 'accelerator_name', null),
-                if(form_factor is not null, 'form_factor', null),
-                if(instance_type is not null, 'instance_type', null),
-                if(region_id is not null, 'region_id', null),
-                if(purchase_option is not null, 'purchase_option', null),
+                if(form_factor is not null, 'form_factor', null), if(instance_type is not null, 'instance_type', null),
+                if(region_id is not null, 'region_id', null), if(purchase_option is not null, 'purchase_option', null),
                 if(commitment_term_hours is not null, 'commitment_term_hours', null),
                 if(purchase_payment_model is not null, 'purchase_payment_model', null),
                 if(tier is not null, 'tier', null)
