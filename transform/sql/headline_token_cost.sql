@@ -14,17 +14,10 @@ asked as (
     select
         c.accelerator_name,
         k.option_kind,
-        k.place
+        w.place
     from chip as c
-    cross join (
-        values
-        ('on_demand', 'AWS'),
-        ('on_demand', 'elsewhere'),
-        ('one_year', 'AWS'),
-        ('one_year', 'elsewhere'),
-        ('spot', 'AWS'),
-        ('spot', 'elsewhere')
-    ) as k (option_kind, place)
+    cross join (values ('on_demand'), ('one_year'), ('spot')) as k (option_kind)
+    cross join (values ('AWS'), ('elsewhere')) as w (place)
 ),
 
 kinds as (

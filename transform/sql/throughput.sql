@@ -41,8 +41,8 @@ run as (
             m.kv_values_per_layer, m.layers, coalesce(t.input_length, 0), physics.bytes_per_value('fp4'),
             m.windowed_layers, coalesce(m.window_tokens, 0)
         ) as kv_bytes,
-        regexp_extract(t.parallelism, 'prefill (\d+) GPU', 1)::VARCHAR as prefill_text,
-        regexp_extract(t.parallelism, 'decode (\d+) GPU', 1)::VARCHAR as decode_text
+        try_cast(regexp_extract(t.parallelism, 'prefill (\d+) GPU', 1) as INTEGER) as prefill_accelerators,
+        try_cast(regexp_extract(t.parallelism, 'decode (\d+) GPU', 1) as INTEGER) as decode_accelerators
     from core.throughput as t
     left join chip as c
         on t.accelerator_name = c.accelerator_name and (t.form_factor = c.form_factor or c.form_factor is null)
@@ -84,9 +84,7 @@ limited as (
                 accelerator_count, memory_bandwidth_tb_s, weight_bytes_read, coalesce(concurrency, batch_size),
                 kv_bytes, acceptance_length
             )
-        end as bandwidth_bound,
-        try_cast(prefill_text as INTEGER) as prefill_accelerators,
-        try_cast(decode_text as INTEGER) as decode_accelerators
+        end as bandwidth_bound
     from run
 ),
 

@@ -106,9 +106,7 @@ series_day as (
 
 state as (
     select
-        s.market,
-        s.series_name,
-        s.accelerator_name,
+        s.*,
         d.valid_from,
         c.best
     from series_day as d

@@ -5,39 +5,19 @@
 -- which is refused.
 with thing as (
     select
+        *,
         'offer' as thing,
         offer_id as thing_id,
-        service_provider_name,
         case when service_provider_name = 'AWS' then if(instance_type like 'ml.%', 'SageMaker', 'EC2') end as service,
-        case
-            when service_provider_name = 'AWS'
-                then split_part(regexp_replace(instance_type, '^ml[.]', ''), '.', 1)
-        end as family,
-        accelerator_name,
-        form_factor,
-        instance_type,
-        region_id,
-        purchase_option,
-        commitment_term_hours,
-        purchase_payment_model,
-        tier
+        case when service_provider_name = 'AWS' then split_part(regexp_replace(instance_type, '^ml[.]', ''), '.', 1) end
+            as family
     from prices.int.accelerator_hour_price
     where unit_price_type = 'List' and statistic = 'price'
-    union all
+    union all by name
     select
+        *,
         'line' as thing,
-        line_number as thing_id,
-        service_provider_name,
-        null as service,
-        null as family,
-        accelerator_name,
-        form_factor,
-        instance_type,
-        region_id,
-        purchase_option,
-        commitment_term_hours,
-        purchase_payment_model,
-        tier
+        line_number as thing_id
     from fleet_line
     where offer_id is null
 ),
