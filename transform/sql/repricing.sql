@@ -40,21 +40,10 @@ standing as (
 
 step as (
     select
-        source,
-        service_provider_name,
-        purchase_option,
-        first_day as stepped_on,
-        1 as step
+        * exclude (first_day, last_day),
+        unnest([first_day, last_day + 1]) as stepped_on,
+        unnest([1, -1]) as step
     from standing
-    union all
-    select
-        source,
-        service_provider_name,
-        purchase_option,
-        last_day + 1 as stepped_on,
-        -1 as step
-    from standing
-    where last_day is not null
 ),
 
 unchanged as (
@@ -63,11 +52,10 @@ unchanged as (
         service_provider_name,
         purchase_option,
         stepped_on,
-        sum(sum(step)) over (
-            partition by source, service_provider_name, purchase_option
-            order by stepped_on
-        )::BIGINT as n_unchanged
+        sum(sum(step)) over (partition by source, service_provider_name, purchase_option order by stepped_on)::BIGINT
+            as n_unchanged
     from step
+    where stepped_on is not null
     group by source, service_provider_name, purchase_option, stepped_on
 )
 

@@ -124,13 +124,10 @@ select
     measured.usd_after,
     measured.usd_after / measured.usd_before - 1 as drift,
     ln(measured.usd_after / measured.usd_before) as drift_log,
-    case when measured.usd_before is not null and measured.usd_after is not null then price_effect end as price_effect,
-    case when measured.usd_before is not null and measured.usd_after is not null then new_provider_effect end
-        as new_provider_effect,
-    case when measured.usd_before is not null and measured.usd_after is not null then evidence_effect end
-        as evidence_effect,
-    case when measured.usd_before is not null and measured.usd_after is not null then new_chip_effect end
-        as new_chip_effect,
+    case when drift_log is not null then measured.price_effect end as price_effect,
+    case when drift_log is not null then measured.new_provider_effect end as new_provider_effect,
+    case when drift_log is not null then measured.evidence_effect end as evidence_effect,
+    case when drift_log is not null then measured.new_chip_effect end as new_chip_effect,
     case
         when measured.usd_before is null then strftime(measured.window_begins_on, 'no cost known on %Y-%m-%d')
         when measured.usd_after is null then 'no price is ranked now'
