@@ -15,10 +15,7 @@ with unit as (
 hosted as (
     select
         t.throughput_id,
-        count(*) filter (
-            where t.accelerator_count <= u.unit_accelerators or u.network = 'rack'
-            or (u.network = 'cluster' and t.form_factor is distinct from 'NVL72')
-        ) > 0 as is_big_enough
+        bool_or(cost.runs_on(t.accelerator_count, t.form_factor, u.unit_accelerators, u.network)) as is_big_enough
     from int.throughput as t
     inner join unit as u
         on t.accelerator_name = u.accelerator_name and t.chip_form_factor is not distinct from u.chip_form_factor

@@ -25,13 +25,7 @@ with listed as (
         and a.restriction is null
         and a.statistic = 'price'
         and a.price_per_accelerator_hour_usd > 0
-        and (
-            a.service_provider_name <> 'AWS'
-            or (
-                coalesce(a.instance_type, '') not like 'ml.%'
-                and not regexp_matches(coalesce(a.region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
-            )
-        )
+        and decision.is_open_to_all(a.service_provider_name, a.instance_type, a.region_id)
 ),
 
 zone as (

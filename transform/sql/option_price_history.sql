@@ -50,11 +50,7 @@ held as (
         and o.unit_price_type = 'List'
         and o.restriction is null
         and o.statistic = 'price'
-        and coalesce(o.instance_type, '') not like 'ml.%'
-        and (
-            o.service_provider_name <> 'AWS'
-            or not regexp_matches(coalesce(o.region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
-        )
+        and decision.is_open_to_all(o.service_provider_name, o.instance_type, o.region_id)
 ),
 
 edge as (

@@ -52,21 +52,14 @@ listed as (
         and restriction is null
         and accelerator_name is not null
         and price_per_accelerator_hour_usd is not null
+        and decision.is_open_to_all(service_provider_name, instance_type, region_id)
         and (
             service_provider_name <> 'AWS'
+            or conditions is null
+            or purchase_option = 'capacity_block'
             or (
-                coalesce(instance_type, '') not like 'ml.%'
-                and not regexp_matches(coalesce(region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
-                and (
-                    conditions is null
-                    or purchase_option = 'capacity_block'
-                    or (
-                        conditions = 'region-level, public spot feed'
-                        and (region_id, instance_type) not in (
-                            select (z.region_id, z.instance_type) from zone_spot as z
-                        )
-                    )
-                )
+                conditions = 'region-level, public spot feed'
+                and (region_id, instance_type) not in (select (z.region_id, z.instance_type) from zone_spot as z)
             )
         )
 ),

@@ -59,13 +59,8 @@ hosted as (
     from int.throughput as t
     inner join host as h
         on
-            t.accelerator_name = h.accelerator_name
-            and t.chip_form_factor is not distinct from h.chip_form_factor
-            and (
-                t.accelerator_count <= h.unit_accelerators
-                or h.network = 'rack'
-                or (h.network = 'cluster' and t.form_factor is distinct from 'NVL72')
-            )
+            t.accelerator_name = h.accelerator_name and t.chip_form_factor is not distinct from h.chip_form_factor
+            and cost.runs_on(t.accelerator_count, t.form_factor, h.unit_accelerators, h.network)
     where
         t.has_chip_facts
         and t.unit_of_work = 'token'

@@ -60,10 +60,5 @@ select
 from point as p
 inner join host as h
     on
-        p.accelerator_name = h.accelerator_name
-        and p.chip_form_factor is not distinct from h.chip_form_factor
-        and (
-            p.accelerator_count <= h.unit_accelerators
-            or h.network = 'rack'
-            or (h.network = 'cluster' and p.form_factor is distinct from 'NVL72')
-        )
+        p.accelerator_name = h.accelerator_name and p.chip_form_factor is not distinct from h.chip_form_factor
+        and cost.runs_on(p.accelerator_count, p.form_factor, h.unit_accelerators, h.network)
