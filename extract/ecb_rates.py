@@ -94,7 +94,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     kept = [line for line in lines if _is_between(line, since, until)]
     if not kept:
         return
-    size = Whole(size=len(whole), sha256=hashlib.sha256(whole).hexdigest())
+    size = Whole(size=len(whole), digest=hashlib.sha256(whole).hexdigest(), algorithm="sha256")
     document = _document(ctx, scope, answer, body=b"".join((head, *kept)), content_type="text/csv", whole=size)
     # What was fetched before has the same end, so that it is not loaded twice.
     last: date = parse(document).facts["fx_rate"]["rate_date"].to_list()[-1]

@@ -93,12 +93,12 @@ def regions(ctx: Context) -> tuple[str, ...]:
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield the looks of one region between two dates, oldest first, as those of this source."""
-    from extract.aws.price_list import versions
+    from extract.aws import price_list
 
     # No settings: an address meant for the live price list does not concern the archive.
     web = ArchiveWeb()
     offline = replace(ctx, web=web, landed=_landed(ctx.landed), settings={})
-    for fetched in versions.backfill(offline, scope, since, until):
+    for fetched in price_list.backfill(offline, scope, since, until):
         if not fetched.documents and not web.has(VERSION_FILE.format(at=fetched.observed_at, region=scope)):
             continue  # nobody looked at this region then
         documents = tuple(_marked(document) for document in fetched.documents)

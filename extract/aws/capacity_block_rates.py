@@ -1,6 +1,6 @@
 """Published hourly rates of EC2 Capacity Blocks: the table of AWS's rates page, as a public collector reads it.
 
-The table stands on https://aws.amazon.com/ec2/capacityblocks/pricing/ , under the AWS Site Terms,
+The table is on https://aws.amazon.com/ec2/capacityblocks/pricing/ , under the AWS Site Terms,
 https://aws.amazon.com/terms/ . Read is not that page, whose HTML has never been seen here, but the JSON that
 koyakimu/ec2-capacity-blocks-for-ml-pricing-json (MIT by its README) makes of it; anything else is LayoutChanged.
 
@@ -9,12 +9,12 @@ Settings: `url`.
 Quirks:
 
 1. A published rate is not an offer: what a block costs on a day is in aws_capacity_blocks. So the rows are marked.
-2. The file says when its collector saw the page: that is the moment of the look, so that a stale file ages.
-3. Rates are of a machine or an UltraServer, beside the rate of one chip, which has three decimals: a rate
-   that is not the chip's times their number, within that rounding, is refused. For months u-p6e-gb200x72 stood there at
+2. The file says when its collector saw the page: that is the moment of the fetch, so that a stale file ages.
+3. Rates are of a machine or an UltraServer, next to the rate of one chip, which has three decimals: a rate
+   that is not the chip's times their number, within that rounding, is refused. For months u-p6e-gb200x72 were listed at
    10.582, a chip's rate, in place of 761.904.
-4. Local Zones stand by the name of their zone (us-east-1-dfw-2a): the region is its parent, as their names do not give
-   the Region Code of the price list. The region "unknown", a failure of the collector, is refused.
+4. Local Zones are listed by the name of their zone (us-east-1-dfw-2a): the region is its parent, as their names do not
+   give the Region Code of the price list. The region "unknown", a failure of the collector, is refused.
 """
 
 import re
@@ -23,17 +23,16 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from extract.aws import places, reading
+from extract.aws.reading import Layout, plain_number
 from extract.base import Context, Parsed, Source
-from extract.web import strict_json
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import LayoutChanged, SettingsError
-from warehouse.schema.tables import OBSERVATION
 
 NAME = "aws_capacity_block_rates"
+LAYOUT = Layout(NAME)
 URL = "https://raw.githubusercontent.com/koyakimu/ec2-capacity-blocks-for-ml-pricing-json/main/data/pricing.json"
 SCOPE = "published"
 CONDITIONS = "published rate"
-ULTRASERVER_PREFIX = "u-"
 ROUNDING = Decimal("0.001")
 """The last decimal of a chip's rate, which the page rounds (0.596 for 9.532 / 16) or cuts (1.845 for 14.7663 / 8)."""
 _PLACE = re.compile(r"([a-z]{2}(?:-[a-z]+)+?-\d)(-[a-z]+-\d+[a-z])?")
@@ -45,10 +44,8 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a look at the table, as of when its collector saw it; raise Unavailable, SourceError or LayoutChanged."""
-    url = ctx.settings.get("url") or URL
-    if not isinstance(url, str) or not url.startswith(("https://", "http://")):
-        raise SettingsError("expected an http address", source=NAME, field="url", value=url)
+    """Return a fetch of the table, as of when its collector saw it; raise Unavailable, SourceError or LayoutChanged."""
+    url = places.url_in(ctx.settings, "url", URL, source=NAME)
     answer = ctx.web.get(url)
     seen_at = _seen_at(_content(answer.body))
     document = Document(
@@ -68,25 +65,18 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
 
 def parse(document: Document) -> Parsed:
     """Return the rates of the table; those that contradict themselves as text that the row gate refuses."""
-    import polars as pl
-
-    rows = [tuple(row.get(name) for name in OBSERVATION) for row in _rows(_content(document.body))]
+    rows = list(_rows(_content(document.body)))
     if not rows:
-        raise _refusal("no rate in the whole table", "instance_types")
-    schema = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return Parsed(rows=frame.sort("instance_type", "region_id", "availability_zone", nulls_last=True))
+        raise LAYOUT.refusal("no rate in the whole table", "instance_types")
+    return reading.parsed(rows, sort=("instance_type", "region_id", "availability_zone"))
 
 
 def _content(body: bytes) -> dict[str, Any]:
-    try:
-        content = strict_json.loads(body, numbers=str)
-    except ValueError as error:
-        start = body[:80].decode("utf-8", "replace")
-        what = "HTML, which this source cannot read" if start.lstrip().startswith("<") else f"no JSON: {error}"
-        raise _refusal(f"expected the collector's JSON, found {what}", start) from error
-    if not isinstance(content, dict) or not {"metadata", "instance_types"} <= content.keys():
-        raise _refusal("expected an object with metadata and instance_types", body[:80].decode("utf-8", "replace"))
+    if body.lstrip().startswith(b"<"):
+        raise LAYOUT.refusal("expected the collector's JSON, found HTML, which this source cannot read", body)
+    content = dict(LAYOUT.mapping(LAYOUT.json(body, "the collector's answer", numbers=str), "body"))
+    if not {"metadata", "instance_types"} <= content.keys():
+        raise LAYOUT.refusal("expected an object with metadata and instance_types", body)
     return content
 
 
@@ -94,7 +84,7 @@ def _seen_at(content: dict[str, Any]) -> datetime:
     try:
         at = datetime.fromisoformat(content["metadata"]["last_updated"])
     except (KeyError, TypeError, ValueError) as error:
-        raise _refusal("the table says not when it was seen", content.get("metadata")) from error
+        raise LAYOUT.refusal("the table says not when it was seen", content.get("metadata")) from error
     return at.replace(tzinfo=at.tzinfo or UTC)
 
 
@@ -104,41 +94,31 @@ def _rows(content: dict[str, Any]) -> Iterator[dict[str, object]]:
             for place in machine["pricing"]:
                 code, label = place["region_code"], place["region"]
                 found = _PLACE.fullmatch(code)
-                yield {
-                    "service_provider_name": "AWS",
-                    "instance_type": instance_type,
-                    "capacity_unit": "UltraServer" if instance_type.startswith(ULTRASERVER_PREFIX) else "instance",
-                    "region_id": found[1] if found else None,
-                    "availability_zone": code if found and found[2] else None,
-                    "purchase_option": "capacity_block",
-                    "statistic": "price",
-                    "conditions": CONDITIONS if found else f"{CONDITIONS}, region {code!r} ({label})",
-                    "pricing_currency": "USD",
-                    "unit_price_type": "List",
-                    "unit_price": _rate(
+                yield reading.offer(
+                    instance_type,
+                    "capacity_block",
+                    region_id=found[1] if found else None,
+                    availability_zone=code if found and found[2] else None,
+                    conditions=CONDITIONS if found else f"{CONDITIONS}, region {code!r} ({label})",
+                    pricing_currency="USD",
+                    unit_price=_rate(
                         str(place["hourly_rate_usd"]),
                         str(place["accelerator_hourly_rate_usd"]),
                         str(machine["accelerator_count"]),
                     ),
-                }
+                )
     except (KeyError, TypeError, AttributeError) as error:
-        raise _refusal(f"another layout: {error!r}", "instance_types") from error
+        raise LAYOUT.refusal(f"another layout: {error!r}", "instance_types") from error
 
 
 def _rate(hourly: str, chip: str, count: str) -> str:
     """Return the rate as plain text; with the sum that it fails, where it is not the chip's rate times their number."""
-    from extract.aws.price_list.rules import plain_number
-
     try:
         rate, chip_rate, chips = Decimal(hourly), Decimal(chip), Decimal(count)
         fits = abs(rate - chip_rate * chips) <= ROUNDING * chips
     except ArithmeticError:  # no number, or one beyond all sense
         fits = False
     return plain_number(hourly) if fits else f"{hourly}, which is not {count} x {chip}"
-
-
-def _refusal(message: str, value: object) -> LayoutChanged:
-    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Check the landed document")
 
 
 SOURCE = Source(

@@ -5,10 +5,12 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from traceback import walk_tb
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from extract.aws.places import names_in
 from extract.base import Context
 from extract.web import strict_json, strict_xml
 from warehouse.documents import Document
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from botocore.session import Session
 
     from extract.web.http import HttpWeb
+
 
 ATTEMPTS = 5
 """Where AWS_MAX_ATTEMPTS does not say otherwise."""
@@ -61,6 +64,18 @@ PASSING = frozenset(
         "TooManyRequestsException", "Unavailable",
     }
 )  # fmt: skip
+
+
+PAGE_SIZE = 1000
+MAX_PAGES = 2000
+"""Two million records: 90 days of a region's accelerators are a twentieth of it; more is a paging error."""
+HOME_REGION = "us-east-1"
+"""Which region lists the regions, where neither AWS_REGION nor AWS_DEFAULT_REGION names one."""
+NOT_ENABLED = frozenset({"AuthFailure", "OptInRequired"})
+"""What EC2 answers in a region that the account has not enabled; the first also to wrong credentials."""
+
+Page = Mapping[str, Any]
+"""What boto3 returns for a page, with the bytes as received."""
 
 
 def session(connect_timeout_s: float = 0.0, read_timeout_s: float = 0.0) -> "Session":
@@ -108,23 +123,6 @@ def client(service: str, *, region: str) -> Any:
     return made
 
 
-def document(
-    ctx: Context, page: Mapping[str, Any], *, source: str, scope: str, operation: str, parameters: Mapping[str, str]
-) -> Document:
-    """Return an answer as a document: its bytes as received, the operation, the parameters."""
-    metadata = page.get("ResponseMetadata", {})
-    return Document(
-        source=source,
-        scope=scope,
-        url=operation,
-        parameters=parameters,
-        body=page[BODY],
-        fetched_at=ctx.now(),
-        status=metadata.get("HTTPStatusCode", 200),
-        content_type=metadata.get("HTTPHeaders", {}).get("content-type", ""),
-    )
-
-
 @contextmanager
 def errors(
     source: str, scope: str, *, hint: str, network: str = NETWORK_HINT, settings: str = SETTINGS_HINT
@@ -152,9 +150,6 @@ def errors(
         cause = error.__cause__ if isinstance(error.__cause__, SourceError) else error
         value = getattr(cause, "message", str(error))
         raise Unavailable(f"{scope}: {value}", source=source, field="endpoint", value=value, hint=network) from error
-    except exceptions.PaginationError as error:
-        again = "Try again later"
-        raise SourceError(message(error), source=source, field="NextToken", value=str(error), hint=again) from error
     except (exceptions.InvalidRegionError, exceptions.EndpointProviderError) as error:
         known = "Check the name of the region"
         raise SourceError(message(error), source=source, field="region", value=scope, hint=known) from error
@@ -266,3 +261,102 @@ def _client_error(response: Any, message: str, source: str, hint: str, settings:
     if code in REFUSED or status in (401, 403):
         return CredentialsMissing(message, source=source, field="credentials", value=code, hint=hint)
     return SourceError(message, source=source, field="code", value=code, hint=settings)
+
+
+# --- operations
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One operation, such as ec2.DescribeRegions, as one source calls it for one scope, and the list in its answer.
+
+    `region` is that of the endpoint where it is not the scope. `hint` says which permissions are needed; without one a
+    region that EC2 has not enabled is an error of its name.
+    """
+
+    source: str
+    scope: str
+    operation: str
+    result: str
+    region: str = ""
+    token_name: str = "NextToken"  # noqa: S105 -- the name of a field
+    max_pages: int = 0
+    hint: str = ""
+    network: str = NETWORK_HINT
+    settings: str = SETTINGS_HINT
+
+    def client(self) -> Any:
+        """Return a client for the region."""
+        with self.errors():
+            return client(self.operation.partition(".")[0], region=self.region or self.scope)
+
+    def pages(self, made: Any, request: Mapping[str, object]) -> Iterator[Page]:
+        """Yield the pages of an answer until there is no token, or an empty one; raise what `errors` raises.
+
+        Pages may be short or empty although more follow. A token that comes again is an error.
+        """
+        from botocore import xform_name
+
+        tokens = Tokens(self.source, self.scope, most=self.max_pages or MAX_PAGES)
+        method = getattr(made, xform_name(self.operation.partition(".")[2]))
+        token = ""
+        while True:
+            with self.errors():
+                page = method(**request, **({self.token_name: token} if token else {}))
+            if self.result not in page:
+                # botocore reads any XML, such as a page for people, as an answer that has nothing to say.
+                start = page[BODY][:80].decode("utf-8", "replace")
+                message = f"{self.scope}: an answer without {self.result}"
+                raise LayoutChanged(message, source=self.source, field="body", value=start, hint="Try again later")
+            yield page
+            token = tokens.next(page, self.token_name)
+            if not token:
+                return
+
+    def documents(
+        self, ctx: Context, made: Any, request: Mapping[str, object], parameters: Mapping[str, str]
+    ) -> Iterator[tuple[Page, Document]]:
+        """Yield the pages of an answer, each with its document."""
+        for number, page in enumerate(self.pages(made, request), start=1):
+            yield page, self.document(ctx, page, {**parameters, "page": str(number)})
+
+    def document(self, ctx: Context, page: Page, parameters: Mapping[str, str]) -> Document:
+        """Return a page as a document: its bytes as received, the operation, the parameters."""
+        metadata = page.get("ResponseMetadata", {})
+        return Document(
+            source=self.source,
+            scope=self.scope,
+            url=self.operation,
+            parameters=parameters,
+            body=page[BODY],
+            fetched_at=ctx.now(),
+            status=metadata.get("HTTPStatusCode", 200),
+            content_type=metadata.get("HTTPHeaders", {}).get("content-type", ""),
+        )
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn botocore's errors into ours."""
+        action = self.operation.replace(".", ":")
+        hint = f"Give credentials that may call {action}, or set enabled = false in [sources.{self.source}]"
+        try:
+            with errors(self.source, self.scope, hint=self.hint or hint, network=self.network, settings=self.settings):
+                yield
+        except CredentialsMissing as error:
+            if self.hint or error.value not in NOT_ENABLED:
+                raise
+            enable = f"Enable {self.scope} for the account or leave it out of the setting regions; else {hint.lower()}"
+            raise SourceError(
+                error.message, source=self.source, field="region", value=self.scope, hint=enable
+            ) from error
+
+
+def regions(ctx: Context, source: str, hint: str = "") -> tuple[str, ...]:
+    """Return the regions of the settings, or all that the account has; those not enabled are left out by EC2 itself."""
+    chosen = names_in(ctx.settings, "regions", source=source)
+    if chosen is not None:
+        return chosen
+    home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
+    call = Call(source=source, scope=home, operation="ec2.DescribeRegions", result="Regions", hint=hint)
+    listed = [each.get("RegionName", "") for page in call.pages(call.client(), {}) for each in page[call.result]]
+    return tuple(sorted(filter(None, listed)))

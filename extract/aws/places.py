@@ -1,11 +1,11 @@
-"""Where AWS's prices are: partitions with their addresses, regions, and the choice of door.
+"""Where AWS's prices are: partitions with their addresses, regions, and the choice between API and bulk files.
 
-`source` is the source that asks: errors name it.
+`source` is what errors name.
 """
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +16,7 @@ Access = Literal["api", "bulk"]
 ACCESS_VALUES = ("auto", "api", "bulk")
 
 PSEUDO_REGIONS = frozenset({"cn-north-1-pkx-1", "aws-cn-other"})
-"""Entries of the indexes that are no regions: the first stands in the global index, the second in China's."""
+"""Entries of the indexes that are no regions: the first is in the global index, the second in China's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,22 +39,35 @@ def partition_of(scope: str) -> Partition:
 
 
 def bulk_url(settings: Mapping[str, object], partition: Partition, *, source: str) -> str:
-    """Return the address of the bulk files: the setting `bulk_url` where it is given."""
-    url = settings.get("bulk_url") or partition.bulk_url
-    if not isinstance(url, str) or not url.startswith(("https://", "http://")):
-        raise SettingsError("expected an http address", source=source, field="bulk_url", value=url)
-    return url.rstrip("/")
+    """Return the address of the bulk files: the setting `bulk_url` where there is one."""
+    return url_in(settings, "bulk_url", partition.bulk_url, source=source).rstrip("/")
 
 
-def wanted_regions(settings: Mapping[str, object], *, source: str) -> tuple[str, ...] | None:
-    """Return the regions that the settings name; None for all of the global partition (China's are named)."""
-    regions = settings.get("regions", "all")
-    if regions == "all":
+def url_in(
+    settings: Mapping[str, object],
+    name: str,
+    default: str,
+    *,
+    source: str,
+    schemes: tuple[str, ...] = ("https://", "http://"),
+) -> str:
+    """Return an address of the settings, or the default."""
+    url = settings.get(name) or default
+    if not isinstance(url, str) or not url.startswith(schemes):
+        hint = f"Allowed is an address that begins with {' or '.join(schemes)}"
+        raise SettingsError("not an address", source=source, field=name, value=url, hint=hint)
+    return url
+
+
+def names_in(settings: Mapping[str, object], name: str, *, source: str) -> tuple[str, ...] | None:
+    """Return the names that a setting lists, each once; None where it is absent or "all"."""
+    value = settings.get(name, "all")
+    if value == "all":
         return None
-    if isinstance(regions, list | tuple) and regions and all(isinstance(each, str) and each for each in regions):
-        return tuple(dict.fromkeys(regions))
-    hint = 'Expected is "all" or a list of Region Codes, such as ["us-east-1", "eu-west-1"]'
-    raise SettingsError("not a list of regions", source=source, field="regions", value=regions, hint=hint)
+    if isinstance(value, list | tuple) and value and all(isinstance(each, str) and each.strip() for each in value):
+        return tuple(dict.fromkeys(value))
+    hint = 'Allowed: "all" or a list of names'
+    raise SettingsError("not a list of names", source=source, field=name, value=value, hint=hint)
 
 
 def check_region(scope: str, *, source: str) -> None:
@@ -63,11 +76,12 @@ def check_region(scope: str, *, source: str) -> None:
         raise SourceError("not a region", source=source, field="region", value=scope, hint="Leave it out")
 
 
-def regions_among(names: list[str], ctx: Context, *, source: str) -> tuple[str, ...]:
-    """Return the regions among the names of an index, in order, and say which are none."""
-    for name in sorted(PSEUDO_REGIONS.intersection(names)):
+def regions_among(names: Iterable[str], ctx: Context, *, source: str) -> tuple[str, ...]:
+    """Return the regions among the names of an index, in order, and report which are none."""
+    names = set(names)
+    for name in sorted(PSEUDO_REGIONS & names):
         ctx.progress(f"{source}: {name} is no region, skipped")
-    return tuple(sorted({name for name in names if name} - PSEUDO_REGIONS))
+    return tuple(sorted(names - PSEUDO_REGIONS - {""}))
 
 
 def access(settings: Mapping[str, object], *, source: str) -> Access:
@@ -101,5 +115,5 @@ def _has_credentials(_environment: tuple[tuple[str, str], ...]) -> bool:
     try:
         return botocore.session.Session().get_credentials() is not None
     except botocore.exceptions.BotoCoreError:
-        # Something is configured and broken: the API door says what, the bulk door would hide it.
+        # Something is configured and broken: the API names it, the bulk files would hide it.
         return True

@@ -1,6 +1,6 @@
 """AWS's public spot feeds: one price for each type and region, and the spot advisor's savings and interruptions.
 
-No credentials. What stands behind https://aws.amazon.com/ec2/spot/pricing/ and
+No credentials. What is behind https://aws.amazon.com/ec2/spot/pricing/ and
 https://aws.amazon.com/ec2/spot/instance-advisor/ , under the AWS Site Terms, https://aws.amazon.com/terms/ . Neither is
 documented; the addresses are those of alexei-led/spotinfo (Makefile), whose notes say that the older
 https://spot-price.s3.amazonaws.com/spot.js has been frozen since 2024-05-13. Two scopes: `prices` and `advisor`.
@@ -11,7 +11,7 @@ Quirks:
 
 1. The price is of a region: which of its zones, or which mean of them, nobody says. So the rows are marked as such, and
    the zones of aws_spot are believed before them.
-2. Six regions of the price feed have names from before Region Codes (us-east, apac-tokyo), and one Local Zone stands by
+2. Six regions of the price feed have names from before Region Codes (us-east, apac-tokyo), and one Local Zone has
    the name of its zone: `REGIONS`. Other names that are no Region Codes are reported and refused.
 3. "N/A*" means that the type is not offered; small prices may be written 9.0E-4.
 4. Older addresses give JSONP, `callback({...});`, in place of JSON.
@@ -22,21 +22,19 @@ Quirks:
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from extract.aws import places, reading
+from extract.aws.reading import Layout, plain_number
 from extract.base import Context, Parsed, Source
-from extract.web import strict_json
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import LayoutChanged, SettingsError, SourceError
+from warehouse.errors import SourceError
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
-from warehouse.schema.tables import OBSERVATION
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NAME = "aws_spot_feed"
+LAYOUT = Layout(NAME)
 OFF_BECAUSE = (
     "a reader of terms and robots.txt left AWS's spot advisor out (2026-10-10), and nobody judged the prices of "
     "the same pages; read https://aws.amazon.com/terms/ and decide: aws_spot queries the documented API"
@@ -72,14 +70,12 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a complete look at one feed; raise Unavailable or SourceError."""
+    """Return a complete fetch of one feed; raise Unavailable or SourceError."""
     if scope not in URLS:
         hint = f"The feeds are {', '.join(URLS)}"
         raise SourceError("no such feed", source=NAME, field="scope", value=scope, hint=hint)
     setting, default = URLS[scope]
-    url = ctx.settings.get(setting) or default
-    if not isinstance(url, str) or not url.startswith(("https://", "http://")):
-        raise SettingsError("expected an http address", source=NAME, field=setting, value=url)
+    url = places.url_in(ctx.settings, setting, default, source=NAME)
     answer = ctx.web.get(url)
     now = ctx.now()
     document = Document(
@@ -104,27 +100,16 @@ def parse(document: Document) -> Parsed:
 
 def _content(body: bytes) -> dict[str, Any]:
     wrapped = None if body.lstrip()[:1] == b"{" else _JSONP.fullmatch(body)
-    try:
-        content = strict_json.loads(wrapped[1] if wrapped else body)
-    except ValueError as error:
-        raise _refusal(f"neither JSON nor JSONP: {error}", body[:80].decode("utf-8", "replace")) from error
-    if not isinstance(content, dict) or not {"config", "spot_advisor"} & content.keys():
-        raise _refusal("expected an object with config or spot_advisor", body[:80].decode("utf-8", "replace"))
+    content = dict(LAYOUT.mapping(LAYOUT.json(wrapped[1] if wrapped else body, "the feed"), "body"))
+    if not {"config", "spot_advisor"} & content.keys():
+        raise LAYOUT.refusal("expected an object with config or spot_advisor", body)
     return content
-
-
-def _refusal(message: str, value: object) -> LayoutChanged:
-    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Check the landed document")
 
 
 # --- prices
 
 
 def _prices(content: dict[str, Any]) -> Parsed:
-    import polars as pl
-
-    from extract.aws.price_list.rules import plain_number
-
     ignored: Counter[str] = Counter()
     unknown: set[str] = set()
     rows = []
@@ -139,32 +124,26 @@ def _prices(content: dict[str, Any]) -> Parsed:
             code = REGIONS.get(region, region if _REGION.fullmatch(region) else None)
             if code is None:
                 unknown.add(f"region {region!r}")
-            values = {
-                "service_provider_name": "AWS",
-                "instance_type": instance_type,
-                "capacity_unit": "instance",
-                "region_id": code,
-                "availability_zone": region if region in ZONES else None,
-                "purchase_option": "spot",
-                "statistic": "price",
-                "conditions": CONDITIONS,
-                "pricing_currency": currency,
-                "unit_price_type": "List",
-                "unit_price": plain_number(amount),
-            }
-            rows.append(tuple(values.get(name) for name in OBSERVATION))
+            row = reading.offer(
+                instance_type,
+                "spot",
+                region_id=code,
+                availability_zone=region if region in ZONES else None,
+                conditions=CONDITIONS,
+                pricing_currency=currency,
+                unit_price=plain_number(amount),
+            )
+            rows.append(row)
     if not rows:
-        raise _refusal("no price of any accelerator", dict(ignored))
-    schema = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
-    frame = pl.DataFrame(rows, schema=schema, orient="row").sort("region_id", "instance_type", nulls_last=True)
-    return Parsed(rows=frame, ignored=dict(sorted(ignored.items())), unknown=tuple(sorted(unknown)))
+        raise LAYOUT.refusal("no price of any accelerator", dict(ignored))
+    return reading.parsed(rows, sort=("region_id", "instance_type"), ignored=ignored, unknown=unknown)
 
 
 def _cells(content: dict[str, Any]) -> Iterator[tuple[str, str, str, str, str]]:
     """Yield region, type, operating system, currency and amount of each cell, all as the feed has them."""
     try:
         if content["config"]["rate"] != "perhr":
-            raise _refusal("expected prices per hour", content["config"]["rate"])
+            raise LAYOUT.refusal("expected prices per hour", content["config"]["rate"])
         for region in content["config"]["regions"]:
             for group in region["instanceTypes"]:
                 for size in group["sizes"]:
@@ -172,13 +151,13 @@ def _cells(content: dict[str, Any]) -> Iterator[tuple[str, str, str, str, str]]:
                         for currency, amount in column["prices"].items():
                             yield _texts(region["region"], size["size"], column["name"], currency, amount)
     except (KeyError, TypeError, AttributeError) as error:
-        raise _refusal(f"another layout: {error!r}", "config") from error
+        raise LAYOUT.refusal(f"another layout: {error!r}", "config") from error
 
 
 def _texts(*values: object) -> Any:
     for value in values:
         if not isinstance(value, str):
-            raise _refusal("expected text", value)
+            raise LAYOUT.refusal("expected text", value)
     return values
 
 
@@ -186,39 +165,24 @@ def _texts(*values: object) -> Any:
 
 
 def _advice(content: dict[str, Any]) -> Parsed:
-    import polars as pl
-
     ignored: Counter[str] = Counter()
     unknown: set[str] = set()
     try:
         bands = {band["index"]: str(band["label"]) for band in content["ranges"]}
         if len(bands) < len(content["ranges"]):
-            raise _refusal("two bands of one index", content["ranges"])
+            raise LAYOUT.refusal("two bands of one index", content["ranges"])
         facts = list(_facts(content["spot_advisor"], bands, ignored, unknown))
     except (KeyError, TypeError, AttributeError) as error:
-        raise _refusal(f"another layout: {error!r}", "spot_advisor") from error
+        raise LAYOUT.refusal(f"another layout: {error!r}", "spot_advisor") from error
     if not facts:
-        raise _refusal("no advice on any accelerator", dict(ignored))
-    columns = {
-        "region_id": pl.String,
-        "instance_type": pl.String,
-        "operating_system": pl.String,
-        "savings_percent": pl.Int32,
-        "interruption_band": pl.String,
-    }
-    frame = pl.DataFrame(facts, schema=columns, orient="row").sort("region_id", "instance_type")
-    return Parsed(
-        rows=_no_rows(),
-        ignored=dict(sorted(ignored.items())),
-        unknown=tuple(sorted(unknown)),
-        facts={"spot_advice": frame},
-    )
+        raise LAYOUT.refusal("no advice on any accelerator", dict(ignored))
+    frame = reading.fact_frame("spot_advice", facts).sort("region_id", "instance_type")
+    return reading.parsed(ignored=ignored, unknown=unknown, facts={"spot_advice": frame})
 
 
 def _facts(
     regions: dict[str, Any], bands: dict[int, str], ignored: Counter[str], unknown: set[str]
-) -> Iterable[tuple[str, str, str, int | None, str | None]]:
-
+) -> Iterator[dict[str, object]]:
     for region, systems in regions.items():
         for system, types in systems.items():
             for instance_type, advice in types.items():
@@ -234,15 +198,13 @@ def _facts(
                     label = bands.get(band) if type(band) is int else None  # true is no 1
                     if label is None:
                         unknown.add(f"interruption band {band!r}")
-                    yield REGIONS.get(region, region), instance_type, system, savings, label
-
-
-def _no_rows() -> "pl.DataFrame":
-    import polars as pl
-
-    return pl.DataFrame(
-        schema={name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
-    )
+                    yield {
+                        "region_id": REGIONS.get(region, region),
+                        "instance_type": instance_type,
+                        "operating_system": system,
+                        "savings_percent": savings,
+                        "interruption_band": label,
+                    }
 
 
 SOURCE = Source(

@@ -8,28 +8,14 @@ guessed. A run that contradicts itself, or was not valid, is refused with the su
 from collections.abc import Mapping
 from types import ModuleType
 
-from extract.benchmarks import (
-    content,
-    genai_perf,
-    inferencex,
-    llmperf,
-    mlperf_loadgen,
-    mlperf_training,
-    sglang,
-    vllm,
-)
+from extract.benchmarks import content, genai_perf, inferencex, llmperf, mlperf_loadgen, mlperf_training, sglang, vllm
 from extract.benchmarks.content import Run
-from extract.benchmarks.result import (
-    BenchmarkIncomplete,
-    BenchmarkRefused,
-    Measurement,
-    ParsedRun,
-    describe,
-)
+from extract.benchmarks.result import RUN, BenchmarkIncomplete, BenchmarkRefused, ParsedRun, describe
 from extract.benchmarks.supplied import MEANINGS, Supplied, complete
 from warehouse.errors import ChipledgerError
+from warehouse.reference.table import Line, Values, first_refusal
 
-__all__ = ["BenchmarkIncomplete", "BenchmarkRefused", "MEANINGS", "Measurement", "describe", "detect", "read"]
+__all__ = ["BenchmarkIncomplete", "BenchmarkRefused", "MEANINGS", "describe", "detect", "read"]
 
 _JSON_TOOLS = (inferencex, genai_perf, llmperf, sglang, vllm)
 """In the order in which they are asked: forms that are parts of others come after them."""
@@ -44,7 +30,7 @@ def detect(body: bytes, name: str = "") -> str | None:
     return str(found[0].FAMILY) if found else None
 
 
-def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Measurement]:
+def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Values]:
     """Return the runs of a result file, completed by the user's words.
 
     Raises BenchmarkIncomplete where something needed is missing, BenchmarkRefused where a run or a word cannot be
@@ -65,18 +51,21 @@ def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Measuremen
     left_out = words.left_out()
     if left_out and not left_out < set(range(1, len(runs) + 1)):
         raise words.refused("leave_out", f"the file has {len(runs)} runs, and one must remain")
-    measurements: list[Measurement] = []
+    lines: dict[int, Line] = {}
     failed: list[tuple[int, ChipledgerError]] = []
     for position, run in enumerate(runs, start=1):
         if position in left_out:
             continue
         try:
-            measurements.append(complete(_parse(tool, run, words), words))
+            lines[position] = Line(run.place, complete(_parse(tool, run, words), words), name, RUN)
         except ChipledgerError as error:
             failed.append((position, error))
+    measured = [dict(line.cells) for line in lines.values()]
+    if measured and (refused := first_refusal(list(lines.values()), measured)):
+        failed.append(([*lines][refused[0]], refused[1]))
     if failed:
-        raise _with_all_places(failed, measurements, left_out)
-    return measurements
+        raise _with_all_places(failed, left_out, is_other_good=len({*lines} - {place for place, _ in failed}) > 0)
+    return measured
 
 
 def _runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
@@ -102,16 +91,16 @@ def _runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
 def _parse(tool: ModuleType, run: Run, words: Supplied) -> ParsedRun:
     parsed: ParsedRun = tool.parse(run)
     if tool is mlperf_training:
-        mlperf_training.with_sequence_length(parsed, words.number("sequence_length"))
+        mlperf_training.with_sequence_length(parsed, words["sequence_length"])
     return parsed
 
 
 def _with_all_places(
-    failed: list[tuple[int, ChipledgerError]], good: list[Measurement], left_out: frozenset[int]
+    failed: list[tuple[int, ChipledgerError]], left_out: frozenset[int], *, is_other_good: bool
 ) -> ChipledgerError:
-    """Return the first error; where other runs could be read, with the word that leaves out those that cannot."""
+    """Return the first error; where other runs could be read, with the setting that leaves out those that cannot."""
     error = failed[0][1]
-    if good and isinstance(error, BenchmarkRefused):
+    if is_other_good and isinstance(error, BenchmarkRefused):
         places = ",".join(str(place) for place in sorted({place for place, _ in failed} | left_out))
         error.hint = f"{error.hint}. " * bool(error.hint) + f"To read the other runs give --set leave_out={places}"
     return error

@@ -1,7 +1,7 @@
 """The bytes of a result file as runs, whose fields are read with errors that name file, run, field and value."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -44,28 +44,24 @@ class Run:
 
     def needed(self, name: str) -> Decimal:
         """Return a number without which the run says nothing. Raises LayoutChanged or BenchmarkRefused."""
-        if self.fields.get(name) is None:
-            raise self.layout(name, "absent")
         number = self._number(name)
+        if number is None:
+            raise self.layout(name, "absent")
         if not number.is_finite():
             raise self.refused(name, "not a finite number")
         return number
 
     def number(self, name: str) -> Decimal | None:
         """Return a number, None where absent, null or NaN. Raises LayoutChanged or BenchmarkRefused."""
-        if self.fields.get(name) is None:
-            return None
         number = self._number(name)
-        if number.is_infinite():
+        if number is not None and number.is_infinite():
             raise self.refused(name, "not a finite number")
-        return None if number.is_nan() else number
+        return None if number is None or number.is_nan() else number
 
     def limit(self, name: str) -> Decimal | None:
         """Return a number that may be infinite (a request rate); None where absent. Raises as `number`."""
-        if self.fields.get(name) is None:
-            return None
         number = self._number(name)
-        if number.is_nan():
+        if number is not None and number.is_nan():
             raise self.refused(name, "not a number")
         return number
 
@@ -121,8 +117,10 @@ class Run:
         """Return a message with the place of this run before it."""
         return f"{self.place}: {message}" if self.place else message
 
-    def _number(self, name: str) -> Decimal:
-        value = self.fields[name]
+    def _number(self, name: str) -> Decimal | None:
+        value = self.fields.get(name) if name else None
+        if value is None:
+            return None
         try:
             # Some tools write numbers as text ("550" of LLMPerf, "inf" of vLLM).
             number = Decimal(value) if isinstance(value, Decimal | int | str) and not isinstance(value, bool) else None
@@ -210,10 +208,7 @@ def _not_json(error: Exception, text: str, source: str) -> LayoutChanged:
     return LayoutChanged(f"not JSON: {error}", source=source, field="body", value=text[:60])
 
 
-def first(run: Run, keys: Mapping[str, str]) -> Iterator[tuple[str, str, Decimal]]:
-    """Yield statistic, key and value of each key (by statistic) that the run has, best first."""
-    for statistic in STATISTICS:
-        key = keys.get(statistic)
-        value = run.number(key) if key else None
-        if key and value is not None:
-            yield statistic, key, value
+def best(run: Run, keys: Mapping[str, str]) -> tuple[Decimal, str] | tuple[None, None]:
+    """Return value and statistic of the best key (by statistic) that the run has; None, None where it has none."""
+    found = ((run.number(keys.get(statistic, "")), statistic) for statistic in STATISTICS)
+    return next(((value, statistic) for value, statistic in found if value is not None), (None, None))

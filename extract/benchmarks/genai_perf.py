@@ -19,10 +19,9 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from extract.benchmarks import checks
+from extract.benchmarks import serving
 from extract.benchmarks.content import Run, clean
-from extract.benchmarks.result import ParsedRun, plain, quotient
-from extract.benchmarks.serving import UNSTREAMED
+from extract.benchmarks.result import ParsedRun, plain
 
 FAMILY = "genai_perf"
 UNITS = {
@@ -34,13 +33,27 @@ UNITS = {
     "output_sequence_length": "tokens",
     "input_sequence_length": "tokens",
     "benchmark_duration": "sec",
-    "output_token_throughput_per_user": "tokens/sec/user",
     "total_output_tokens": "tokens",
-    "total_isl": "tokens",
     "request_count": "requests",
     "error_request_count": "requests",
 }
 """The unit each metric is read in; a file in another one is refused, not converted."""
+STATISTICS = {"median": "p50", "mean": "avg", "p99": "p99"}
+KEYS = serving.Keys(
+    rate="output_token_throughput",
+    requests="request_throughput",
+    duration="benchmark_duration",
+    completed="request_count",
+    written="total_output_tokens",
+    input_length="input_sequence_length",
+    output_length="output_sequence_length",
+    whole=("request_latency",),
+    first=("time_to_first_token",),
+    ttft={name: f"time_to_first_token {key}" for name, key in STATISTICS.items()},
+    between={name: f"inter_token_latency {key}" for name, key in STATISTICS.items()},
+)
+TOO_LONG = Decimal(2)
+"""Times the output length asked for: GenAI-Perf 24.11 to 24.12 counted streamed tokens about five times."""
 
 
 def claims(run: Run) -> bool:
@@ -49,7 +62,7 @@ def claims(run: Run) -> bool:
 
 
 def parse(run: Run) -> ParsedRun:
-    """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
+    """Return what a run states. Raises LayoutChanged or BenchmarkRefused."""
     if run.flag("was_cancelled"):
         raise run.refused("was_cancelled", "the run was cancelled")
     config = run.within("input_config")
@@ -57,25 +70,54 @@ def parse(run: Run) -> ParsedRun:
     version = run.text("aiperf_version")
     found = ParsedRun(
         benchmark=" ".join(filter(None, ("AIPerf" if is_aiperf else "GenAI-Perf", version))),
-        family=FAMILY,
+        benchmark_family=FAMILY,
         place=run.place,
         model=_model(config),
         accelerator=_chip(run),
         measured_on=_day(run),
     )
-    _load(config, found)
-    _rates(run, config, found)
-    _latencies(run, config, found)
+    loadgen = config.within("loadgen") if "loadgen" in config.fields else config
+    concurrency, rate = loadgen.number("concurrency"), loadgen.number("request_rate")
+    if rate is not None:
+        found.scenario = f"request rate {plain(rate)}/s"
+    elif concurrency is not None:
+        found.scenario, found.concurrency = "closed-loop", concurrency
+    metrics = _metrics(run)
+    _refuse_overcount(metrics, config)
+    serving.counts(metrics, found, KEYS)
+    errors = metrics.number("error_request_count")
+    if errors is None and run.fields.get("error_summary") == []:
+        errors = Decimal(0)
+    found.error_share = serving.error_share(errors, metrics.number("request_count"))
+    streaming = config if "streaming" in config.fields else config.within("endpoint")
+    is_streamed = streaming.flag("streaming") is not False
+    serving.latencies(metrics, found, KEYS, cap=found.concurrency, is_streamed=is_streamed)
     return found
 
 
-def _metric(run: Run, name: str, statistic: str = "avg") -> Decimal | None:
-    metric = run.within(name)
-    if not metric.fields:
-        return None
-    if metric.fields.get("unit") != UNITS[name]:
-        raise run.layout(name, f"expected the unit {UNITS[name]}")
-    return metric.number(statistic)
+def _metrics(run: Run) -> Run:
+    """Return the averages of the metrics by their names, and their other statistics as "name p50"."""
+    fields: dict[str, Any] = {}
+    for name, unit in UNITS.items():
+        metric = run.within(name).fields
+        if metric and metric.get("unit") != unit:
+            raise run.layout(name, f"expected the unit {unit}")
+        fields |= {name: metric.get("avg")} | {f"{name} {key}": metric.get(key) for key in STATISTICS.values()}
+    return Run(fields, source=run.source, place=run.place)
+
+
+def _refuse_overcount(metrics: Run, config: Run) -> None:
+    """Refuse a mean output length over twice the one asked for."""
+    length, requested = metrics.number("output_sequence_length"), config.number("output_tokens_mean")
+    if requested is None:
+        requested = config.within("input").within("prompt").within("output_tokens").number("mean")
+    if length is not None and requested and length > TOO_LONG * requested:
+        raise metrics.refused(
+            "output_sequence_length",
+            f"a mean output of {plain(length)} tokens where {plain(requested)} were requested: the tool over-counted",
+            value=plain(length),
+            hint="GenAI-Perf 24.11 to 24.12 count streamed tokens about five times; run a later release",
+        )
 
 
 def _model(config: Run) -> str | None:
@@ -83,72 +125,6 @@ def _model(config: Run) -> str | None:
     if isinstance(names, list):
         names = names[0] if len(names) == 1 else None
     return clean(names, config, "model") if isinstance(names, str) else None
-
-
-def _load(config: Run, found: ParsedRun) -> None:
-    loadgen = config.within("loadgen") if "loadgen" in config.fields else config
-    concurrency, rate = loadgen.number("concurrency"), loadgen.number("request_rate")
-    if rate is not None:
-        found.scenario = f"request rate {plain(rate)}/s"
-    elif concurrency is not None:
-        found.scenario, found.concurrency = "closed-loop", concurrency
-
-
-def _rates(run: Run, config: Run, found: ParsedRun) -> None:
-    _metric(run, "output_token_throughput")  # its unit
-    rate = run.within("output_token_throughput").needed("avg")
-    requests = _metric(run, "request_throughput")
-    checks.positive(run, "output_token_throughput", rate)
-    completed = _metric(run, "request_count")
-    checks.happened(run, "request_count", completed)
-    found.output_rate = rate
-    found.output_length = _metric(run, "output_sequence_length")
-    found.input_length = _metric(run, "input_sequence_length")
-    requested = config.number("output_tokens_mean")
-    if requested is None:
-        requested = config.within("input").within("prompt").within("output_tokens").number("mean")
-    checks.requested_length(run, "output_sequence_length", length=found.output_length, requested=requested)
-    checks.rate_of_requests(
-        run, "output_token_throughput", rate=rate, requests_per_s=requests, length=found.output_length
-    )
-    duration = _metric(run, "benchmark_duration")
-    checks.rate_times_duration(
-        run, "output_token_throughput", rate=rate, duration_s=duration, total=_metric(run, "total_output_tokens")
-    )
-    checks.rate_times_duration(run, "request_throughput", rate=requests, duration_s=duration, total=completed)
-    if requests is not None and found.input_length is not None:
-        found.input_rate = requests * found.input_length
-        found.total_rate = found.input_rate + rate
-    errors = _metric(run, "error_request_count")
-    if errors is None and run.fields.get("error_summary") == []:
-        errors = Decimal(0)
-    if errors is not None and completed is not None:
-        found.error_share = quotient(errors, errors + completed)
-
-
-def _latencies(run: Run, config: Run, found: ParsedRun) -> None:
-    latency, token = _metric(run, "request_latency"), _metric(run, "time_to_first_token")
-    checks.load(
-        run,
-        "request_latency",
-        requests_per_s=_metric(run, "request_throughput"),
-        latency_s=latency / 1000 if latency is not None else None,
-        concurrency=found.concurrency,
-    )
-    unstreamed = checks.first_token(run, "time_to_first_token", first_s=token, whole_s=latency)
-    streaming = (
-        config.flag("streaming") if "streaming" in config.fields else config.within("endpoint").flag("streaming")
-    )
-    if unstreamed or streaming is False:
-        found.notes.append(UNSTREAMED)
-        return
-    for statistic, key in (("median", "p50"), ("mean", "avg"), ("p99", "p99")):
-        value = _metric(run, "time_to_first_token", key)
-        if value is not None and found.ttft_ms is None:
-            found.ttft_ms, found.ttft_statistic = value, statistic
-        between = _metric(run, "inter_token_latency", key)
-        if between and found.interactivity is None:
-            found.interactivity, found.interactivity_statistic = quotient(Decimal(1000), between), statistic
 
 
 def _day(run: Run) -> date | None:

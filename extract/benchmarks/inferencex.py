@@ -20,8 +20,8 @@ Quirks:
 
 from decimal import Decimal
 
-from extract.benchmarks import checks, serving
-from extract.benchmarks.content import Run, first
+from extract.benchmarks import serving
+from extract.benchmarks.content import STATISTICS, Run, best
 from extract.benchmarks.result import ParsedRun, plain, product, quotient
 from extract.benchmarks.supplied import OFFICIAL
 
@@ -32,6 +32,7 @@ TOLERANCE = Decimal("0.01")
 MIN_SHARE = Decimal("0.4")
 MAX_SHARE = Decimal("1.05")
 """Of concurrency x output length / latency that a rate may be: shorter outputs and the ends of the run lower it."""
+BARE_KEYS = serving.bench_keys(total_rate="total_token_throughput", whole="e2el", suffix="", per_second=1)
 WITHOUT_SUFFIX = frozenset({"median_ttft", "mean_ttft", "median_tpot", "mean_tpot"})
 
 
@@ -54,7 +55,7 @@ def parse(run: Run) -> ParsedRun:
     isl, osl = run.number("isl"), run.number("osl")
     found = ParsedRun(
         benchmark="InferenceX",
-        family=FAMILY,
+        benchmark_family=FAMILY,
         place=run.place,
         model=_model(run.text("model")),
         scenario=run.text("scenario_type") or _lengths(isl, osl),
@@ -65,7 +66,7 @@ def parse(run: Run) -> ParsedRun:
         output_length=osl,
         # Without speculation a step gives one token.
         acceptance_length=Decimal(1) if spec == "none" else None,
-        prefix_cache_hit_share=_share(metrics, "server_gpu_cache_hit_rate"),
+        prefix_cache_hit_share=serving.share(metrics, "server_gpu_cache_hit_rate"),
         is_disaggregated=bool(run.flag("disagg")),
         parallelism=_parallelism(run),
         software=_software(run),
@@ -94,15 +95,13 @@ def _is_bare(run: Run) -> bool:
 def _bare(run: Run) -> ParsedRun:
     found = ParsedRun(
         benchmark="InferenceX experiment",
-        family=FAMILY,
+        benchmark_family=FAMILY,
         place=run.place,
         model=run.text("model_id"),
         measured_on=run.day("date", "%Y%m%d-%H%M%S"),
         is_official=False,
     )
-    serving.load(run, found)
-    serving.counts(run, found, total_rate="total_token_throughput")
-    serving.latencies(run, found, whole="e2el", suffix="", per_second=Decimal(1))
+    serving.bench(run, found, BARE_KEYS)
     return found
 
 
@@ -115,13 +114,12 @@ def _agentic(metrics: Run, found: ParsedRun) -> None:
 
 
 def _latencies(metrics: Run, found: ParsedRun) -> None:
-    whole, token = metrics.number("mean_e2el"), metrics.number("mean_ttft")
-    if checks.first_token(metrics, "mean_ttft", first_s=token, whole_s=whole):
+    if serving.first_at_end(metrics, "mean_ttft", "mean_e2el"):
         found.notes.append(serving.UNSTREAMED)
         return
-    for statistic, _, value in first(metrics, {name: f"{name}_ttft" for name in ("median", "mean", "p90", "p99")}):
-        found.ttft_ms, found.ttft_statistic = value * 1000, statistic
-        break
+    first, statistic = best(metrics, {name: f"{name}_ttft" for name in STATISTICS})
+    if first is not None:
+        found.ttft_ms, found.ttft_statistic = first * 1000, statistic
     median = metrics.number("median_tpot")
     shown = metrics.number("median_intvty")
     if median:
@@ -134,7 +132,7 @@ def _latencies(metrics: Run, found: ParsedRun) -> None:
 
 def _rates(run: Run, metrics: Run, found: ParsedRun) -> None:
     total, out = metrics.needed("tput_per_gpu"), metrics.needed("output_tput_per_gpu")
-    checks.positive(metrics, "output_tput_per_gpu", out)
+    serving.positive(metrics, "output_tput_per_gpu", out)
     read = metrics.number("input_tput_per_gpu")
     latency = metrics.number("mean_e2el") or metrics.number("median_e2el")
     most = None
@@ -160,7 +158,7 @@ def _rates(run: Run, metrics: Run, found: ParsedRun) -> None:
             raise metrics.refused("tput_per_gpu", f"not the sum of {plain(read)} and {plain(out)}")
         chips = _chips(run, out, most, found)
         found.output_rate, found.input_rate = product(out, chips), product(total - out if read is None else read, chips)
-    found.chips_used = checks.positive(run, "num_decode_gpu", chips)
+    found.chips_used = serving.positive(run, "num_decode_gpu", chips)
     found.total_rate = product(total, chips)
     if most is not None and found.output_rate > most * MAX_SHARE:
         raise metrics.refused(
@@ -201,31 +199,19 @@ def _errors(metrics: Run, found: ParsedRun) -> None:
     sent, good = metrics.number("num_requests_total"), metrics.number("num_requests_successful")
     if sent is None or good is None:
         return
-    checks.happened(metrics, "num_requests_successful", good)
+    serving.happened(metrics, "num_requests_successful")
     if good > sent:
         raise metrics.refused("num_requests_successful", f"more than the {plain(sent)} that were sent")
     found.error_share = quotient(sent - good, sent)
     duration = metrics.number("duration_seconds")
     for side, rate in (("input", found.input_rate), ("output", found.output_rate)):
         length = getattr(found, f"{side}_length")
-        checks.rate_times_duration(
-            metrics,
-            f"{side}_tput_tps",
-            rate=rate,
-            duration_s=duration,
-            total=good * length if length is not None else None,
-        )
+        total = good * length if length is not None else None
+        serving.over_duration(metrics, f"{side}_tput_tps", rate=rate, duration_s=duration, total=total)
 
 
 def _near(one: Decimal, other: Decimal) -> bool:
     return abs(one - other) <= TOLERANCE * max(one, other)
-
-
-def _share(run: Run, name: str) -> Decimal | None:
-    share = run.number(name)
-    if share is not None and share > 1:
-        raise run.refused(name, "a share above 1")
-    return share
 
 
 def _model(name: str | None) -> str | None:

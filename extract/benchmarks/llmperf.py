@@ -16,14 +16,22 @@ Quirks:
 """
 
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
-from extract.benchmarks import checks
-from extract.benchmarks.content import Run, first
-from extract.benchmarks.result import ParsedRun, product, quotient
+from extract.benchmarks import serving
+from extract.benchmarks.content import Run
+from extract.benchmarks.result import ParsedRun, quotient
 
 FAMILY = "llmperf"
+
+
+def _by_statistic(block: str) -> dict[str, str]:
+    quantiles = {name: f"results_{block}_quantiles_{key}" for name, key in (("median", "p50"), ("p99", "p99"))}
+    return {**quantiles, "mean": f"results_{block}_mean"}
+
+
 HEAD = "Results for token benchmark for "
 OVERALL = "Overall Output Throughput"
 RATE = "results_mean_output_throughput_token_per_s"
@@ -40,6 +48,18 @@ _BLOCKS = (
     "request_output_throughput_token_per_s",
     "number_input_tokens",
     "number_output_tokens",
+)
+KEYS = serving.Keys(
+    rate=RATE,
+    requests="completed requests per second",  # computed: the tool counts them by the minute
+    completed="results_num_completed_requests",
+    input_length="results_number_input_tokens_mean",
+    output_length="results_number_output_tokens_mean",
+    whole=("results_end_to_end_latency_s_mean",),
+    first=("results_ttft_s_mean",),
+    ttft=_by_statistic("ttft_s"),
+    between=_by_statistic("inter_token_latency_s"),
+    per_second=Decimal(1),
 )
 FIRST_TOKEN_TOLERANCE = Decimal("0.02")
 """Between the two ways to divide and the file's means; a means of ratios is not quite a ratio of means."""
@@ -73,84 +93,41 @@ def printed(text: str, source: str) -> Run | None:
 
 
 def parse(run: Run) -> ParsedRun:
-    """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
-    version = run.text("version")
+    """Return what a run states. Raises LayoutChanged or BenchmarkRefused."""
+    per_minute = run.number("results_num_completed_requests_per_min")
+    requests = quotient(per_minute, Decimal(60)) if per_minute is not None else None
+    run = Run({**run.fields, KEYS.requests: requests}, source=run.source, place=run.place)
     found = ParsedRun(
-        benchmark=" ".join(filter(None, ("LLMPerf", version))),
-        family=FAMILY,
+        benchmark=" ".join(filter(None, ("LLMPerf", run.text("version")))),
+        benchmark_family=FAMILY,
         place=run.place,
         model=run.text("model"),
         scenario="closed-loop",
         concurrency=run.number("num_concurrent_requests"),
-        input_length=run.number("results_number_input_tokens_mean"),
-        output_length=run.number("results_number_output_tokens_mean"),
         measured_on=_day(run),
     )
-    rate = checks.positive(run, RATE, run.needed(RATE))
-    completed = run.number("results_num_completed_requests")
-    checks.happened(run, "results_num_completed_requests", completed)
-    per_minute = run.number("results_num_completed_requests_per_min")
-    requests = quotient(per_minute, Decimal(60)) if per_minute is not None else None
-    checks.rate_of_requests(run, RATE, rate=rate, requests_per_s=requests, length=found.output_length)
-    found.output_rate = rate
-    if requests is not None and found.input_length is not None:
-        found.input_rate = product(requests, found.input_length)
-        found.total_rate = found.input_rate + rate
-    found.error_share = _errors(run, completed)
-    _latencies(run, found, requests)
+    serving.counts(run, found, KEYS)
+    found.error_share = serving.share(run, "results_error_rate")
+    if found.error_share is None:
+        found.error_share = serving.error_share(run.number("results_number_errors"), run.number(KEYS.completed))
+    if serving.latencies(run, found, replace(KEYS, between={}), cap=found.concurrency):
+        _interactivity(run, found)
     return found
 
 
-def _errors(run: Run, completed: Decimal | None) -> Decimal | None:
-    share = run.number("results_error_rate")
-    if share is not None:
-        if share > 1:
-            raise run.refused("results_error_rate", "a share above 1")
-        return share
-    errors = run.number("results_number_errors")
-    return quotient(errors, errors + completed) if errors is not None and completed is not None else None
-
-
-def _latencies(run: Run, found: ParsedRun, requests: Decimal | None) -> None:
-    whole, token = run.number("results_end_to_end_latency_s_mean"), run.number("results_ttft_s_mean")
-    checks.load(
-        run,
-        "results_end_to_end_latency_s_mean",
-        requests_per_s=requests,
-        latency_s=whole,
-        concurrency=found.concurrency,
-    )
-    if checks.first_token(run, "results_ttft_s_mean", first_s=token, whole_s=whole):
-        from extract.benchmarks.serving import UNSTREAMED
-
-        found.notes.append(UNSTREAMED)
-        return
-    for statistic, _, value in first(run, _keys("ttft_s")):
-        found.ttft_ms, found.ttft_statistic = value * 1000, statistic
-        break
-    between = run.number("results_inter_token_latency_s_mean")
+def _interactivity(run: Run, found: ParsedRun) -> None:
+    whole, token = run.number(KEYS.whole[0]), run.number(KEYS.first[0])
+    between = run.number(KEYS.between["mean"])
     if whole is None or token is None or between is None or found.output_length is None:
         return
     tokens = between * found.output_length
     if abs(tokens - whole) <= abs(tokens - (whole - token)):
         found.notes.append("stock LLMPerf: its time between tokens contains the first, so interactivity is unknown")
         found.notes.append("tokens counted with LLMPerf's one tokenizer, not the model's")
-        return
-    if abs(tokens - (whole - token)) > FIRST_TOKEN_TOLERANCE * whole:
+    elif abs(tokens - (whole - token)) > FIRST_TOKEN_TOLERANCE * whole:
         found.notes.append("the time between tokens fits neither way to compute it, so interactivity is unknown")
-        return
-    for statistic, _, value in first(run, _keys("inter_token_latency_s")):
-        if value > 0:
-            found.interactivity, found.interactivity_statistic = quotient(Decimal(1), value), statistic
-        break
-
-
-def _keys(block: str) -> dict[str, str]:
-    return {
-        "median": f"results_{block}_quantiles_p50",
-        "mean": f"results_{block}_mean",
-        "p99": f"results_{block}_quantiles_p99",
-    }
+    else:
+        serving.set_interactivity(run, found, KEYS)
 
 
 def _day(run: Run) -> date | None:

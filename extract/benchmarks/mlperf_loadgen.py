@@ -16,7 +16,7 @@ Quirks:
 import re
 from decimal import Decimal
 
-from extract.benchmarks import checks
+from extract.benchmarks import serving
 from extract.benchmarks.content import Run
 from extract.benchmarks.result import ParsedRun, quotient
 
@@ -53,15 +53,19 @@ def parse(run: Run) -> ParsedRun:
     if scenario not in SCENARIOS:
         raise run.refused("Scenario", f"a throughput is measured in {', '.join(SCENARIOS)} only")
     found = ParsedRun(
-        benchmark="MLPerf Inference", family=FAMILY, task=SCENARIOS[scenario], scenario=scenario, place=run.place
+        benchmark="MLPerf Inference",
+        benchmark_family=FAMILY,
+        task=SCENARIOS[scenario],
+        scenario=scenario,
+        place=run.place,
     )
     tokens, samples = RATES[scenario]
     per_sample = run.number(samples)
     if run.fields.get(tokens) is None:
         found.unit_of_work = "sample"
-        found.output_rate = checks.positive(run, samples, run.needed(samples))
+        found.output_rate = serving.positive(run, samples, run.needed(samples))
         return found
-    found.output_rate = checks.positive(run, tokens, run.needed(tokens))
+    found.output_rate = serving.positive(run, tokens, run.needed(tokens))
     if per_sample:
         found.output_length = quotient(found.output_rate, per_sample)
     token = run.number("99.00 percentile first token latency (ns)")
@@ -70,7 +74,5 @@ def parse(run: Run) -> ParsedRun:
         found.ttft_ms, found.ttft_statistic = quotient(token, Decimal(10) ** 6), "p99"
     if between:
         found.interactivity, found.interactivity_statistic = quotient(Decimal(10) ** 9, between), "p99"
-    checks.first_token(
-        run, "99.00 percentile first token latency (ns)", first_s=token, whole_s=run.number("Max latency (ns)")
-    )
+    serving.first_at_end(run, "99.00 percentile first token latency (ns)", "Max latency (ns)")
     return found

@@ -20,7 +20,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from extract.benchmarks import checks
+from extract.benchmarks import serving
 from extract.benchmarks.content import Run, loads
 from extract.benchmarks.result import ParsedRun, plain, product, quotient
 from warehouse.errors import LayoutChanged
@@ -76,7 +76,7 @@ def parse(run: Run) -> ParsedRun:
     platform = run.text("submission_platform")
     found = ParsedRun(
         benchmark="MLPerf Training",
-        family=FAMILY,
+        benchmark_family=FAMILY,
         task="training",
         scenario=benchmark,
         model=PACKED.get(benchmark or ""),
@@ -123,7 +123,7 @@ def _progress(run: Run, found: ParsedRun, *, seconds: Decimal) -> None:
         step = _step(run, found)
         if tokens % step:
             raise last.refused("epoch_num", f"not a whole number of batches of {plain(step, 12)} tokens")
-        found.total_rate = checks.positive(last, "epoch_num", tokens / seconds)
+        found.total_rate = serving.positive(last, "epoch_num", tokens / seconds)
         return
     if samples is None:
         # Sequences come in whole batches; a number that is less than one batch is one of epochs.
@@ -131,7 +131,7 @@ def _progress(run: Run, found: ParsedRun, *, seconds: Decimal) -> None:
         if benchmark not in PACKED or epoch is None or not batch or epoch < batch:
             raise last.refused("samples_count", "the log does not count what was trained on", value=benchmark or "")
         samples = epoch
-    found.total_rate = checks.positive(last, "samples_count", samples / seconds)
+    found.total_rate = serving.positive(last, "samples_count", samples / seconds)
     if benchmark in PACKED:
         found.unit_of_work = "sequence"
         found.needed = () if found.input_length else ("sequence_length",)

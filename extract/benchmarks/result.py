@@ -1,125 +1,60 @@
-"""What a benchmark run measured, as one value; the refusals of runs that cannot be used; and a run in a sentence."""
+"""What a benchmark run measured, as a row; the refusals of runs that cannot be used; and a run in a sentence."""
 
-from dataclasses import dataclass, field
-from datetime import date
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from types import SimpleNamespace
+from typing import Any
 
 from warehouse.errors import ChipledgerError
+from warehouse.reference import throughput
+from warehouse.reference.table import Model, Values, fields_of_columns
 
-TASKS = ("serving", "offline", "training")
-FAMILIES = (
-    "vllm",
-    "sglang",
-    "genai_perf",
-    "llmperf",
-    "inferencex",
-    "mlperf_inference",
-    "mlperf_training",
-    "neuron",
-)
-GRADES = ("A", "B", "C", "D", "X")
-"""A official and linked; B a vendor's document; C configuration known; D not, or doubtful; X breaks physics."""
-UNITS_OF_WORK = ("token", "sequence", "image", "sample")
 _DERIVED = Context(prec=12, rounding=ROUND_HALF_EVEN)
 """Twelve digits for what is computed from a file's numbers; what the file states keeps its own digits."""
 
 
 class BenchmarkIncomplete(ChipledgerError):
-    """The file does not tell something that is needed, and the user did not either; all of it is named at once."""
+    """Neither the file nor the user states something that is needed; all of it is named at once."""
 
 
 class BenchmarkRefused(ChipledgerError):
-    """The run was not valid, contradicts itself or what was given with it, or nothing here can read it."""
+    """The run was not valid, contradicts itself or what was supplied with it, or nothing here can read it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measurement:
-    """One run of one benchmark on one system; None is unknown.
+RUN = Model(
+    key="model_name",
+    fields=fields_of_columns(throughput.MEASURED, throughput.REQUIRED),
+    advice="Measure again",
+    help="docs/cost-per-token.md",
+    may_be_zero=("input_length", "output_length", "input_rate", "ttft_ms"),
+    rules=throughput.RULES,
+    refusal=BenchmarkRefused,
+)
+"""A measured run: the columns of core.throughput without id and stamps, None where unknown.
 
-    Rates are units of work per second of the whole system: of an inference run `output_rate` (generated), `input_rate`
-    (read) and `total_rate` (both); of a training run `total_rate` alone, as it generates nothing. `accelerator_count`
-    is the chips billed. `input_length` and `output_length` are means per request (of training: the sequence length,
-    as input). `interactivity` is output tokens per second and user, `ttft_ms` the time to the first token; their
-    statistic is that of the users (p99: of the slowest one in a hundred). `acceptance_length` is tokens per step of
-    speculative decoding, 1 without it.
+Rates are units of work per second of the whole system: of an inference run `output_rate` (generated), `input_rate`
+(read) and `total_rate` (both); of a training run `total_rate` alone, as it generates nothing. `accelerator_count`
+is the chips billed. `input_length` and `output_length` are means per request (of training: the sequence length,
+as input). `interactivity` is output tokens per second and user, `ttft_ms` the time to the first token; their
+statistic is that of the users (p99: of the slowest one in a hundred). `acceptance_length` is tokens per step of
+speculative decoding, 1 without it.
+"""
+
+
+class ParsedRun(SimpleNamespace):
+    """What a file itself states of a run, before the user completes it; None where it is silent.
+
+    Its attributes are the columns of `RUN`, and: `place`, which run of the file it is ("" where there is one); `model`
+    and `accelerator`, the file's own texts; `chips_used`, the chips it says worked; `needed`, what this tool needs
+    besides what every run needs; `notes`; `is_official`, which holds where the file itself carries the link of an
+    official run, and is False where no link can make it one.
     """
 
-    model_name: str
-    task: str
-    scenario: str | None
-    benchmark: str
-    benchmark_family: str
-    accelerator_name: str
-    form_factor: str | None
-    accelerator_count: Decimal
-    precision: str
-    unit_of_work: str
-    input_length: Decimal | None
-    output_length: Decimal | None
-    concurrency: Decimal | None
-    batch_size: Decimal | None
-    output_rate: Decimal | None
-    input_rate: Decimal | None
-    total_rate: Decimal | None
-    interactivity: Decimal | None
-    interactivity_statistic: str | None
-    ttft_ms: Decimal | None
-    ttft_statistic: str | None
-    acceptance_length: Decimal | None
-    prefix_cache_hit_share: Decimal | None
-    error_share: Decimal | None
-    is_disaggregated: bool | None
-    parallelism: str | None
-    software: str | None
-    measured_by: str | None
-    measured_on: date | None
-    source_url: str | None
-    evidence_grade: str
-    note: str
-
-
-@dataclass(kw_only=True)
-class ParsedRun:
-    """What a file itself tells of a run, before the user's words complete it; None where it is silent.
-
-    `place` says which run of the file it is ("" where there is one), `accelerator` is the file's own text, `chips_used`
-    the chips it says worked, `needed` names what this tool needs besides what every run needs. `is_official` holds
-    where the file itself carries the link of an official run, and is False where no link can make it one.
-    """
-
-    benchmark: str
-    family: str
-    task: str = "serving"
-    place: str = ""
-    model: str | None = None
-    scenario: str | None = None
-    accelerator: str | None = None
-    chips_used: Decimal | None = None
-    precision: str | None = None
-    unit_of_work: str = "token"
-    input_length: Decimal | None = None
-    output_length: Decimal | None = None
-    concurrency: Decimal | None = None
-    batch_size: Decimal | None = None
-    output_rate: Decimal | None = None
-    input_rate: Decimal | None = None
-    total_rate: Decimal | None = None
-    interactivity: Decimal | None = None
-    interactivity_statistic: str | None = None
-    ttft_ms: Decimal | None = None
-    ttft_statistic: str | None = None
-    acceptance_length: Decimal | None = None
-    prefix_cache_hit_share: Decimal | None = None
-    error_share: Decimal | None = None
-    is_disaggregated: bool | None = None
-    parallelism: str | None = None
-    software: str | None = None
-    measured_by: str | None = None
-    measured_on: date | None = None
-    source_url: str | None = None
-    is_official: bool | None = None
-    needed: tuple[str, ...] = ()
-    notes: list[str] = field(default_factory=list)
+    def __init__(self, **stated: Any) -> None:
+        silent = dict.fromkeys((*RUN.fields, "model", "accelerator", "chips_used", "is_official"))
+        usual = {"task": "serving", "unit_of_work": "token", "place": "", "needed": (), "notes": []}
+        if unknown := stated.keys() - silent.keys() - usual.keys():
+            raise TypeError(f"no columns of a run: {', '.join(sorted(unknown))}")
+        super().__init__(**silent | usual | stated)
 
 
 def quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
@@ -137,34 +72,35 @@ def product(*factors: Decimal) -> Decimal:
 
 def plain(number: Decimal, digits: int = 6) -> str:
     """Return a number for people: so many significant digits, no exponent, no trailing zeros."""
-    rounded = Context(prec=digits, rounding=ROUND_HALF_EVEN).plus(number)
-    text = f"{rounded:f}"
+    text = f"{Context(prec=digits, rounding=ROUND_HALF_EVEN).plus(number):f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def describe(measurement: Measurement) -> str:
-    """Return the run as one plain sentence, rounded for reading."""
-    one = measurement
-    unit = f"{one.unit_of_work}s/s"
-    rates = [
-        f"{plain(rate, 5)} {kind}{unit}"
-        for kind, rate in (("output ", one.output_rate), ("input ", one.input_rate))
-        if rate is not None
-    ] or [f"{plain(one.total_rate, 5)} {unit}" if one.total_rate is not None else "an unknown rate"]
-    chip = " ".join(filter(None, (one.accelerator_name, one.form_factor)))
-    where = f"{one.model_name} in {one.precision} on {plain(one.accelerator_count)} x {chip}"
-    kind = "offline inference" if one.task == "offline" else one.task
-    details = [
-        f"scenario {one.scenario}" if one.scenario else "",
-        f"{plain(one.input_length)} in" if one.input_length is not None else "",
-        f"{plain(one.output_length)} out" if one.output_length is not None else "",
-        f"concurrency {plain(one.concurrency)}" if one.concurrency is not None else "",
-        f"{plain(one.interactivity, 4)} tokens/s/user ({one.interactivity_statistic})" if one.interactivity else "",
-    ]
-    shown = ", ".join(filter(None, details))
-    when = f" on {one.measured_on.isoformat()}" if one.measured_on else ""
-    by = f" by {one.measured_by}" if one.measured_by else ""
+def describe(run: Values) -> str:
+    """Return a run as one plain sentence, rounded for reading."""
+
+    def shown(form: str, name: str, digits: int = 6) -> str:
+        value: Any = run[name]
+        return form.format(plain(value, digits) if isinstance(value, Decimal) else value, **run) if value else ""
+
+    output, read, total = (
+        shown(f"{{}} {kind}{{unit_of_work}}s/s", f"{name}_rate", 5)
+        for name, kind in (("output", "output "), ("input", "input "), ("total", ""))
+    )
+    rates = " and ".join(filter(None, (output, read))) or total
+    details = (
+        shown("scenario {}", "scenario"),
+        shown("{} in", "input_length"),
+        shown("{} out", "output_length"),
+        shown("concurrency {}", "concurrency"),
+        shown("{} tokens/s/user ({interactivity_statistic})", "interactivity", 4),
+    )
+    conditions = ", ".join(filter(None, details))
+    chip = " ".join(filter(None, (run["accelerator_name"], run["form_factor"])))
+    kind = "offline inference" if run["task"] == "offline" else run["task"]
     return (
-        f"{one.benchmark}: {kind} of {where} gave {' and '.join(rates)}{f' ({shown})' if shown else ''}"
-        f", measured{by}{when or ' on an unknown date'}, evidence {one.evidence_grade}."
+        f"{run['benchmark']}: {kind} of {run['model_name']} in {run['precision']} "
+        f"on {plain(run['accelerator_count'])} x {chip} gave {rates}"
+        f"{f' ({conditions})' if conditions else ''}, measured{shown(' by {}', 'measured_by')} on "
+        f"{run['measured_on'] or 'an unknown date'}, evidence {run['evidence_grade']}."
     )

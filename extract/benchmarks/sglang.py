@@ -20,6 +20,7 @@ from extract.benchmarks.content import Run, clean
 from extract.benchmarks.result import ParsedRun, plain
 
 FAMILY = "sglang"
+KEYS = serving.bench_keys(total_rate="total_throughput", whole="e2e_latency")
 
 
 def claims(run: Run) -> bool:
@@ -29,11 +30,11 @@ def claims(run: Run) -> bool:
 
 
 def parse(run: Run) -> ParsedRun:
-    """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
+    """Return what a run states. Raises LayoutChanged or BenchmarkRefused."""
     server = run.within("server_info") if isinstance(run.fields.get("server_info"), dict) else None
     found = ParsedRun(
         benchmark="SGLang bench_serving",
-        family=FAMILY,
+        benchmark_family=FAMILY,
         place=run.place,
         model=_of_server(server, "model_path"),
         software=serving.server(run),
@@ -42,20 +43,11 @@ def parse(run: Run) -> ParsedRun:
     version = _of_server(server, "version")
     if version and found.software == "sglang":
         found.software = f"sglang {version}"
-    serving.load(run, found)
-    serving.counts(run, found, total_rate="total_throughput")
-    serving.latencies(run, found, whole="e2e_latency")
+    serving.bench(run, found, KEYS)
     if found.concurrency is None:
         found.concurrency = run.number("concurrency")
-    _requested_lengths(run, found)
-    return found
-
-
-def _requested_lengths(run: Run, found: ParsedRun) -> None:
-    if run.text("dataset_name") != "random":
-        return
     ratio = run.number("random_range_ratio")
-    for side in ("input", "output"):
+    for side in ("input", "output") if run.text("dataset_name") == "random" else ():
         requested = run.number(f"random_{side}_len")
         if requested is None or getattr(found, f"{side}_length") is not None:
             continue
@@ -63,6 +55,7 @@ def _requested_lengths(run: Run, found: ParsedRun) -> None:
             setattr(found, f"{side}_length", requested)
         else:
             found.notes.append(f"up to {plain(requested)} {side} tokens requested, the mean is unknown")
+    return found
 
 
 def _of_server(server: Run | None, name: str) -> str | None:

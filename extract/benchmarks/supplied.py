@@ -7,22 +7,18 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from datetime import date
-from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
 
-from extract.benchmarks.result import (
-    UNITS_OF_WORK,
-    BenchmarkIncomplete,
-    BenchmarkRefused,
-    Measurement,
-    ParsedRun,
-    plain,
-)
+from extract.benchmarks.result import BenchmarkIncomplete, BenchmarkRefused, ParsedRun, plain
+from warehouse.reference import throughput
+from warehouse.reference.accelerators import Chip, resolve
+from warehouse.reference.table import Line, Model, Rule, Values, first_refusal, values
+from warehouse.schema.columns import allowed
 
-if TYPE_CHECKING:
-    from warehouse.reference.accelerators import Chip
-
-PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "int8", "fp8", "mxfp8", "fp6", "mxfp6", "int4", "fp4", "nvfp4", "mxfp4")
+PRECISIONS = allowed("precision")
+UNITS_OF_WORK = allowed("unit_of_work")
 FINER_PRECISIONS = {"nvfp4": "fp4", "mxfp4": "fp4", "mxfp8": "fp8", "mxfp6": "fp6"}
 """Ways to scale a format: who knows which says more than a file with the plain word, and does not contradict it."""
 
@@ -71,126 +67,127 @@ OFFICIAL = {
 """Addresses of results that their makers reviewed: of one result, not of a project."""
 
 
+VOCABULARY = {
+    "precision": PRECISIONS,
+    "disaggregated": ("yes", "no"),
+    "published_by": ("user", "vendor"),
+    "unit": UNITS_OF_WORK[1:],
+}
+"""Values of a closed vocabulary, in which upper case does not matter."""
+LENGTHS = ("input_length", "output_length", "concurrency")
+_NUMBERS = (*LENGTHS, "batch_size", "acceptance_length")
+EITHER = (*_NUMBERS, "prefix_cache_hit_share", "parallelism", "measured_by", "measured_on", "source_url")
+"""Columns of a run that the file states or the user."""
+COUNTS = ("accelerator_count", "sequence_length", *_NUMBERS)
+_TYPES = {**dict.fromkeys((*COUNTS, "prefix_cache_hit_share"), Decimal | None), "measured_on": date | None}
+SUPPLIED = Model(
+    key="supplied",
+    fields={name: _TYPES.get(name, str | None) for name in MEANINGS},
+    meanings=MEANINGS,
+    free=tuple(MEANINGS),
+    rules=(
+        *(
+            Rule(
+                name,
+                "expected one line of at most 300 characters",
+                rf"length({name}) <= 300 and not regexp_like({name}, '[\p{{C}}\p{{Zl}}\p{{Zp}}]')",
+            )
+            for name in MEANINGS
+            if name not in _TYPES
+        ),
+        *(Rule(name, "expected a number from 0.0001 to 1e9", f"{name} >= 0.0001 and {name} <= 1e9") for name in COUNTS),
+        *(
+            Rule(name, f"not one of {', '.join(words)}", f"lower({name}) in {words}")
+            for name, words in VOCABULARY.items()
+        ),
+        Rule("round", "not the name of a round", r"regexp_like(round, '^v\d+\.\d+$')"),
+        Rule("source_url", "not an https address", r"""regexp_like(source_url, '^https://[^\s<>"]+$')"""),
+        Rule(
+            "leave_out",
+            "expected numbers of runs, such as 2,3",
+            r"regexp_like(leave_out, '^[1-9]\d{0,5}( *, *[1-9]\d{0,5})*,?$')",
+        ),
+        Rule(
+            "published_by",
+            "a vendor's document needs its source_url",
+            "lower(published_by) <> 'vendor' or source_url is not null",
+        ),
+    ),
+    refusal=BenchmarkRefused,
+)
+"""What a user supplies, as a table of one row."""
+
+
 class Supplied:
-    """The user's words, checked for their names and forms."""
+    """What the user supplied, checked. Raises BenchmarkRefused where a name or a value cannot be used."""
 
-    def __init__(self, words: Mapping[str, str], *, source: str) -> None:
+    def __init__(self, supplied: Mapping[str, str], *, source: str) -> None:
         self.source = source
-        self.words = {name: value.strip() for name, value in words.items() if value.strip()}
-        for name, value in self.words.items():
-            if name not in MEANINGS:
-                raise self.refused(name, "unknown name", f"Known are {', '.join(MEANINGS)}")
-            if len(value) > 300 or not value.isprintable():
-                raise self.refused(name, "expected one line of at most 300 characters")
-        self._check_words()
+        cells = {name: value.strip() for name, value in supplied.items() if value.strip()}
+        self._line = Line("", cells, source, SUPPLIED)
+        for name in cells.keys() - MEANINGS.keys():
+            raise self.refused(name, "unknown name", f"Known are {', '.join(MEANINGS)}")
+        self.values = _checked(source, tuple(cells.items()))
 
-    def text(self, name: str) -> str | None:
-        """Return a word as it was given."""
-        return self.words.get(name)
-
-    def number(self, name: str) -> Decimal | None:
-        """Return a number above 0 (a share: from 0 to 1). Raises BenchmarkRefused."""
-        text = self.words.get(name)
-        if text is None:
-            return None
-        share = name.endswith("_share")
-        try:
-            number = Decimal(text)
-        except InvalidOperation:
-            number = Decimal("NaN")
-        low, high = (Decimal(0), Decimal(1)) if share else (Decimal("0.0001"), Decimal(10) ** 9)
-        if not number.is_finite() or not low <= number <= high:
-            raise self.refused(name, "expected a number from 0 to 1" if share else "expected a number above 0")
-        return number
-
-    def day(self) -> date | None:
-        """Return the day of measurement. Raises BenchmarkRefused."""
-        text = self.words.get("measured_on")
-        try:
-            return date.fromisoformat(text) if text else None
-        except ValueError:
-            raise self.refused("measured_on", "expected a date such as 2026-11-21") from None
+    def __getitem__(self, name: str) -> Any:
+        """Return what was supplied by a name, None where nothing was."""
+        return self.values[name]
 
     def left_out(self) -> frozenset[int]:
-        """Return the numbers of the runs to leave out. Raises BenchmarkRefused."""
-        parts = [part.strip() for part in self.words.get("leave_out", "").split(",") if part.strip()]
-        if not all(re.fullmatch(r"[1-9]\d{0,5}", part) for part in parts):
-            raise self.refused("leave_out", "expected numbers of runs", "Such as leave_out=2,3")
-        return frozenset(int(part) for part in parts)
+        """Return the numbers of the runs to leave out."""
+        return frozenset(int(part) for part in (self["leave_out"] or "").split(",") if part.strip())
 
     def refused(self, name: str, reason: str, hint: str = "") -> BenchmarkRefused:
-        """Return the refusal of one given word."""
-        if not hint and name in MEANINGS:
-            hint = f"{name} is {MEANINGS[name]}"
-        return BenchmarkRefused(reason, source=self.source, field=name, value=self.words.get(name), hint=hint)
-
-    def _check_words(self) -> None:
-        allowed = {
-            "precision": PRECISIONS,
-            "disaggregated": ("yes", "no"),
-            "published_by": ("user", "vendor"),
-            "unit": UNITS_OF_WORK[1:],
-        }
-        for name, words in allowed.items():
-            if name in self.words and self.words[name].lower() not in words:
-                raise self.refused(name, f"not one of {', '.join(words)}")
-        if "round" in self.words and not re.fullmatch(r"v\d+\.\d+", self.words["round"]):
-            raise self.refused("round", "not the name of a round")
-        url = self.words.get("source_url")
-        if url is not None and not re.fullmatch(r"https://[^\s<>\"]+", url):
-            raise self.refused("source_url", "not an https address")
-        if self.words.get("published_by", "").lower() == "vendor" and url is None:
-            raise self.refused("published_by", "a vendor's document needs its source_url")
+        """Return the refusal of one value."""
+        value = self._line.cells.get(name)
+        return BenchmarkRefused(
+            reason, source=self.source, field=name, value=value, hint=hint or f"{name} is {MEANINGS[name]}"
+        )
 
 
-def complete(parsed: ParsedRun, supplied: Supplied) -> Measurement:
-    """Return a run with the user's words added. Raises BenchmarkIncomplete or BenchmarkRefused."""
+@lru_cache(maxsize=8)
+def _checked(source: str, cells: tuple[tuple[str, str], ...]) -> Values:
+    line = Line("", dict(cells), source, SUPPLIED)
+    found = values(line)
+    if cells and (refused := first_refusal([line], [found])):
+        raise refused[1]
+    return found | {name: (found[name] or "").lower() or None for name in VOCABULARY}
+
+
+def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
+    """Return a run with what the user supplied added. Raises BenchmarkIncomplete or BenchmarkRefused."""
     notes = list(parsed.notes)
-    model, chip = _model(parsed, supplied, notes), _chip(parsed, supplied, notes)
-    count, precision = _count(parsed, supplied, notes), _precision(parsed, supplied)
-    needed = {"model": model, "accelerator": chip, "accelerator_count": count, "precision": precision}
+    chip = _chip(parsed, supplied, notes)
+    needed = {
+        "model": _model(parsed, supplied, notes),
+        "accelerator": chip,
+        "accelerator_count": _count(parsed, supplied, notes),
+        "precision": _precision(parsed, supplied),
+    }
     lacking = [name for name, value in needed.items() if value is None]
-    lacking += [name for name in parsed.needed if supplied.text(name) is None]
-    if model is None or chip is None or count is None or precision is None or lacking:
+    lacking += [name for name in parsed.needed if supplied[name] is None]
+    if chip is None or lacking:
         raise _incomplete(parsed, supplied, lacking)
     _check_kind(parsed, supplied)
-    lengths = {name: _number(parsed, supplied, name) for name in ("input_length", "output_length", "concurrency")}
-    url = _text(parsed, supplied, "source_url")
-    grade = _grade(parsed, supplied, lengths, url, notes)
-    return Measurement(
-        model_name=model,
-        task=parsed.task,
-        scenario=parsed.scenario,
-        benchmark=" ".join(filter(None, (parsed.benchmark, supplied.text("round")))),
-        benchmark_family=parsed.family,
-        accelerator_name=chip.accelerator_name,
-        form_factor=chip.form_factor,
-        accelerator_count=count,
-        precision=precision,
-        unit_of_work=(supplied.text("unit") or parsed.unit_of_work).lower(),
-        input_length=lengths["input_length"],
-        output_length=lengths["output_length"],
-        concurrency=lengths["concurrency"],
-        batch_size=_number(parsed, supplied, "batch_size"),
-        output_rate=parsed.output_rate,
-        input_rate=parsed.input_rate,
-        total_rate=parsed.total_rate,
-        interactivity=parsed.interactivity,
-        interactivity_statistic=parsed.interactivity_statistic,
-        ttft_ms=parsed.ttft_ms,
-        ttft_statistic=parsed.ttft_statistic,
-        acceptance_length=_number(parsed, supplied, "acceptance_length"),
-        prefix_cache_hit_share=_number(parsed, supplied, "prefix_cache_hit_share"),
-        error_share=parsed.error_share,
-        is_disaggregated=_disaggregated(parsed, supplied),
-        parallelism=_text(parsed, supplied, "parallelism"),
-        software=supplied.text("software") or parsed.software,
-        measured_by=_text(parsed, supplied, "measured_by"),
-        measured_on=_day(parsed, supplied),
-        source_url=url,
-        evidence_grade=grade,
-        note="; ".join(notes),
-    )
+    of_file = parsed.is_disaggregated
+    disaggregated = supplied["disaggregated"]
+    if of_file is not None and disaggregated not in (None, stated := "yes" if of_file else "no"):
+        raise _contradiction(parsed, supplied, "disaggregated", stated)
+    run = {name: getattr(parsed, name, None) for name in throughput.MEASURED}
+    run |= {name: _either(parsed, supplied, name) for name in EITHER}
+    run |= {
+        "model_name": needed["model"],
+        "benchmark": " ".join(filter(None, (parsed.benchmark, supplied["round"]))),
+        "accelerator_name": chip.accelerator_name,
+        "form_factor": chip.form_factor,
+        "accelerator_count": needed["accelerator_count"],
+        "precision": needed["precision"],
+        "unit_of_work": supplied["unit"] or parsed.unit_of_work,
+        "is_disaggregated": disaggregated == "yes" if disaggregated else of_file,
+        "software": supplied["software"] or parsed.software,
+    }
+    run["evidence_grade"] = _grade(parsed, supplied, run, notes)
+    return run | {"note": "; ".join(notes)}
 
 
 def _incomplete(parsed: ParsedRun, supplied: Supplied, lacking: list[str]) -> BenchmarkIncomplete:
@@ -207,11 +204,11 @@ def _incomplete(parsed: ParsedRun, supplied: Supplied, lacking: list[str]) -> Be
 
 def _check_kind(parsed: ParsedRun, supplied: Supplied) -> None:
     """Refuse words that are of another kind of run."""
-    if supplied.text("unit") and parsed.unit_of_work != "sample":
+    if supplied["unit"] and parsed.unit_of_work != "sample":
         raise supplied.refused("unit", f"the file counts {parsed.unit_of_work}s")
-    if supplied.text("round") and not parsed.family.startswith("mlperf"):
+    if supplied["round"] and not parsed.benchmark_family.startswith("mlperf"):
         raise supplied.refused("round", "only MLPerf has rounds")
-    length = supplied.number("sequence_length")
+    length = supplied["sequence_length"]
     if length is None:
         return
     if parsed.task != "training":
@@ -229,7 +226,9 @@ def _where(parsed: ParsedRun, message: str) -> str:
 
 
 def _model(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> str | None:
-    of_user, of_file, alias = supplied.text("model"), parsed.model, supplied.text("served_as")
+    of_user: str | None = supplied["model"]
+    of_file: str | None = parsed.model
+    alias = supplied["served_as"]
     if alias is not None:
         if alias != of_file:
             raise _contradiction(parsed, supplied, "served_as", of_file)
@@ -264,10 +263,8 @@ def _sizes(model: str) -> frozenset[str]:
     return frozenset(re.findall(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b(?![a-z0-9])", model.lower()))
 
 
-def _chip(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> "Chip | None":
-    from warehouse.reference.accelerators import resolve
-
-    text = supplied.text("accelerator")
+def _chip(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> Chip | None:
+    text = supplied["accelerator"]
     of_user = resolve(text) if text else None
     of_file = resolve(parsed.accelerator) if parsed.accelerator else None
     if text and of_user is None:
@@ -294,9 +291,8 @@ def _chip(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> "Chip | No
 
 
 def _count(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> Decimal | None:
-    billed, used = supplied.number("accelerator_count"), parsed.chips_used
-    if billed is not None and (billed.normalize().as_tuple().exponent < -4):  # type: ignore[operator]
-        raise supplied.refused("accelerator_count", "more than 4 decimals")
+    billed: Decimal | None = supplied["accelerator_count"]
+    used = parsed.chips_used
     if billed is None or used is None:
         return billed or used
     if billed < used:
@@ -307,8 +303,8 @@ def _count(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> Decimal |
 
 
 def _precision(parsed: ParsedRun, supplied: Supplied) -> str | None:
-    of_user = (supplied.text("precision") or "").lower() or None
-    of_file = parsed.precision.lower() if parsed.precision else None
+    of_user: str | None = supplied["precision"]
+    of_file: str | None = parsed.precision.lower() if parsed.precision else None
     if of_file is not None and of_file not in PRECISIONS:
         of_file = None
     if of_user is None or of_file is None or of_user == of_file:
@@ -320,60 +316,42 @@ def _precision(parsed: ParsedRun, supplied: Supplied) -> str | None:
     raise _contradiction(parsed, supplied, "precision", parsed.precision)
 
 
-def _number(parsed: ParsedRun, supplied: Supplied, name: str) -> Decimal | None:
-    of_user, of_file = supplied.number(name), getattr(parsed, name)
+def _either(parsed: ParsedRun, supplied: Supplied, name: str) -> Any:
+    """Return what the file states of a column, else what the user supplied; refuse two that contradict each other."""
+    of_user, of_file = supplied[name], getattr(parsed, name)
     if of_user is None or of_file is None:
         return of_user if of_file is None else of_file
-    if abs(of_user - of_file) > TOLERANCE * of_file:
-        raise _contradiction(parsed, supplied, name, plain(of_file))
-    return Decimal(of_file)
+    if isinstance(of_file, Decimal):
+        is_same = abs(of_user - of_file) <= TOLERANCE * of_file
+    else:
+        is_same = _squeezed(of_user) == _squeezed(of_file)
+    if not is_same:
+        shown = plain(of_file) if isinstance(of_file, Decimal) else of_file
+        raise _contradiction(parsed, supplied, name, shown)
+    return of_file
 
 
-def _text(parsed: ParsedRun, supplied: Supplied, name: str) -> str | None:
-    of_user, of_file = supplied.text(name), getattr(parsed, name)
-    if of_user is not None and of_file is not None and _squeezed(of_user) != _squeezed(of_file):
-        raise _contradiction(parsed, supplied, name, of_file)
-    return of_file or of_user
+def _squeezed(value: object) -> str:
+    return re.sub(r"[\s,]", "", str(value)).casefold()
 
 
-def _squeezed(text: str) -> str:
-    return re.sub(r"[\s,]", "", text).casefold()
-
-
-def _disaggregated(parsed: ParsedRun, supplied: Supplied) -> bool | None:
-    word = supplied.text("disaggregated")
-    of_user = None if word is None else word.lower() == "yes"
-    if of_user is not None and parsed.is_disaggregated is not None and of_user != parsed.is_disaggregated:
-        raise _contradiction(parsed, supplied, "disaggregated", "yes" if parsed.is_disaggregated else "no")
-    return parsed.is_disaggregated if of_user is None else of_user
-
-
-def _day(parsed: ParsedRun, supplied: Supplied) -> date | None:
-    of_user = supplied.day()
-    if of_user is not None and parsed.measured_on is not None and of_user != parsed.measured_on:
-        raise _contradiction(parsed, supplied, "measured_on", parsed.measured_on)
-    return parsed.measured_on or of_user
-
-
-def _grade(
-    parsed: ParsedRun, supplied: Supplied, numbers: Mapping[str, Decimal | None], url: str | None, notes: list[str]
-) -> str:
-    official = OFFICIAL.get(parsed.family)
-    linked = url is not None and official is not None and official.fullmatch(url) is not None
+def _grade(parsed: ParsedRun, supplied: Supplied, run: Values, notes: list[str]) -> str:
+    official = OFFICIAL.get(parsed.benchmark_family)
+    linked = official is not None and official.fullmatch(run["source_url"] or "") is not None
     if parsed.is_official is not False and (parsed.is_official or linked):
         grade = "A"
     else:
-        grade = "B" if (supplied.text("published_by") or "").lower() == "vendor" else "C"
-        if parsed.family == "inferencex":
+        grade = "B" if supplied["published_by"] == "vendor" else "C"
+        if parsed.benchmark_family == "inferencex":
             notes.append("unofficial InferenceX run: no address of an official one")
             grade = "C"
     if parsed.error_share is not None and parsed.error_share > ERROR_SHARE_LIMIT:
         notes.append(f"{plain(parsed.error_share * 100, 3)} % of the requests failed, so it is never ranked")
         return "D"
-    if parsed.task == "serving" and not parsed.family.startswith("mlperf"):
-        unknown = [name for name in ("input_length", "output_length") if numbers[name] is None]
+    if parsed.task == "serving" and not parsed.benchmark_family.startswith("mlperf"):
+        unknown = [name for name in ("input_length", "output_length") if run[name] is None]
         # A scenario with a number is the load itself, such as "request rate 5/s".
-        if numbers["concurrency"] is None and not re.search(r"\d", parsed.scenario or ""):
+        if run["concurrency"] is None and not re.search(r"\d", parsed.scenario or ""):
             unknown.append("concurrency")
         if unknown:
             notes.append(f"{', '.join(unknown)} unknown, so it is never ranked")

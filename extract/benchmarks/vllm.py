@@ -18,6 +18,7 @@ from extract.benchmarks.content import Run, clean
 from extract.benchmarks.result import ParsedRun
 
 FAMILY = "vllm"
+KEYS = serving.bench_keys(total_rate="total_token_throughput", whole="e2el")
 
 
 def claims(run: Run) -> bool:
@@ -26,23 +27,17 @@ def claims(run: Run) -> bool:
 
 
 def parse(run: Run) -> ParsedRun:
-    """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
+    """Return what a run states. Raises LayoutChanged or BenchmarkRefused."""
+    chip = run.fields.get("gpu")
     found = ParsedRun(
         benchmark="vLLM bench serve",
-        family=FAMILY,
+        benchmark_family=FAMILY,
         place=run.place,
         model=run.text("model_id"),
-        accelerator=_chip(run),
+        accelerator=clean(chip, run, "gpu") if isinstance(chip, str) else None,
         software=serving.server(run),
         measured_on=run.day("date", "%Y%m%d-%H%M%S"),
         acceptance_length=run.number("spec_decode_acceptance_length"),
     )
-    serving.load(run, found)
-    serving.counts(run, found, total_rate="total_token_throughput")
-    serving.latencies(run, found, whole="e2el")
+    serving.bench(run, found, KEYS)
     return found
-
-
-def _chip(run: Run) -> str | None:
-    text = run.fields.get("gpu")
-    return clean(text, run, "gpu") if isinstance(text, str) else None

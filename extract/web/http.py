@@ -6,7 +6,6 @@ import importlib.metadata
 import json as json_text
 import re
 import time
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 import httpcore
 import httpx
 import stamina
+from isal import isal_zlib
 
 from extract.web.interface import Response
 from extract.web.transport import NETWORK_ERRORS, PROXY_HINT, Transport, deadline, parse_url
@@ -49,7 +49,7 @@ MIN_SECRET = 8
 NO_PASSWORD = re.compile("407|password|authentication", re.IGNORECASE)
 """What httpcore says where an HTTP or a SOCKS proxy wants another user or password."""
 CERTIFICATE_HINT = "If a proxy of your company inspects TLS, name its certificate as ca_bundle in [network]"
-GZIP = zlib.MAX_WBITS | 16
+GZIP = isal_zlib.MAX_WBITS | 16
 
 
 class BrokenOff(Unavailable):
@@ -365,16 +365,16 @@ def _raw(answer: httpx.Response, url: str, within_s: float, block_bytes: int) ->
 
 def _gunzipped(raw: Iterator[bytes], url: str) -> Iterator[bytes]:
     """Yield the content of a gzip body, a block at a time however much a few bytes swell to."""
-    received, inflate = 0, zlib.decompressobj(GZIP)
+    received, inflate = 0, isal_zlib.decompressobj(GZIP)
     for chunk in raw:
         received += len(chunk)
         rest = chunk
         while rest:
             if inflate.eof:  # a body may be several gzip members, one after the other
-                inflate = zlib.decompressobj(GZIP)
+                inflate = isal_zlib.decompressobj(GZIP)
             try:
                 block = inflate.decompress(rest, BLOCK_BYTES)
-            except zlib.error as error:
+            except isal_zlib.error as error:  # type: ignore[misc]  # the stub has a value in place of the type
                 message = f"the gzip body is damaged: {error}"
                 raise BrokenOff(message, source=url, field="body", value=received, hint="Try again") from error
             rest = inflate.unused_data if inflate.eof else inflate.unconsumed_tail

@@ -6,7 +6,7 @@ the log holds of it are facts, not prices: it is no look at a source, and has no
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,10 @@ from warehouse.documents import Document
 from warehouse.errors import ChipledgerError
 from warehouse.landing.folder import Entry, Landing
 from warehouse.reference import accelerators, models, throughput
+from warehouse.reference.table import Values
 
 if TYPE_CHECKING:
-    from extract.benchmarks import BenchmarkIncomplete, Measurement
+    from extract.benchmarks import BenchmarkIncomplete
 
 NAME = "benchmark"
 PREFIX = "benchmark:"
@@ -56,7 +57,7 @@ class Result:
     label: str
     body: bytes
     supplied: Mapping[str, str]
-    runs: "tuple[Measurement, ...]"
+    runs: tuple[Values, ...]
 
     def document(self, at: datetime) -> Document:
         """Return the file as a document of this moment, with the words as its parameters."""
@@ -104,7 +105,7 @@ def is_known(con: duckdb.DuckDBPyConnection, result: Result, document: Document,
 
 def ids(result: Result) -> list[int]:
     """Return the ids of the runs of a result, in its order."""
-    return [throughput.throughput_id(throughput.named(asdict(run))) for run in result.runs]
+    return [throughput.throughput_id(throughput.named(run)) for run in result.runs]
 
 
 def load(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry) -> str:
@@ -189,10 +190,10 @@ def _label(text: str, file: Path) -> str:
     return text
 
 
-def _rows(runs: "Iterable[Measurement]", document: Document, *, label: str, at: datetime) -> list[tuple[object, ...]]:
+def _rows(runs: Iterable[Values], document: Document, *, label: str, at: datetime) -> list[tuple[object, ...]]:
     return [
         throughput.core_row(
-            asdict(run), source=f"{PREFIX}{label}", observed_at=at, document_sha256=document.sha256, recorded_at=at
+            run, source=f"{PREFIX}{label}", observed_at=at, document_sha256=document.sha256, recorded_at=at
         )
         for run in runs
     ]

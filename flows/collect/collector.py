@@ -21,7 +21,7 @@ from extract.base import Context, Source, failing_alone, past_fetches
 from flows.collect.offline import ARCHIVES
 from flows.config.settings import Settings, read
 from flows.shared import query
-from warehouse.documents import Document, ScopeFetch, Whole
+from warehouse.documents import WHOLE_HASHES, Document, ScopeFetch, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
 from warehouse.landing.folder import Landing
 
@@ -201,7 +201,14 @@ class Collector:
             fetched_at=row["fetched_at"].replace(tzinfo=UTC),
             version_key=key,
             published_at=published.replace(tzinfo=UTC) if published else None,
-            whole=Whole(size=row["whole_size_bytes"], sha256=row["whole_sha256"]) if row["whole_sha256"] else None,
+            whole=next(
+                (
+                    Whole(size=row["whole_size_bytes"], digest=row[f"whole_{name}"], algorithm=name)
+                    for name in WHOLE_HASHES
+                    if row[f"whole_{name}"]
+                ),
+                None,
+            ),
         )
 
 

@@ -26,8 +26,7 @@ from warehouse.log.load import ScopeResult, checked_row, decide, load, no_rows
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import find, listed
 from warehouse.log.shared_rows import append_documents
-from warehouse.reference.instance_type_check import disagreements
-from warehouse.reference.instance_types import read_table
+from warehouse.reference.instance_types import disagreements, read_table
 
 LOG = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from flows.config.settings import DecisionSettings, Settings
 from flows.decisions import choose
 from flows.doctor.row import Row, ok, warn
 from warehouse.errors import ChipledgerError
-from warehouse.reference import machine_facts
+from warehouse.reference.instance_types import machine_facts
 
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 3, 5
 """Shorter than those of a run."""
@@ -119,10 +119,10 @@ def checks(settings: Settings) -> list[Row]:
 
 def _access(settings: Settings) -> Row:
     """Return how a run reads AWS's price list, and what credentials would add."""
-    from extract.aws.price_list import places
+    from extract.aws import places
 
     chosen = settings.source("aws_price_list")
-    if places.access(chosen) == "api":
+    if places.access(chosen, source="aws_price_list") == "api":
         return ok("AWS prices", "through the Price List API, with the credentials found")
     return ok(
         "AWS prices",
@@ -134,9 +134,9 @@ def _access(settings: Settings) -> Row:
 def _permissions() -> list[Row]:
     """Return for each operation whether it is allowed. Names of errors only: their messages may hold keys."""
     # Imported here: the shell must not wait for boto3 where nothing is called.
-    from extract.aws.price_list import places
+    from extract.aws import places
 
-    if places.access({"access": "auto"}) != "api":
+    if places.access({"access": "auto"}, source="aws_price_list") != "api":
         return [_note(each, "not checked: no credentials") for each in PERMISSIONS]
     import botocore.exceptions
 
@@ -150,7 +150,7 @@ def _permissions() -> list[Row]:
 
 def _quotas(settings: Settings) -> list[Row]:
     """Return for each of AWS's best options whether the account's quota allows one machine; nothing without a file."""
-    from extract.aws.price_list import places
+    from extract.aws import places
 
     file = settings.data_dir / "prices.duckdb"
     if not file.exists():
@@ -161,7 +161,7 @@ def _quotas(settings: Settings) -> list[Row]:
         return [warn("quotas", f"not checked: {error}", "`chipledger build` makes the file anew")]
     if not needs:
         return [warn("quotas", "not checked: no option of AWS is the best of any workload")]
-    if places.access({"access": "auto"}) != "api":
+    if places.access({"access": "auto"}, source="aws_price_list") != "api":
         return checked(needs, lambda _region: "not checked: no credentials")
     return checked(needs, _quotas_of)
 
@@ -195,9 +195,8 @@ def _config() -> Any:
 
 def _clients() -> dict[str, Any]:
     """Return a client of each service in the region where the sources ask first, with one attempt and little time."""
-    from extract.aws.client import session
-    from extract.aws.price_list import places
-    from extract.aws.spot.ec2 import HOME_REGION
+    from extract.aws import places
+    from extract.aws.client import HOME_REGION, session
 
     home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
     central = places.partition_of(home).api_region
@@ -212,7 +211,7 @@ def _clients() -> dict[str, Any]:
 def _permission(client: Any, permission: Permission) -> Row:
     from botocore import exceptions, xform_name
 
-    from extract.aws.capacity_blocks.api import REFUSALS
+    from extract.aws.capacity_blocks import REFUSALS
     from extract.aws.client import REFUSED
 
     try:
@@ -300,7 +299,7 @@ def _row(need: Need, quotas: Quotas | str) -> dict[str, object]:
 
 
 def _vcpus(instance_type: str) -> float | None:
-    facts = (fact for fact in machine_facts.shipped() if fact.machine == instance_type and fact.fact == "vcpus")
+    facts = (fact for fact in machine_facts() if fact.machine == instance_type and fact.fact == "vcpus")
     return next((fact.value for fact in facts), None)
 
 

@@ -65,8 +65,7 @@ def addresses(source: "Source", chosen: Mapping[str, object]) -> tuple[str, ...]
     `flows.doctor.aws` checks that one operation by operation.
     """
     from extract import ecb_rates
-    from extract.aws import capacity_block_rates, spot_feed
-    from extract.aws.price_list import places
+    from extract.aws import capacity_block_rates, places, spot_feed
 
     own: dict[str, str] = {}
     if "url" in source.settings and source.kind == "live":
@@ -75,8 +74,8 @@ def addresses(source: "Source", chosen: Mapping[str, object]) -> tuple[str, ...]
         own = {"url": (ecb_rates if source.name == ecb_rates.SOURCE.name else capacity_block_rates).URL}
     elif source.name == spot_feed.SOURCE.name:
         own = {"prices_url": spot_feed.PRICES_URL, "advisor_url": spot_feed.ADVISOR_URL}
-    elif "bulk_url" in source.settings and places.access(chosen) == "bulk":
-        own = {"bulk_url": places.bulk_url(chosen, places.partition_of("us-east-1"))}
+    elif "bulk_url" in source.settings and places.access(chosen, source=source.name) == "bulk":
+        own = {"bulk_url": places.bulk_url(chosen, places.GLOBAL, source=source.name)}
     return tuple(str(chosen.get(name) or url) for name, url in own.items())
 
 

@@ -22,7 +22,7 @@ import duckdb
 from flows.shared.output import as_json
 from flows.shared.query import columns, rows
 from warehouse.errors import ChipledgerError
-from warehouse.reference import machine_facts
+from warehouse.reference.instance_types import machine_facts
 
 CLOUDS = {"AWS": "aws", "DigitalOcean": "do", "Verda": "verda"}
 """Providers whose names of machines are those of SkyPilot's catalogue, and its name for them."""
@@ -126,7 +126,7 @@ def catalogues(con: duckdb.DuckDBPyConnection) -> dict[str, Catalogue]:
 def host_facts() -> dict[str, dict[str, float]]:
     """Return vCPUs and memory in GiB of each type, as far as they are known."""
     facts: dict[str, dict[str, float]] = defaultdict(dict)
-    for fact in machine_facts.shipped():
+    for fact in machine_facts():
         facts[fact.machine][fact.fact] = float(fact.value)
     return facts
 

@@ -110,7 +110,7 @@ def csv_entries(file: str, body: bytes, *, columns: Sequence[str], required: Seq
     """Return the lines of a CSV with a header. Raises ChipledgerError where it is none, or a column is unknown."""
     fields = dict.fromkeys(columns, str | None)
     model = Model(key="line", fields=fields, help="docs/fleet.md", exact=False, closed=True, required=required)
-    return [Entry(file, f"line {line.number}", line.cells) for line in lines(UserFile(file, body), model)]
+    return [Entry(file, line.place, line.cells) for line in lines(UserFile(file, body), model)]
 
 
 def _plain(word: str) -> str:

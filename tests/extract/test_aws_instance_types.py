@@ -16,7 +16,7 @@ from extract.aws.instance_types import SOURCE
 from extract.base import Context, Parsed
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
-from warehouse.reference import instance_type_check, instance_types
+from warehouse.reference import instance_types
 from warehouse.schema.tables import OBSERVATION
 
 Ask = Callable[..., Context]
@@ -97,7 +97,7 @@ def test_how_it_is_sold(dump: Parsed) -> None:
 
 def test_the_dated_table_agrees_with_the_real_answer(dump: Parsed) -> None:
     """Every difference has its override."""
-    assert instance_type_check.disagreements(dump.facts["instance_capability"], instance_types.read_table()) == ()
+    assert instance_types.disagreements(dump.facts["instance_capability"], instance_types.read_table()) == ()
 
 
 # --- the rules
@@ -224,7 +224,7 @@ def frame_of(**changes: object) -> pl.DataFrame:
 )
 def test_a_disagreement_is_named(changes: dict[str, object], said: str) -> None:
     """Chip, count, memory, cores, and a type that is not in the table: each by itself, in words."""
-    (found,) = instance_type_check.disagreements(frame_of(**changes), instance_types.read_table())
+    (found,) = instance_types.disagreements(frame_of(**changes), instance_types.read_table())
 
     assert str(found) == f"{changes.get('instance_type', 'p4d.24xlarge')} in us-east-1: {said}"
 
@@ -236,8 +236,8 @@ def test_an_override_explains() -> None:
     table = instance_types.read_table()
     without = [fact._replace(override_reason=None) for fact in table]
 
-    assert instance_type_check.disagreements(wrong, table) == ()
-    assert [each.field for each in instance_type_check.disagreements(wrong, without)] == ["accelerator_memory_gib"]
+    assert instance_types.disagreements(wrong, table) == ()
+    assert [each.field for each in instance_types.disagreements(wrong, without)] == ["accelerator_memory_gib"]
 
 
 def test_the_latest_fact_counts() -> None:
@@ -245,5 +245,5 @@ def test_the_latest_fact_counts() -> None:
     (fact,) = (each for each in instance_types.read_table() if each.instance_type == "p4d.24xlarge")
     later = fact._replace(accelerator_count=Decimal(9), known_from=date(2026, 1, 1))
 
-    (found,) = instance_type_check.disagreements(frame_of(), [later, fact])
+    (found,) = instance_types.disagreements(frame_of(), [later, fact])
     assert (found.table_value, found.api_value) == ("9", "8")

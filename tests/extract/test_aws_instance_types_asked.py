@@ -139,7 +139,7 @@ def test_pages_without_an_end_are_an_error(
     standin: aws.StandIn, ask: Ask, same: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A token that comes again, or tokens without an end, end with an error."""
-    monkeypatch.setattr("extract.aws.instance_types.api.MAX_PAGES", 10)
+    monkeypatch.setattr("extract.aws.instance_types.MAX_PAGES", 10)
     standin.fault("ec2:DescribeInstanceTypes", ec2.RepeatToken(same=same))
 
     with pytest.raises(SourceError) as caught:

@@ -16,7 +16,7 @@ FOLDERS = ("extract", "extract.aws", "extract.catalogues", "extract.neoclouds")
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9]*_(?:API_)?(?:KEY|TOKEN)")
 NOT_SOURCES = {
     "extract": {"aws", "base", "benchmarks", "catalogues", "neoclouds", "observations", "web"},
-    "extract.aws": {"bulk", "client", "line_buffer", "places"},
+    "extract.aws": {"bulk", "client", "places", "reading", "spot_records"},
     "extract.neoclouds": {"answers", "fetching", "offers", "pages"},
 }
 

@@ -20,7 +20,7 @@ from gpuhunt_answers import CLOUDRIFT, DAYTONA, PATHS, SEEWEB
 from standin.exchange import Answer
 
 from extract import source_named
-from extract.aws.spot import archive
+from extract.aws import spot
 from extract.catalogues import skypilot_catalog as history
 from extract.neoclouds import digitalocean
 from faults import git_site
@@ -84,8 +84,8 @@ def _archives(amazon: Any) -> list[Subject]:
 
 
 def _forget_months(base: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(archive, "_kept", {})
-    patch.setattr(archive, "EXCERPT_LIMIT_BYTES", 32 << 20)  # to be reached soon
+    patch.setattr(spot, "_kept", {})
+    patch.setattr(spot, "EXCERPT_LIMIT_BYTES", 32 << 20)  # to be reached soon
 
 
 def _catalogues() -> list[Subject]:

@@ -1,12 +1,14 @@
 """The bounds themselves, where a fault server on this machine cannot show them: sizes, deadlines, foreign addresses."""
 
+import itertools
 from typing import Any
 
 import httpx
 import pytest
+from price_list_files import offer_csv
 from web_site import open_site, send
 
-from extract.aws import client, line_buffer
+from extract.aws import bulk, client, price_list
 from extract.neoclouds import fetching
 from extract.web.http import HttpWeb, Retries, _same_family
 from extract.web.interface import Response
@@ -108,12 +110,11 @@ def test_a_query_ends_by_size_and_by_time(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_is_kept_of_a_file_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file in which every line seems to matter is another file."""
-    monkeypatch.setattr(line_buffer, "EXCERPT_LIMIT_BYTES", 10)
-    kept = line_buffer.Kept(b"head\n", source="aws_price_list", url="http://a/b.csv")
-    kept.add([b"1234\n"])
-    assert kept.body == b"head\n1234\n"
-    with pytest.raises(LayoutChanged, match="exceed 10 bytes"):
-        kept.add(b"%d\n" % n for n in range(10**9))
+    monkeypatch.setattr(bulk, "EXCERPT_LIMIT_BYTES", 1000)
+    head = offer_csv([])
+    assert len(price_list.cut([head, *[b"RunInstances\n"] * 3], url="http://a/b.csv").body) > len(head)
+    with pytest.raises(LayoutChanged, match="exceed 1000 bytes"):
+        price_list.cut(itertools.chain([head], itertools.repeat(b"RunInstances\n", 10**9)), url="http://a/b.csv")
 
 
 def test_all_pages_of_an_answer_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,7 +89,7 @@ def test_backup_deletion_restore_is_equal(kept: Toy, folder: Path, tmp_path: Pat
     assert done.set_aside
     assert files(done.set_aside) == {"landing/journal.jsonl": b"another history\n"}
     assert sorted(path.name for path in settings.data_dir.iterdir()) == [
-        "alerts.jsonl", "build.duckdb", "landing", "mail.jsonl", "prices.duckdb", "replaced", "writer.lock",
+        "alerts.jsonl", "build.duckdb", "cache", "landing", "mail.jsonl", "prices.duckdb", "replaced", "writer.lock",
     ]  # fmt: skip
 
 

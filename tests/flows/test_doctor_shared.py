@@ -19,7 +19,7 @@ from flows.config.settings import Settings
 from flows.doctor import data_files, shared_warehouse
 from flows.doctor.row import Row
 from warehouse.errors import ChipledgerError
-from warehouse.lake.locks import FileLocks
+from warehouse.lake.ducklake import FileLocks
 from warehouse.landing.journal import lock_of
 
 SOON = day(1.5).replace(tzinfo=UTC)

@@ -21,7 +21,7 @@ from flows.backup import rebuild
 from flows.collect import ingest, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
-from warehouse.lake.locks import FileLocks
+from warehouse.lake.ducklake import FileLocks
 from warehouse.lake.place import Place as Warehouse
 from warehouse.landing.folder import Landing
 from warehouse.landing.journal import lock_of, scope_lock

@@ -95,7 +95,7 @@ def test_what_differs_is_named_and_not_used(kept: Toy, settings: Settings) -> No
     assert n_events(settings.data_dir / "build.duckdb") == 7
     assert accepted.set_aside and n_events(accepted.set_aside) == 6
     assert sorted(path.name for path in settings.data_dir.iterdir()) == [
-        "build.duckdb", "landing", "prices.duckdb", "replaced", "writer.lock",
+        "build.duckdb", "cache", "landing", "prices.duckdb", "replaced", "writer.lock",
     ]  # fmt: skip
 
 

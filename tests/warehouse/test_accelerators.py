@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from warehouse.errors import ChipledgerError
 from warehouse.reference import accelerators, instance_types
-from warehouse.reference.accelerators import Chip, resolve
-from warehouse.reference.label_parser import BRANDS, FORM_FACTORS, PLAIN_WORDS, VENDORS, normalised
+from warehouse.reference.accelerators import BRANDS, FORM_FACTORS, PLAIN_WORDS, VENDORS, Chip, normalised, resolve
 
 ONE = Decimal(1)
 

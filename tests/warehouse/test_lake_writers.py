@@ -17,7 +17,7 @@ from looks import day, look, row
 
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake
-from warehouse.lake.locks import FileLocks, Locks, PostgresLocks
+from warehouse.lake.ducklake import FileLocks, Locks, PostgresLocks
 from warehouse.lake.place import Place, place
 from warehouse.log import content, db
 from warehouse.log.load import load
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 HOLDER = """
 import sys
 from pathlib import Path
-from warehouse.lake.locks import FileLocks, PostgresLocks
+from warehouse.lake.ducklake import FileLocks, PostgresLocks
 from warehouse.lake.place import place
 where = place(Path(sys.argv[1]), url=sys.argv[2], data_path=sys.argv[1], schema=sys.argv[3])
 with (PostgresLocks if where.is_postgres else FileLocks)(where).lock("x"):

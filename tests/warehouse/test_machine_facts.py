@@ -3,7 +3,7 @@
 import pytest
 
 from warehouse.errors import ChipledgerError
-from warehouse.reference import machine_facts
+from warehouse.reference import instance_types
 
 HEADER = "machine,fact,value,source_url,accessed_on\n"
 GOOD = "p5.48xlarge,vcpus,192,https://example.org/p5,2026-11-21\n"
@@ -11,10 +11,12 @@ GOOD = "p5.48xlarge,vcpus,192,https://example.org/p5,2026-11-21\n"
 
 def test_each_machine_has_both_figures():
     """Every machine of the shipped table has vCPUs and memory with an address."""
-    facts = machine_facts.shipped()
+    facts = instance_types.machine_facts()
     machines = {one.machine for one in facts}
     assert len(machines) > 80
-    assert {(name, fact) for name in machines for fact in machine_facts.FACTS} == {(f.machine, f.fact) for f in facts}
+    assert {(name, fact) for name in machines for fact in instance_types.MACHINE_FIGURES} == {
+        (f.machine, f.fact) for f in facts
+    }
     assert [(f.fact, f.value) for f in facts if f.machine == "p5.48xlarge"] == [
         ("vcpus", 192.0), ("host_memory_gib", 2048.0),
     ]  # fmt: skip
@@ -37,5 +39,5 @@ def test_a_wrong_cell_is_refused_by_name(tmp_path, line, field):
     file = tmp_path / "machine_fact.csv"
     file.write_text(HEADER + GOOD + line, encoding="utf-8")
     with pytest.raises(ChipledgerError) as caught:
-        machine_facts.read_table(file)
+        instance_types.MACHINE_FACTS.read(file)
     assert (caught.value.field, "line 3" in caught.value.message) == (field, True)

@@ -96,7 +96,7 @@ def test_the_file_is_read_only_and_alone(tmp_path: Path) -> None:
     file = one_price(tmp_path, "55")
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o444
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", "prices.duckdb", "writer.lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", "cache", "prices.duckdb", "writer.lock"]
 
 
 def test_a_stale_write_ahead_log_is_removed(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_nothing_of_a_killed_publish_remains(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"half")
     one_price(tmp_path, "60", 1)
 
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", file.name, "writer.lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", "cache", file.name, "writer.lock"]
 
 
 @pytest.mark.of_file("names build.duckdb among the files of the data directory")

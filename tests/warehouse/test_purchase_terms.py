@@ -1,28 +1,29 @@
 """The table of purchase terms: every option has a row, every row leads to a page, and a wrong cell is named."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from warehouse.errors import ChipledgerError
-from warehouse.reference import purchase_terms
+from warehouse.reference import prepared
 from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
-HEADER = ",".join(purchase_terms.PurchaseTerm._fields)
+HEADER = ",".join(prepared.PURCHASE_TERMS.fields)
 GOOD = "AWS,spot,,,false,true,,,,true,,A note.,,https://x.test/a https://x.test/b,2026-11-21"
 
 
-def read(tmp_path: Path, *lines: str, header: str = HEADER) -> list[purchase_terms.PurchaseTerm]:
+def read(tmp_path: Path, *lines: str, header: str = HEADER) -> list[SimpleNamespace]:
     path = tmp_path / "purchase_term.csv"
     path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
-    return purchase_terms.read_table(path)
+    return [SimpleNamespace(**row) for row in prepared.PURCHASE_TERMS.read(path)]
 
 
 def test_every_option_has_a_row() -> None:
     """On demand, Reserved of either class, three kinds of plan, spot and Capacity Blocks; sorted."""
     rows = [
         (term.purchase_option, term.commitment_discount_type, term.offering_class)
-        for term in purchase_terms.read_table()
+        for term in (SimpleNamespace(**row) for row in prepared.PURCHASE_TERMS.read())
     ]
 
     assert rows == [
@@ -37,7 +38,7 @@ def test_what_aws_documents() -> None:
     """A block is sure and final; a standard term can be sold, a convertible one not; spot is interrupted."""
     terms = {
         (term.purchase_option, term.offering_class): term
-        for term in purchase_terms.read_table()
+        for term in (SimpleNamespace(**row) for row in prepared.PURCHASE_TERMS.read())
         if term.commitment_discount_type is None
     }
 

@@ -17,8 +17,9 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from warehouse.reference import claim_text, machine_facts
+from warehouse.reference import claim_text
 from warehouse.reference.claims import UNITS, Claim
+from warehouse.reference.instance_types import machine_facts
 
 _PEAK = re.compile(r"spec_(bf16|fp16|fp8|fp4|int8)(_sparse)?_[tp]flops")
 PLAIN_FACTS = {
@@ -106,7 +107,7 @@ def machine_figure(claim: Claim, evidence: Evidence) -> Finding:
     systems = tuple(f"{name} UltraServer" for name, _ in thing.chips) if "ultra" in thing.text.casefold() else ()
     readings = [
         (f"{one.machine} has {number(one.value)}", one.value, one.source_url)
-        for one in machine_facts.shipped()
+        for one in machine_facts()
         if one.fact == fact
         and (one.machine == thing.instance_type if thing.instance_type else one.machine.startswith(systems or ("\0",)))
     ]

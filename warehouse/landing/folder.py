@@ -144,7 +144,7 @@ class Landing:
                 "version_key": document.version_key,
                 "published_at": stamp(document.published_at) if document.published_at else None,
                 "size": len(document.body),
-                "whole": [document.whole.size, document.whole.sha256] if document.whole else None,
+                "whole": document.whole.entry if document.whole else None,
             }
             for document in fetch.documents
         ]
@@ -225,7 +225,7 @@ class Landing:
             content_type=entry["content_type"],
             version_key=entry["version_key"],
             published_at=unstamp(entry["published_at"]) if entry["published_at"] else None,
-            whole=Whole(size=entry["whole"][0], sha256=entry["whole"][1]) if entry["whole"] else None,
+            whole=Whole.of(entry["whole"]),
         )
 
     def _append(self, kind: str, recorded_at: datetime, **content: object) -> None:

@@ -20,7 +20,7 @@ from warehouse.log.events import naive, plain_amount, stage_rows, start_fetches
 from warehouse.log.gates import Refusal, row_gate, row_json
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
-from warehouse.reference.instance_type_check import chip_counts
+from warehouse.reference.instance_types import chip_counts
 from warehouse.schema import tables
 
 MIN_SHARE = 0.7

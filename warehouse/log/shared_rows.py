@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 
+from warehouse.documents import WHOLE_HASHES, Whole
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake
 from warehouse.log.db import insert_rows
@@ -28,7 +29,7 @@ DOCUMENT = (
     "published_at",
     "size_bytes",
     "whole_size_bytes",
-    "whole_sha256",
+    *(f"whole_{name}" for name in WHOLE_HASHES),
 )
 
 
@@ -84,7 +85,7 @@ def append_documents(
 
 def _document(fetch: Mapping[str, Any], document: Mapping[str, Any]) -> list[object]:
     """Return a document of a journalled fetch as a row of the columns DOCUMENT."""
-    size, sha256 = document["whole"] or [None, None]
+    whole = Whole.of(document["whole"])
     return [
         document["sha256"],
         fetch["source"],
@@ -95,8 +96,8 @@ def _document(fetch: Mapping[str, Any], document: Mapping[str, Any]) -> list[obj
         _moment(document["fetched_at"]),
         _moment(document["published_at"]) if document["published_at"] else None,
         document["size"],
-        size,
-        sha256,
+        whole.size if whole else None,
+        *(whole.digest if whole and whole.algorithm == name else None for name in WHOLE_HASHES),
     ]
 
 

@@ -15,10 +15,10 @@ from warehouse.log import db
 from warehouse.log.db import create_macros, insert_rows, quote, sql
 from warehouse.log.events import naive
 from warehouse.publish import incremental_days, incremental_offers
-from warehouse.reference import accelerator_facts, accelerators, claims, models, purchase_terms, throughput
+from warehouse.reference import accelerators, prepared
 from warehouse.schema.columns import columns
 from warehouse.schema.dictionary import DEPRECATED, describe
-from warehouse.schema.tables import MOVED, REFERENCE_TABLES, SCHEMAS, TABLES, ddl, table_named
+from warehouse.schema.tables import MOVED, SCHEMAS, TABLES, ddl, table_named
 
 
 class Model(Protocol):
@@ -148,7 +148,7 @@ def build(
                 [naive(built_at), version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
             )
             _copy_log(con, build[0], snapshot_id)
-            _make_references(con, contents)
+            _make_references(con, contents, before.parent)
             db.keep(con)
             is_alike = has_before and incremental_days.is_alike(con)
             offers = incremental_offers.begin(con) if is_alike else None
@@ -167,10 +167,10 @@ def build(
         con.execute("detach published")
 
 
-def _make_references(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+def _make_references(con: duckdb.DuckDBPyConnection, contents: Contents, data_dir: Path) -> None:
     """Make what is read from the package, and what offers are in its words."""
     insert_rows(con, "core.source", list(contents.sources))
-    _load_reference(con)
+    prepared.load(con, data_dir)
     contents.formulas(con)
     _refuse_unknown_sources(con)
     create_macros(con)
@@ -244,22 +244,6 @@ def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | Non
         keys = order.get(table.name, "all")
         name = MOVED.get(table.qualified, table.qualified)
         con.execute(f"create table {name} as from {build}.{table.qualified}{at} order by {keys}")
-
-
-def _load_reference(con: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables that are read from the package's own data."""
-    facts = accelerator_facts.read_table()
-    read: tuple[Sequence[Sequence[object]], ...] = (
-        facts,
-        accelerator_facts.wide(facts),
-        list(models.core_rows(models.read_table())),
-        purchase_terms.read_table(),
-        [claims.core_row(claim) for claim in claims.shipped()],
-    )
-    for table, rows in zip(REFERENCE_TABLES, read, strict=True):
-        con.execute(ddl(table))
-        insert_rows(con, table.qualified, rows)
-    throughput.complete(con)
 
 
 def _read_labels(con: duckdb.DuckDBPyConnection) -> None:

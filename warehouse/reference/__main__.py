@@ -7,9 +7,8 @@ from warehouse.reference import (
     accelerators,
     claims,
     instance_types,
-    machine_facts,
     models,
-    purchase_terms,
+    prepared,
     throughput,
 )
 from warehouse.reference.table import DATA, read
@@ -17,22 +16,12 @@ from warehouse.reference.table import DATA, read
 MODELS = (
     accelerators.MODEL,
     accelerators.labels_of(accelerators.Vocabulary(accelerators.read_table())),
-    accelerator_facts.MODEL,
-    instance_types.MODEL,
-    machine_facts.MODEL,
-    models.MODEL,
-    purchase_terms.MODEL,
-    throughput.MODEL,
-    claims.MODEL,
+    instance_types.MACHINE_FACTS,
+    prepared.PURCHASE_TERMS,
+    *(each.MODEL for each in (accelerator_facts, instance_types, models, throughput, claims)),
 )
 """Of every table in `warehouse/data`."""
 
-
-def main() -> None:
-    """Check each table and print how many rows hold. Raises ChipledgerError for the first that does not."""
+if __name__ == "__main__":
     for model in MODELS:
         sys.stdout.write(f"{model.file}: {len(read(DATA / model.file, model))} rows hold\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
-from warehouse.reference.table import Broken, Model, Rule, Table, Values, fields_of
+from warehouse.reference.table import Broken, Model, Rule, Values, fields_of, reader
 from warehouse.schema.columns import allowed, columns
 
 FACTS = allowed("fact")
@@ -55,9 +55,7 @@ MODEL = Model(
 )
 
 
-def read_table(table: Table | None = None) -> list[AcceleratorFact]:
-    """Return the facts of a table, by default the package's. Raises ChipledgerError where one is not usable."""
-    return [AcceleratorFact(**row) for row in MODEL.read(table)]
+read_table = reader(AcceleratorFact, MODEL)
 
 
 def wide(facts: list[AcceleratorFact]) -> list[tuple[str | Decimal | None, ...]]:

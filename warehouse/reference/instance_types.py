@@ -1,16 +1,21 @@
 """Accelerators of each instance type: `data/instance_type.csv`, one dated fact a row, and figures of whole machines.
 
-`data/README.md` says how both tables are filled.
+`data/README.md` says how both tables are filled; `disagreements` compares the first with EC2's own answers.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from warehouse.reference.table import Model, Rule, Table, fields_of
+import duckdb
+
+from warehouse.reference.table import Model, Rule, fields_of, reader
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ACCELERATOR_TYPE = re.compile(r"(?:ml\.|u-)?(?:p|gr?|inf|trn|dl|vt|f|cg)\d")
 """How names of accelerator families begin, among all of AWS's (u7i and u-6tb1 are memory, not UltraServers)."""
@@ -44,9 +49,7 @@ MODEL = Model(
 )
 
 
-def read_table(table: Table | None = None) -> list[InstanceType]:
-    """Return the facts of a table, by default the package's. Raises ChipledgerError where one is not usable."""
-    return [InstanceType(**row) for row in MODEL.read(table)]
+read_table = reader(InstanceType, MODEL)
 
 
 def missing(instance_types: Iterable[str]) -> tuple[str, ...]:
@@ -57,3 +60,122 @@ def missing(instance_types: Iterable[str]) -> tuple[str, ...]:
 @cache
 def _known() -> frozenset[str]:
     return frozenset(fact.instance_type for fact in read_table())
+
+
+MACHINE_FIGURES = ("vcpus", "host_memory_gib")
+
+
+class MachineFact(NamedTuple):
+    """One figure of one machine and where it is published.
+
+    A machine is an instance type as AWS spells it, or a system that AWS describes without such a name: "Trainium3
+    UltraServer Gen1". `vcpus` count as AWS counts them, `host_memory_gib` is MiB / 1024 of DescribeInstanceTypes.
+    """
+
+    machine: str
+    fact: str
+    value: int
+    source_url: str
+    accessed_on: date
+
+
+MACHINE_FACTS = Model(
+    file="machine_fact.csv",
+    key="fact",
+    fields=fields_of(MachineFact),
+    free=("fact",),
+    rules=(Rule("fact", f"not one of {', '.join(MACHINE_FIGURES)}", f"fact in {MACHINE_FIGURES}"),),
+    unique=("machine", "fact"),
+    repeated="a second one of the same machine",
+)
+
+
+@cache
+def machine_facts() -> tuple[MachineFact, ...]:
+    """Return the facts of machines that the package ships, read once."""
+    return tuple(MachineFact(**row) for row in MACHINE_FACTS.read())
+
+
+FIRST_GENERATIONS = {"trainium1": "trainium", "inferentia1": "inferentia", "gaudi1": "gaudi"}
+"""Chips that the API names without the number that our table gives them."""
+
+
+class Disagreement(NamedTuple):
+    """One value of the dated table that the API contradicts; None: that side says nothing, or has no such type."""
+
+    instance_type: str
+    region_id: str
+    field: str
+    table_value: str | None
+    api_value: str | None
+
+    def __str__(self) -> str:
+        table, api = self.table_value or "nothing", self.api_value or "nothing"
+        return f"{self.instance_type} in {self.region_id}: {self.field} is {table} in the table, {api} in the API"
+
+
+def disagreements(capability: "pl.DataFrame", table_rows: Iterable[InstanceType]) -> tuple[Disagreement, ...]:
+    """Return what the API says otherwise than the dated table, or of types not in it, where no override says why.
+
+    `capability` has the columns of core.instance_capability. Of several rows of a type the latest `known_from` counts.
+    An override explains all differences of its type; memory that the table leaves out is one too.
+    """
+    table: dict[str, InstanceType] = {}
+    for fact in sorted(table_rows, key=lambda each: each.known_from or date.min):
+        table[fact.instance_type] = fact
+    found = []
+    for row in capability.sort("instance_type", "region_id").iter_rows(named=True):
+        for field, kept, answer in _differences(row, table.get(row["instance_type"])):
+            found.append(
+                Disagreement(
+                    instance_type=row["instance_type"],
+                    region_id=row["region_id"],
+                    field=field,
+                    table_value=_shown(kept),
+                    api_value=_shown(answer),
+                )
+            )
+    return tuple(found)
+
+
+def chip_counts(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the instance types whose number of chips EC2's last answer and the table give differently: why, by type.
+
+    Types that EC2 answers without a count are left out, as are those with an override.
+    """
+    import polars as pl
+
+    last = con.execute(
+        "select * from core.instance_capability qualify api_accelerator_count is not null and row_number() over "
+        "(partition by region_id, instance_type order by observed_at desc, recorded_at desc) = 1"
+    ).to_arrow_table()
+    if not last.num_rows:
+        return {}
+    found = disagreements(pl.DataFrame(last), read_table())
+    return {each.instance_type: str(each) for each in reversed(found) if each.field == "accelerator_count"}
+
+
+def _differences(row: Mapping[str, Any], fact: InstanceType | None) -> Iterator[tuple[str, object, object]]:
+    if fact is None:
+        yield "instance_type", None, row["instance_type"]
+        return
+    if fact.override_reason:
+        return
+    answer = row["api_accelerator_name"]
+    if answer is None or not _same_chip(fact.accelerator_name, answer):
+        yield "accelerator_name", fact.accelerator_name, answer
+    for field in ("accelerator_count", "accelerator_memory_gib", "neuron_cores_per_accelerator"):
+        kept, answer = getattr(fact, field), row[f"api_{field}"]
+        if kept != answer:
+            yield field, kept, answer
+
+
+def _same_chip(kept: str, answer: str) -> bool:
+    """Return whether two names are of one chip: the API's may say more, or lack the number of a first generation."""
+    words = [word for word in kept.casefold().split("-") if not re.fullmatch(r"\d+gb", word)]
+    text = re.findall(r"[a-z0-9]+", answer.casefold())
+    return all(FIRST_GENERATIONS.get(word, word) in text for word in words)
+
+
+def _shown(value: object) -> str | None:
+    return format(value.normalize(), "f") if isinstance(value, Decimal) else None if value is None else str(value)

@@ -1,19 +1,19 @@
 """The one reader of reference tables: CSV files of the package, or of a user; errors name what is wrong where.
 
-`read` turns cells into values by the fields of a record, and refuses what is none. What else a table must be, its
-`Model` declares; `pandera_model` makes a pandera model of it. Files of users are always checked, those of
-the package by the tests and by `make references`: they are not checked again each time they are read.
+Cells become values by the types of a model's fields. What else a table must be, its `Model` declares;
+`pandera_model` makes a pandera model of it. Files of users are always checked, those of the package by the tests and by
+`make references`: they are not checked again each time they are read.
 """
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from functools import cache, partial
+from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_type_hints
 
 from warehouse.errors import ChipledgerError
 from warehouse.schema.columns import columns
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 DATA = resources.files("warehouse") / "data"
 MAX_COLUMNS = 1000
 Values = dict[str, Any]
+Record = TypeVar("Record")
+TYPES = {"VARCHAR": str, "DATE": date, "BOOLEAN": bool, "INTEGER": int, "BIGINT": int}
+"""Types of fields by the types of their columns; every other column is an exact number."""
 Broken = Iterable[tuple[int, str, str]]
 """What a rule over all rows finds: row (from 0), field, reason."""
 
@@ -51,7 +54,7 @@ class Rule(NamedTuple):
     condition: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Model:
     """What a table must be beyond the types of its fields.
 
@@ -59,13 +62,16 @@ class Model:
     have types, in the order of the header where that is `exact`. Else `required` columns must be there, and others may
     be, ignored unless the table is `closed`. Numbers are above 0, of `may_be_zero` fields 0 or more; values are of the
     vocabulary of their column, but those of `free` fields. `unique` fields together occur once. `rows` are rules
-    over all rows that SQL cannot say. `help` says where the table is explained.
+    over all rows that SQL cannot say. `meanings` say what to write in a field, `advice` what to do, `help` where to
+    read of it. What is refused raises `refusal`.
     """
 
     key: str
     fields: Mapping[str, Any]
     file: str = ""
     help: str = "warehouse/data/README.md"
+    advice: str = "Correct the table"
+    meanings: Mapping[str, str] = field(default_factory=dict)
     exact: bool = True
     closed: bool = False
     required: Sequence[str] = ()
@@ -75,6 +81,7 @@ class Model:
     repeated: str = "a second row of the same key"
     rules: Sequence[Rule] = ()
     rows: Callable[[list[Values]], Broken] | None = None
+    refusal: type[ChipledgerError] = ChipledgerError
 
     def read(self, table: Table | None = None) -> list[Values]:
         """Return the rows of a table of a user, checked, or of the package's own; errors as of `read`."""
@@ -82,27 +89,43 @@ class Model:
 
 
 class Line(NamedTuple):
-    """One line of a file: its number, its cells by column, and what refuses one of them."""
+    """One line of a file, or one run in it: where it is, its cells by column, and what refuses one of them."""
 
-    number: int
-    cells: Mapping[str, str]
-    table: str
-    help: str
+    place: str
+    cells: Mapping[str, Any]
+    source: str
+    model: Model
 
     def error(self, field: str, reason: str) -> ChipledgerError:
         """Return the refusal of one cell."""
-        return ChipledgerError(
-            f"line {self.number}: {reason}",
-            source=self.table,
+        meaning = self.model.meanings.get(field)
+        return self.model.refusal(
+            f"{self.place}: {reason}" if self.place else reason,
+            source=self.source,
             field=field,
             value=self.cells.get(field, ""),
-            hint=f"Correct the table; {self.help} explains it",
+            hint=f"{field} is {meaning}" if meaning else f"{self.model.advice}; {self.model.help} explains it",
         )
 
 
 def fields_of(record: type) -> dict[str, Any]:
     """Return the fields of a NamedTuple with their types."""
     return get_type_hints(record)
+
+
+def fields_of_columns(names: Iterable[str], required: Collection[str]) -> dict[str, Any]:
+    """Return fields with the types that warehouse/schema/columns.csv declares; those not required may be empty."""
+    types = {name: TYPES.get(columns()[name].type, Decimal) for name in names}
+    return {name: type_ if name in required else type_ | None for name, type_ in types.items()}
+
+
+def reader(record: Callable[..., Record], model: Model) -> Callable[..., list[Record]]:
+    """Return what reads a table, by default the package's own, as records. It raises as `read`."""
+
+    def read_table(table: Table | None = None) -> list[Record]:
+        return [record(**row) for row in model.read(table)]
+
+    return read_table
 
 
 def read(table: Table, model: Model, *, check: bool = True) -> list[Values]:
@@ -112,11 +135,10 @@ def read(table: Table, model: Model, *, check: bool = True) -> list[Values]:
     """
     found = list(lines(table, model))
     if not found:
-        raise Line(1, {}, table.name, model.help).error(model.key, "the table is empty")
-    readers = {name: _reader(name, type_) for name, type_ in model.fields.items()}
-    rows = [_values(line, readers) for line in found]
-    if check and (broken := first_broken(rows, model)):
-        raise found[broken[0]].error(*broken[1:])
+        raise Line("line 1", {}, table.name, model).error(model.key, "the table is empty")
+    rows = [values(line) for line in found]
+    if check and (refused := first_refusal(found, rows)):
+        raise refused[1]
     return rows
 
 
@@ -125,7 +147,7 @@ def lines(table: Table, model: Model) -> Iterator[Line]:
     number = 1
 
     def refusal(field: str, value: str, reason: str) -> ChipledgerError:
-        return Line(number, {field: value}, table.name, model.help).error(field, reason)
+        return Line(f"line {number}", {field: value}, table.name, model).error(field, reason)
 
     try:
         reader = csv.reader(io.StringIO(table.read_text(encoding="utf-8-sig"), newline=""), strict=True)
@@ -139,7 +161,7 @@ def lines(table: Table, model: Model) -> Iterator[Line]:
                 raise refusal(model.key, "", "more or fewer cells than columns")
             if cells:
                 texts = cells if model.exact else map(str.strip, cells)
-                yield Line(number, dict(zip(header, texts, strict=True)), table.name, model.help)
+                yield Line(f"line {number}", dict(zip(header, texts, strict=True)), table.name, model)
     except csv.Error as error:
         raise refusal("line", "", f"not CSV: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
@@ -165,15 +187,15 @@ def _wrong_columns(header: list[str], model: Model) -> Iterator[tuple[str, str]]
         yield ", ".join(misspelt), "columns are spelt otherwise; names are in lower case"
 
 
-def _values(line: Line, readers: Mapping[str, Callable[[str], Any]]) -> Values:
-    values = {}
-    for name, reader in readers.items():
-        cell = line.cells.get(name)
+def values(line: Line) -> Values:
+    """Return the values of a line's cells, text as yet, by field. Raises ChipledgerError for one of another type."""
+    found = {}
+    for name, type_ in line.model.fields.items():
         try:
-            values[name] = reader(cell) if cell else reader("")
+            found[name] = _reader(name, type_)(line.cells.get(name) or "")
         except ValueError as error:
             raise line.error(name, str(error)) from None
-    return values
+    return found
 
 
 @cache
@@ -243,42 +265,52 @@ def _items(cell: str) -> list[str]:
     return items
 
 
-def first_broken(rows: Sequence[Values], model: Model) -> tuple[int, str, str] | None:
-    """Return the first row that a model refuses, with field and reason; None where it refuses none."""
+def first_refusal(found: Sequence[Line], rows: Sequence[Values]) -> tuple[int, ChipledgerError] | None:
+    """Return the place of the first row that the model of its lines refuses, and why; None where all hold."""
+    model = found[0].model
+    broken = _first_broken(rows, model)
+    if broken is None and model.rows:
+        broken = min(model.rows(list(rows)), key=lambda each: each[0], default=None)
+    return (broken[0], found[broken[0]].error(*broken[1:])) if broken else None
+
+
+def _first_broken(rows: Sequence[Values], model: Model) -> tuple[int, str, str] | None:
     import pandera.polars as pa
     import polars as pl
 
+    schema, rules = pandera_model(model)
     types = {name: _type(type_) for name, type_ in model.fields.items()}
     frame = pl.DataFrame([[row[name] for name in types] for row in rows], schema=types, orient="row", strict=False)
     try:
-        pandera_model(model).validate(frame, lazy=True)
-    except pa.errors.SchemaErrors as errors:
-        cases = errors.failure_cases.select("index", "column", "check").rows()
-        index, column, check = min(cases, key=lambda case: case[0])
-        field, _, reason = check.partition("|") if column is None else (column, "", check)
-        return index, field, reason.format(**rows[index])
-    return min(model.rows(list(rows)), key=lambda found: found[0], default=None) if model.rows else None
+        schema.validate(frame, lazy=True)
+    except pa.errors.SchemaErrors:
+        numbers = (pl.when(~holds).then(number) for number, (_, _, holds) in enumerate(rules))
+        index, number = frame.select(pl.coalesce(numbers).alias("rule")).with_row_index().drop_nulls().row(0)
+        name, reason, _ = rules[number]
+        return index, name, reason.format(**rows[index])
+    return None
 
 
-def pandera_model(model: Model) -> "pa.DataFrameSchema":
-    """Return the pandera model of a table, over its typed values. Pandera takes a second to import."""
+@cache
+def pandera_model(model: Model) -> "tuple[pa.DataFrameSchema, list[tuple[str, str, pl.Expr]]]":
+    """Return the pandera model of a table, over its typed values, and its rules: field, reason, what must hold.
+
+    The rules are one check: one by one they take ten times as long. Pandera takes a second to import.
+    """
     import pandera.polars as pa
     import polars as pl
 
-    checks = [
-        pa.Check(partial(_holds, pl.sql_expr(rule.condition)), name=rule.field, error=f"{rule.field}|{rule.reason}")
-        for rule in model.rules
-    ]
+    rules = [rule for name, type_ in model.fields.items() for rule in _rules(name, type_, model)]
+    rules += [(rule.field, rule.reason, pl.sql_expr(rule.condition)) for rule in model.rules]
     if model.unique:
-        once = pl.struct(model.unique).is_first_distinct()
-        checks.append(pa.Check(partial(_holds, once), error=f"{model.key}|{model.repeated}"))
-    return pa.DataFrameSchema(
-        {
-            name: pa.Column(_type(type_), _checks(name, _type(type_), model), nullable=True)
-            for name, type_ in model.fields.items()
-        },
-        checks=checks,
+        rules.append((model.key, model.repeated, pl.struct(model.unique).is_first_distinct()))
+    rules = [(name, reason, holds.fill_null(value=True)) for name, reason, holds in rules]
+    all_hold = pl.all_horizontal(pl.lit(value=True), *(holds for *_, holds in rules))
+    schema = pa.DataFrameSchema(
+        {name: pa.Column(_type(type_), nullable=True) for name, type_ in model.fields.items()},
+        checks=[pa.Check(lambda data: data.lazyframe.select(all_hold), name="rules")],
     )
+    return schema, rules
 
 
 def _type(type_: Any) -> Any:
@@ -291,25 +323,22 @@ def _type(type_: Any) -> Any:
     return pl.List(one) if getattr(type_, "__origin__", None) is tuple else one
 
 
-def _checks(name: str, type_: Any, model: Model) -> "list[pa.Check]":
-    """Return what the values of one field must be: of its vocabulary, of the form of an address, in range."""
-    import pandera.polars as pa
+def _rules(name: str, type_: Any, model: Model) -> "Iterator[tuple[str, str, pl.Expr]]":
+    """Yield what the values of one field must be: there, of its vocabulary, of the form of an address, in range."""
     import polars as pl
 
-    declared = columns().get(name)
-    if type_ in (pl.Int64, pl.Float64):
+    column, declared, kind = pl.col(name), columns().get(name), _type(type_)
+    if _without_none(type_) == type_ and not isinstance(kind, pl.List):
+        yield name, "empty", column.is_not_null()
+    if kind in (pl.Int64, pl.Float64):
         if declared and declared.unit == "share":
-            return [pa.Check.in_range(0, 1, error="not from 0 to 1")]
-        return [pa.Check.ge(0, error="below 0") if name in model.may_be_zero else pa.Check.gt(0, error="not above 0")]
-    if type_ != pl.String or name in model.free:
-        return []
-    if name == "source_url":
-        return [pa.Check.str_startswith("https://", error="no public address to check the fact at")]
-    if declared and declared.allowed:
-        return [pa.Check.isin(declared.allowed, error=f"not one of {', '.join(declared.allowed)}")]
-    return []
-
-
-def _holds(condition: "pl.Expr", data: Any) -> "pl.LazyFrame":
-    frame: pl.LazyFrame = data.lazyframe
-    return frame.select(condition.fill_null(value=True))
+            yield name, "not from 0 to 1", column.is_between(0, 1)
+        elif name in model.may_be_zero:
+            yield name, "below 0", column >= 0
+        else:
+            yield name, "not above 0", column > 0
+    elif kind == pl.String and name not in model.free:
+        if name == "source_url":
+            yield name, "no public address to check the fact at", column.str.starts_with("https://")
+        elif declared and declared.allowed:
+            yield name, f"not one of {', '.join(declared.allowed)}", column.is_in(declared.allowed)

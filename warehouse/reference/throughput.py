@@ -15,8 +15,7 @@ import duckdb
 from warehouse.log.db import insert_rows
 from warehouse.log.events import naive
 from warehouse.reference import accelerators, models
-from warehouse.reference.table import Broken, Model, Rule, Table, Values
-from warehouse.schema.columns import columns
+from warehouse.reference.table import Broken, Model, Rule, Table, Values, fields_of_columns
 from warehouse.schema.tables import table_named
 
 CATALOGUE = "catalogue"
@@ -62,19 +61,34 @@ PINNED = r"^https://github\.com/[\w.-]+/[\w.-]+/(blob|tree)/[0-9a-f]{8,40}/[^\s\
 MAX_SHARE = 1.05
 """Of concurrency x median interactivity that a rate may be: half of the users are faster than the median."""
 SUM_TOLERANCE = 0.01
-TYPES = {"DOUBLE": Decimal, "DECIMAL(10,4)": Decimal, "DATE": date, "BOOLEAN": bool}
 REQUIRED = (
-    "model_name",
-    "task",
-    "benchmark",
-    "benchmark_family",
-    "unit_of_work",
-    "evidence_grade",
-    "measured_by",
-    "accelerator_name",
-    "accelerator_count",
-    "source_url",
+    *("model_name", "task", "benchmark", "benchmark_family", "unit_of_work", "evidence_grade"),
+    *("accelerator_name", "accelerator_count"),
 )
+"""What every run states; of the catalogue who measured it, and where that can be read, too."""
+RULES = (
+    *(
+        Rule(
+            f"{name}_statistic",
+            f"it and {value} occur together or not at all",
+            f"({value} is null) = ({name}_statistic is null)",
+        )
+        for name, value in (("interactivity", "interactivity"), ("ttft", "ttft_ms"))
+    ),
+    Rule("output_rate", "no rate", "coalesce(output_rate, input_rate, total_rate) is not null"),
+    Rule(
+        "total_rate",
+        "of training it occurs alone",
+        "task <> 'training' or (total_rate is not null and output_rate is null and input_rate is null)",
+    ),
+    Rule(
+        "total_rate",
+        "not the sum of output_rate and input_rate",
+        f"abs(output_rate + input_rate - total_rate) <= {SUM_TOLERANCE} * total_rate",
+    ),
+    Rule("precision", "empty; only logs of training omit it", "precision is not null or task = 'training'"),
+)
+"""What holds of every run, shipped or of a user."""
 
 
 def _wrong_runs(rows: list[Values]) -> Broken:
@@ -93,12 +107,7 @@ def _wrong_runs(rows: list[Values]) -> Broken:
 MODEL = Model(
     file="throughput.csv",
     key="model_name",
-    fields={
-        name: type_ if name in REQUIRED else type_ | None
-        for name in MEASURED
-        for type_ in [TYPES.get(columns()[name].type, str)]
-    }
-    | {"accessed_on": date},
+    fields=fields_of_columns((*MEASURED, "accessed_on"), (*REQUIRED, "measured_by", "source_url", "accessed_on")),
     rules=(
         Rule("evidence_grade", f"not one of {', '.join(GRADES)}", f"evidence_grade in {GRADES}"),
         Rule(
@@ -107,26 +116,7 @@ MODEL = Model(
             f"regexp_like(source_url, '{PINNED}')",
         ),
         Rule("measured_on", "after accessed_on", "measured_on <= accessed_on"),
-        *(
-            Rule(
-                f"{name}_statistic",
-                f"it and {value} occur together or not at all",
-                f"({value} is null) = ({name}_statistic is null)",
-            )
-            for name, value in (("interactivity", "interactivity"), ("ttft", "ttft_ms"))
-        ),
-        Rule("output_rate", "no rate", "coalesce(output_rate, input_rate, total_rate) is not null"),
-        Rule(
-            "total_rate",
-            "of training it occurs alone",
-            "task <> 'training' or (total_rate is not null and output_rate is null and input_rate is null)",
-        ),
-        Rule(
-            "total_rate",
-            "not the sum of output_rate and input_rate",
-            f"abs(output_rate + input_rate - total_rate) <= {SUM_TOLERANCE} * total_rate",
-        ),
-        Rule("precision", "empty; only logs of training omit it", "precision is not null or task = 'training'"),
+        *RULES,
         Rule(
             "output_rate",
             "more than {concurrency} users at {interactivity} a second each",
@@ -183,9 +173,10 @@ def last_ids(con: duckdb.DuckDBPyConnection, document_sha256: str) -> set[int]:
     return {number for (number,) in found}
 
 
-def complete(con: duckdb.DuckDBPyConnection) -> None:
+def complete(con: duckdb.DuckDBPyConnection, shipped: str) -> None:
     """Make core.throughput of a file that is being published: of the log what counts, and the catalogue.
 
+    `shipped` names the relation of `catalogue_rows`.
     A document that was added again with other words counts as it was added last; the log keeps both.
     """
     con.execute(
@@ -198,21 +189,10 @@ def complete(con: duckdb.DuckDBPyConnection) -> None:
         "from core.throughput group by throughput_id) as f "
         "where t.throughput_id = f.throughput_id and t.observed_at > f.first_at"
     )
-    con.register("shipped", _catalogue_table())
     con.execute(
         "insert into core.throughput by name "
-        "select s.* from shipped as s anti join core.throughput as t on s.throughput_id::BIGINT = t.throughput_id"
+        f"select s.* from {shipped} as s anti join core.throughput as t on s.throughput_id = t.throughput_id"
     )
-    con.unregister("shipped")
-
-
-@cache
-def _catalogue_table() -> Any:
-    """Return the shipped rows as an Arrow table of texts, which DuckDB reads five times as fast as JSON."""
-    import pyarrow as pa
-
-    texts = [[None if cell is None else str(cell) for cell in column] for column in zip(*catalogue_rows(), strict=True)]
-    return pa.table(dict(zip(CORE.columns, (pa.array(column, pa.string()) for column in texts), strict=True)))
 
 
 def _is_known(con: duckdb.DuckDBPyConnection, document_sha256: object, observed_at: object) -> bool:

@@ -14,7 +14,8 @@ from price_list_files import NOW, Ask, rows, same
 from standin import aws, faults
 from standin.facts import CURRENT
 
-from extract.aws.price_list import SOURCE, places
+from extract.aws import places
+from extract.aws.price_list import SOURCE
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 
 REGIONS = ("eu-west-1", "us-east-1", "us-east-1-atl-1", "us-gov-west-1", "us-west-2", "cn-north-1")
@@ -122,7 +123,7 @@ def test_pages_without_an_end_are_an_error(
     standin: aws.StandIn, ask: Ask, same_token: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A token that comes again, or tokens without an end, end with an error."""
-    monkeypatch.setattr("extract.aws.price_list.api.MAX_PAGES", 20)
+    monkeypatch.setattr("extract.aws.price_list.MAX_PAGES", 20)
     standin.fault("api:GetProducts", faults.EndlessToken(same=same_token))
 
     with pytest.raises(SourceError) as caught:
@@ -294,7 +295,9 @@ def test_a_wrong_setting_is_named(ask: Ask, name: str, value: object) -> None:
 
 def test_china_has_its_own_address() -> None:
     """Without the setting, each partition's bulk files are where AWS has them."""
-    found = {scope: places.bulk_url({}, places.partition_of(scope)) for scope in ("us-gov-west-1", "cn-north-1")}
+    scopes = ("us-gov-west-1", "cn-north-1")
+
+    found = {scope: places.bulk_url({}, places.partition_of(scope), source=SOURCE.name) for scope in scopes}
 
     assert found == {
         "us-gov-west-1": "https://pricing.us-east-1.amazonaws.com",

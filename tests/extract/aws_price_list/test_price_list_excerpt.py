@@ -1,15 +1,18 @@
 """The excerpt of a bulk file: what a full reading by the csv module finds, the excerpt holds, however files change."""
 
-import hashlib
 import random
 from collections.abc import Iterator
 
 import pytest
+from blake3 import blake3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from price_list_files import COLUMNS, P5, document, offer_csv, plain_csv, reserved, same
 
-from extract.aws.price_list import excerpt, parse
+from extract.aws import price_list
+from extract.aws.bulk import Excerpt
+from extract.aws.price_list import parse
+from warehouse.documents import Whole
 from warehouse.errors import LayoutChanged
 
 Lines = list[dict[str, str]]
@@ -20,8 +23,8 @@ def blocks(body: bytes, size: int) -> Iterator[bytes]:
         yield body[start : start + size]
 
 
-def cut(body: bytes, size: int = 1 << 20) -> excerpt.Excerpt:
-    return excerpt.cut(blocks(body, size), url="https://x/index.csv")
+def cut(body: bytes, size: int = 1 << 20) -> Excerpt:
+    return price_list.cut(blocks(body, size), url="https://x/index.csv")
 
 
 def machines(seed: int, *, of: list[tuple[str, str, str]], per_type: int = 4) -> Lines:
@@ -82,7 +85,7 @@ def test_the_excerpt_says_what_the_whole_says(what: str, size: int) -> None:
     assert same(from_whole.rows, from_kept.rows)
     assert from_whole.rows.height >= 2 * len(CHIPS)
     assert from_whole.unknown == from_kept.unknown
-    assert (kept.whole.size, kept.whole.sha256) == (len(whole), hashlib.sha256(whole).hexdigest())
+    assert kept.whole == Whole(size=len(whole), digest=blake3(whole).hexdigest(), algorithm="blake3")
 
 
 def test_the_excerpt_holds_what_a_plain_reading_selects() -> None:
@@ -179,7 +182,7 @@ def test_a_missing_column_stops_the_reading() -> None:
             yield block
 
     with pytest.raises(LayoutChanged, match="Tenancy"):
-        excerpt.cut(counted(), url="https://x/index.csv")
+        price_list.cut(counted(), url="https://x/index.csv")
 
     assert len(taken) < 4
 

@@ -11,8 +11,8 @@ import pytest
 from standin import aws, faults, savings_plans
 from standin.facts import CURRENT
 
-from extract.aws.savings_plans import SOURCE, places
-from extract.aws.savings_plans.api import families
+from extract.aws import places
+from extract.aws.savings_plans import SOURCE, families
 from extract.base import Context, Landed
 from extract.web.http import HttpWeb, Retries
 from warehouse.documents import Document, ScopeFetch
@@ -158,7 +158,7 @@ def test_pages_without_an_end_are_an_error(
     standin: aws.StandIn, ask: Ask, same: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A token that comes again, or tokens without an end, end with an error."""
-    monkeypatch.setattr("extract.aws.savings_plans.api.MAX_PAGES", 20)
+    monkeypatch.setattr("extract.aws.savings_plans.MAX_PAGES", 20)
     standin.fault("savings", savings_plans.RepeatToken(same=same))
 
     with pytest.raises(SourceError) as caught:
@@ -377,7 +377,9 @@ def test_a_wrong_setting_is_named(ask: Ask, name: str, value: object) -> None:
 
 def test_china_has_its_own_address() -> None:
     """Without the setting, each partition's bulk files are where AWS has them."""
-    found = {scope: places.bulk_url({}, places.partition_of(scope)) for scope in ("us-gov-west-1", "cn-north-1")}
+    scopes = ("us-gov-west-1", "cn-north-1")
+
+    found = {scope: places.bulk_url({}, places.partition_of(scope), source=SOURCE.name) for scope in scopes}
 
     assert found == {
         "us-gov-west-1": "https://pricing.us-east-1.amazonaws.com",

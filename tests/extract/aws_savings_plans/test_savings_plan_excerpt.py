@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from savings_plan_files import csv_file, document
 
-from extract.aws.savings_plans import SOURCE, excerpt
-from extract.aws.savings_plans.rates import rates
+from extract.aws import savings_plans
+from extract.aws.savings_plans import SOURCE, rates
 from warehouse.errors import LayoutChanged
 
 
@@ -27,7 +27,7 @@ def whole(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.mark.parametrize("step", [997, 1 << 16, 1 << 30])
 def test_the_excerpt_has_all_prices_of_the_file(whole: bytes, step: int) -> None:
     """Whatever the blocks: the excerpt gives the prices of the whole file, and knows its size and hash."""
-    kept = excerpt.cut((whole[at : at + step] for at in range(0, len(whole), step)), url="https://x")
+    kept = savings_plans.cut((whole[at : at + step] for at in range(0, len(whole), step)), url="https://x")
 
     from_whole, from_kept = (SOURCE.parse(document(body)) for body in (whole, kept.body))
     assert from_whole.rows.height > 100
@@ -61,14 +61,14 @@ def test_the_excerpt_keeps_what_may_be_a_price() -> None:
     }
     body = csv_file(*({"RateCode": name, **line} for name, line in lines.items()))
 
-    kept = excerpt.cut([body], url="https://x")
+    kept = savings_plans.cut([body], url="https://x")
 
     assert rates(document(kept.body))["rate_code"].to_list() == ["P9", "ml", "leased"]
 
 
 def test_a_line_without_an_end_is_kept_and_refused() -> None:
     """A file that was cut short where nobody noticed is refused when it is parsed."""
-    kept = excerpt.cut([csv_file({})[:-10]], url="https://x")
+    kept = savings_plans.cut([csv_file({})[:-10]], url="https://x")
 
     with pytest.raises(LayoutChanged):
         SOURCE.parse(document(kept.body))
@@ -81,4 +81,4 @@ def test_a_line_without_an_end_is_kept_and_refused() -> None:
 def test_what_is_no_list_of_rates_is_not_cut(body: bytes) -> None:
     """HTML, no header, a line without end, and a quoted header, in whose lines nothing would be found."""
     with pytest.raises(LayoutChanged):
-        excerpt.cut([body[at : at + (1 << 20)] for at in range(0, len(body), 1 << 20)], url="https://x")
+        savings_plans.cut([body[at : at + (1 << 20)] for at in range(0, len(body), 1 << 20)], url="https://x")

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from savings_plan_files import HEADER, PREAMBLE, csv_file, document, page, result
 
-from extract.aws.savings_plans import SOURCE
-from extract.aws.savings_plans.rates import rates
+from extract.aws.savings_plans import SOURCE, rates
 from extract.base import Parsed
 from warehouse.errors import LayoutChanged
 from warehouse.log.gates import row_gate

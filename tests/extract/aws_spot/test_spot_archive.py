@@ -11,11 +11,13 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 import pytest
+from blake3 import blake3
 
-from extract.aws.spot import SOURCE, archive
+from extract.aws import spot
+from extract.aws.spot import SOURCE
 from extract.base import Context
 from extract.web.interface import Response
-from warehouse.documents import Document, ScopeFetch
+from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
 
 JANUARY = """\
@@ -56,7 +58,7 @@ def packed(text: str) -> bytes:
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "_kept", {})
+    monkeypatch.setattr(spot, "_kept", {})
 
 
 @pytest.fixture
@@ -89,9 +91,8 @@ def test_a_month_is_a_look_of_the_past(folder: Path) -> None:
     assert january.documents[0].body.decode() == "".join(
         line + "\n" for line in JANUARY.splitlines() if line.startswith("use1") and "UNIX" in line and "m5" not in line
     )
-    whole = january.documents[0].whole
-    assert whole is not None
-    assert whole.size == len(JANUARY)
+    digest = blake3(JANUARY.encode()).hexdigest()
+    assert january.documents[0].whole == Whole(size=len(JANUARY), digest=digest, algorithm="blake3")
     assert rows(february)["unit_price"].to_list() == ["12.5"]
 
 
@@ -124,7 +125,7 @@ def test_a_file_is_read_once_for_all_regions() -> None:
 def test_what_was_landed_is_not_read_again(folder: Path) -> None:
     """A file never changes once it is published."""
     first = looks(context(folder.as_uri()), "us-east-1")[0].documents[0]
-    archive._kept.clear()
+    spot._kept.clear()
     (folder / "2024-01.tsv.zst").unlink()
 
     again = looks(context(folder.as_uri(), landed={first.version_key: first}.get), "us-east-1")[0]
@@ -138,8 +139,8 @@ def test_what_was_landed_is_not_read_again(folder: Path) -> None:
 )
 def test_what_swells_is_refused(text: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither a line without end nor prices without end are held in memory."""
-    monkeypatch.setattr(archive, "BLOCK_BYTES", 1000)
-    monkeypatch.setattr(archive, "EXCERPT_LIMIT_BYTES", 2000)
+    monkeypatch.setattr(spot, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(spot, "EXCERPT_LIMIT_BYTES", 2000)
     web = NoWeb({"https://example.org/2024-01.tsv.zst": packed(text)})
     with pytest.raises(LayoutChanged, match=reason):
         looks(context("https://example.org", web), "us-east-1", last="2024-01-31")
@@ -182,7 +183,7 @@ def test_files_joined_together_are_read_whole(folder: Path) -> None:
 )  # fmt: skip
 def test_zone_ids_begin_with_their_region(region: str, prefix: bytes) -> None:
     """us-east-1 has use1-az1."""
-    assert archive.zone_prefix(region) == prefix
+    assert spot.zone_prefix(region) == prefix
 
 
 @pytest.mark.parametrize("scope", ["us", "us-moon-1", "us-east-1-atl-1", "all"])

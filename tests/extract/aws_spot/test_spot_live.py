@@ -183,7 +183,7 @@ def test_trap_18_pages_without_an_end_are_an_error(
     standin: aws.StandIn, ask: Ask, monkeypatch: pytest.MonkeyPatch, same: bool
 ) -> None:
     """A token that comes again, and tokens that never end."""
-    monkeypatch.setattr("extract.aws.spot.ec2.MAX_PAGES", 5)
+    monkeypatch.setattr("extract.aws.client.MAX_PAGES", 5)
     standin.fault("ec2", ec2.RepeatToken(same=same))
 
     with pytest.raises(SourceError, match="no end") as caught:

@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from datetime import timedelta
 from decimal import Decimal
 
@@ -47,10 +46,10 @@ def check(body: bytes, words: Mapping[str, str]) -> bool:
         assert str(error)
         return False
     for run in runs:
-        numbers = {name: value for name, value in asdict(run).items() if isinstance(value, Decimal)}
+        numbers = {name: value for name, value in run.items() if isinstance(value, Decimal)}
         assert all(value.is_finite() and value >= 0 for value in numbers.values()), numbers
-        assert run.output_rate or run.total_rate
-        assert run.note.isprintable()
+        assert run["output_rate"] or run["total_rate"]
+        assert run["note"].isprintable()
     return True
 
 

@@ -2,11 +2,12 @@
 
 import json
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from extract.benchmarks import BenchmarkRefused, Measurement, read
+from extract.benchmarks import BenchmarkRefused, read
 from warehouse.errors import LayoutChanged
 
 OFFICIAL = "https://github.com/SemiAnalysisAI/InferenceX/actions/runs/19019407598/attempts/2"
@@ -36,7 +37,7 @@ AGG: dict[str, Any] = {
 }  # fmt: skip
 
 
-def one(row: dict[str, Any], words: dict[str, str] | None = None, **changes: Any) -> Measurement:
+def one(row: dict[str, Any], words: dict[str, str] | None = None, **changes: Any) -> SimpleNamespace:
     """Return the run of a row with other values; those of its metrics by the name metrics_..."""
     row = json.loads(json.dumps(row))
     for key, value in changes.items():
@@ -45,7 +46,7 @@ def one(row: dict[str, Any], words: dict[str, str] | None = None, **changes: Any
         else:
             row[key] = value
     (run,) = read(json.dumps([row]).encode(), "rows.json", words or {})
-    return run
+    return SimpleNamespace(**run)
 
 
 def test_an_official_run_is_graded_a_and_linked() -> None:

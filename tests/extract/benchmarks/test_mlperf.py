@@ -2,11 +2,12 @@
 
 import json
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from extract.benchmarks import BenchmarkIncomplete, BenchmarkRefused, Measurement, read
+from extract.benchmarks import BenchmarkIncomplete, BenchmarkRefused, read
 from warehouse.errors import LayoutChanged
 
 WORDS = {"model": "llama-2-70b", "accelerator": "B200 SXM", "accelerator_count": "8", "precision": "fp4"}
@@ -40,9 +41,9 @@ target_qps : 364
 """
 
 
-def loadgen(text: str = SERVER, **words: str) -> Measurement:
+def loadgen(text: str = SERVER, **words: str) -> SimpleNamespace:
     (run,) = read(text.encode(), "mlperf_log_summary.txt", {**WORDS, **words})
-    return run
+    return SimpleNamespace(**run)
 
 
 def test_a_summary_is_read() -> None:
@@ -132,9 +133,9 @@ def log(
     return "\n".join(["starting", *(f"{prefix}:::MLLOG {json.dumps(event)}" for event in events)]).encode()
 
 
-def trained(body: bytes, **words: str) -> Measurement:
+def trained(body: bytes, **words: str) -> SimpleNamespace:
     (run,) = read(body, "result_0.txt", {**TRAINING, **words})
-    return run
+    return SimpleNamespace(**run)
 
 
 def test_sequences_become_tokens_by_their_length() -> None:

@@ -2,11 +2,12 @@
 
 import json
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from extract.benchmarks import BenchmarkRefused, Measurement, read
+from extract.benchmarks import BenchmarkRefused, read
 from warehouse.errors import LayoutChanged
 
 WORDS = {"model": "llama-3-8b", "accelerator": "H100 SXM", "accelerator_count": "1", "precision": "bf16"}
@@ -62,9 +63,9 @@ def changed(tool: str, changes: dict[str, Any]) -> bytes:
     return json.dumps(run).encode()
 
 
-def one(tool: str, **changes: Any) -> Measurement:
+def one(tool: str, **changes: Any) -> SimpleNamespace:
     (run,) = read(changed(tool, changes), tool, WORDS)
-    return run
+    return SimpleNamespace(**run)
 
 
 @pytest.mark.parametrize("tool", RUNS)
@@ -196,7 +197,7 @@ def test_sglang_appends_a_run_a_line() -> None:
     second = {**SGLANG, "request_rate": float("inf"), "accept_length": 2.75}
     body = f"{json.dumps(SGLANG)}\n{json.dumps(second)}\n".encode()
 
-    first, last = read(body, "runs.jsonl", WORDS)
+    first, last = (SimpleNamespace(**run) for run in read(body, "runs.jsonl", WORDS))
 
     assert b"Infinity" in body
     assert (first.concurrency, first.acceptance_length) == (Decimal("11.78"), None)

@@ -3,11 +3,12 @@
 import json
 from datetime import date
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from extract.benchmarks import BenchmarkIncomplete, BenchmarkRefused, Measurement, read
+from extract.benchmarks import BenchmarkIncomplete, BenchmarkRefused, read
 from extract.benchmarks.supplied import MEANINGS, PRECISIONS
 
 # The form of `vllm bench serve`, with the figures of llm-d's run of 2025-05-30 on four L40S, rounded.
@@ -20,10 +21,10 @@ RUN: dict[str, Any] = {
 WORDS = {"accelerator": "L40S", "accelerator_count": "4", "precision": "bf16"}
 
 
-def one(words: dict[str, str] | None = None, **fields: Any) -> Measurement:
+def one(words: dict[str, str] | None = None, **fields: Any) -> SimpleNamespace:
     """Return the run with other fields and more words."""
     (run,) = read(json.dumps({**RUN, **fields}).encode(), "run.json", {**WORDS, **(words or {})})
-    return run
+    return SimpleNamespace(**run)
 
 
 def refusal(words: dict[str, str], **fields: Any) -> BenchmarkRefused:
@@ -144,9 +145,9 @@ AGG = {
 }  # fmt: skip
 
 
-def agg(**words: str) -> Measurement:
+def agg(**words: str) -> SimpleNamespace:
     (run,) = read(json.dumps(AGG).encode(), "agg.json", words)
-    return run
+    return SimpleNamespace(**run)
 
 
 def test_chips_billed_are_no_fewer_than_those_that_worked() -> None:
@@ -261,3 +262,17 @@ def test_of_two_names_of_a_chip_the_finer_is_taken(of_file: str, of_user: str, n
 def test_another_chip_is_refused(of_file: str, of_user: str) -> None:
     """Another memory that makes another product, another form, another chip."""
     assert refusal({"accelerator": of_user}, gpu=of_file).field == "accelerator"
+
+
+def test_a_row_that_the_model_of_runs_refuses_is_named_with_its_place() -> None:
+    """No requests in flight measure nothing; the error says where, which column, the value, and what to do."""
+    whole = json.dumps(AGG)
+    broken = json.dumps({**AGG, "conc": 0})
+
+    with pytest.raises(BenchmarkRefused) as refused:
+        read(f"{whole}\n{broken}".encode(), "agg.jsonl", {"accelerator": "H200"})
+
+    error = refused.value
+    assert (error.source, error.field, error.value) == ("agg.jsonl", "concurrency", Decimal(0))
+    assert error.message == "run 2 of 2: not above 0"
+    assert "--set leave_out=2" in error.hint

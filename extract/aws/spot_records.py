@@ -1,25 +1,26 @@
 """Spot records of any age as observations: a page of the API (XML), an answer saved by the AWS CLI (JSON), or lines of
-the archive (TSV), told apart by their content.
+the archive (TSV), recognised by their content.
 """
 
 import fnmatch
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 import polars as pl
 
 from extract.aws import SPOT as NAME
-from extract.aws.price_list.rules import plain_number
-from extract.aws.spot.api import ACCELERATORS, PRODUCTS
+from extract.aws.reading import Layout, plain_number
 from extract.base import Parsed
-from extract.web import strict_json, strict_xml
 from warehouse.documents import Document
-from warehouse.errors import LayoutChanged
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 from warehouse.schema.tables import OBSERVATION
 
+PRODUCTS = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)")
+LAYOUT = Layout(NAME)
+ACCELERATORS = ("cg*", "dl*", "f*", "g*", "inf*", "p*", "trn*", "vt*")
+"""How names of accelerator types begin; other types among them are left out."""
 ROOT, SET = "DescribeSpotPriceHistoryResponse", "spotPriceHistorySet"
 FIELDS = ("AvailabilityZoneId", "AvailabilityZone", "InstanceType", "ProductDescription", "SpotPrice", "Timestamp")
 """A record's fields, as the service model names them; the first two may be absent, one of them at a time."""
@@ -75,33 +76,17 @@ def _records(document: Document) -> Iterator[Record]:
 
 
 def _xml(body: bytes) -> Iterator[Record]:
-    try:
-        root = strict_xml.root(body)
-    except ValueError as error:
-        raise _refusal(f"the XML is damaged: {error}", body) from error
-    namespace = root.tag[: root.tag.rfind("}") + 1]
-    records = root.find(f"{namespace}{SET}")
-    if root.tag.removeprefix(namespace) != ROOT or records is None:
-        raise _refusal(f"expected {ROOT} with {SET}", body)
+    root = LAYOUT.xml(body)
+    records = root.find(SET)
+    if root.tag != ROOT or records is None:
+        raise LAYOUT.refusal(f"expected {ROOT} with {SET}", body)
     for item in records:
-        try:
-            found = {name: strict_xml.child_text(item, f"{namespace}{name[0].lower()}{name[1:]}") for name in FIELDS}
-        except ValueError as error:
-            raise _refusal(str(error), body) from error
-        yield _record(dict(found), body)
+        yield _record({name: LAYOUT.child(item, f"{name[0].lower()}{name[1:]}") for name in FIELDS}, body)
 
 
 def _json(body: bytes) -> Iterator[Record]:
-    try:
-        content = strict_json.loads(body, numbers=str)
-    except ValueError as error:
-        raise _refusal(f"the JSON is damaged: {error}", body) from error
-    records = content.get("SpotPriceHistory") if isinstance(content, dict) else None
-    if not isinstance(records, list):
-        raise _refusal("expected an object with a list SpotPriceHistory", body)
-    for item in records:
-        if not isinstance(item, dict):
-            raise _refusal("expected an object in SpotPriceHistory", body)
+    content = LAYOUT.mapping(LAYOUT.json(body, numbers=str), "body")
+    for item in LAYOUT.listed(content.get("SpotPriceHistory"), "SpotPriceHistory"):
         yield _record({name: item.get(name) for name in FIELDS}, body)
 
 
@@ -109,37 +94,32 @@ def _lines(body: bytes) -> Iterator[Record]:
     try:
         lines = body.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise _refusal(f"not text: {error}", body) from error
+        raise LAYOUT.refusal(f"not text: {error}", body) from error
     if not lines:
-        raise _refusal("the document is empty", body)
+        raise LAYOUT.refusal("the document is empty", body)
     for line in lines:
         values = line.split("\t")
         if len(values) != len(ARCHIVED):
-            raise _refusal("expected five fields separated by tabs", line.encode())
+            raise LAYOUT.refusal("expected five fields separated by tabs", line.encode())
         yield _record({"AvailabilityZone": None, **dict(zip(ARCHIVED, values, strict=True))}, body)
 
 
-def _record(record: dict[str, object], body: bytes) -> Record:
+def _record(record: Mapping[str, object], body: bytes) -> Record:
     """Return a record; an amount or time that is missing is "", which the row gate refuses."""
     for name, value in record.items():
         if value is not None and not isinstance(value, str):
-            raise _refusal(f"{name} is no text", body)
+            raise LAYOUT.refusal(f"{name} is no text", body)
     texts = {name: None if value is None else str(value) for name, value in record.items()}
     if not texts["InstanceType"] or not texts["ProductDescription"] or not any(texts[name] for name in OPTIONAL):
-        raise _refusal("a record without instance type, product or zone", json.dumps(record).encode())
+        raise LAYOUT.refusal("a record without instance type, product or zone", json.dumps(record).encode())
     return {name: texts[name] if name in OPTIONAL else texts[name] or "" for name in FIELDS}
-
-
-def _refusal(message: str, body: bytes) -> LayoutChanged:
-    value = body[:80].decode("utf-8", "replace")
-    return LayoutChanged(message, source=NAME, field="body", value=value, hint="Check the landed document")
 
 
 # --- which of them count
 
 
 def _accelerators(frame: pl.DataFrame, ignored: Counter[str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the records of accelerators, and types that were asked for by name and look like none."""
+    """Return the records of accelerators, and types that were queried by name and are like none."""
     names = frame["type"].unique().to_list()
     ours = [name for name in names if ACCELERATOR_TYPE.match(name)]
     strange = [name for name in names if name not in ours and _is_accelerator(name)]
@@ -175,7 +155,7 @@ def _timed(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _changes(frame: pl.DataFrame, ignored: Counter[str], *, keep_last: bool) -> pl.DataFrame:
-    """Return the records whose price differs from the one before in the document, and each offer's last if so asked."""
+    """Return the records whose price differs from the one before in the document, and each last one by `keep_last`."""
     ordered = frame.unique(maintain_order=True).sort("zone_id", "zone", "type", "at", nulls_last=True)
     before, after = (pl.col("price").shift(step).over(OFFER) for step in (1, -1))
     wanted = pl.col("at").is_null() | before.is_null() | (pl.col("price") != before)
@@ -185,14 +165,14 @@ def _changes(frame: pl.DataFrame, ignored: Counter[str], *, keep_last: bool) -> 
 
 
 def _after(frame: pl.DataFrame, known_until: datetime, ignored: Counter[str]) -> pl.DataFrame:
-    """Return what the look before could not have said."""
+    """Return what the fetch before could not have had."""
     kept = frame.filter(pl.col("at").is_null() | (pl.col("at") > _naive(known_until)))
     ignored["known_before"] += frame.height - kept.height
     return kept
 
 
 def _in_force(frame: pl.DataFrame, at: datetime, ignored: Counter[str]) -> pl.DataFrame:
-    """Return each offer's newest record, as a price in force at the moment that was asked for."""
+    """Return each offer's newest record, as a price in force at the moment of the query."""
     unread = frame.filter(pl.col("at").is_null())
     then = frame.filter(pl.col("at") <= _naive(at))
     newest = then.filter(pl.col("at") == pl.col("at").max().over(OFFER)).unique(maintain_order=True)
@@ -209,8 +189,13 @@ def _naive(at: datetime) -> datetime:
 
 
 def _rows(frame: pl.DataFrame, document: Document) -> pl.DataFrame:
-    _check_ids(frame["zone_id"].unique().to_list(), document)
-    _check_region(frame["zone"].unique().to_list(), document)
+    if len({bool(each) for each in frame["zone_id"].unique()}) > 1:
+        # Those would become other offers.
+        raise LAYOUT.refusal("records with the id of their zone among others without", "", "AvailabilityZoneId")
+    for zone in frame["zone"].unique():
+        if zone and not zone.startswith(document.scope):
+            message = f"a record of another region than {document.scope}"
+            raise LAYOUT.refusal(message, zone, "AvailabilityZone")
     has_id = pl.col("zone_id").is_not_null() & (pl.col("zone_id") != "")
     region = pl.lit(document.scope) if document.scope else pl.col("zone").str.extract(REGION)
     columns = {
@@ -233,28 +218,3 @@ def _rows(frame: pl.DataFrame, document: Document) -> pl.DataFrame:
         pl.col("at_text").alias("observed_at_utc"),
     )
     return rows.sort("instance_type", "availability_zone_id", "availability_zone", "observed_at", nulls_last=True)
-
-
-def _check_ids(ids: Iterable[str | None], document: Document) -> None:
-    """Raise where some records have the id of their zone and others none: those would become other offers."""
-    known = {bool(each) for each in ids}
-    if len(known) > 1:
-        raise LayoutChanged(
-            "records with the id of their zone among others without",
-            source=NAME,
-            field="AvailabilityZoneId",
-            value="",
-            hint="Check the landed document",
-        )
-
-
-def _check_region(zones: Iterable[str | None], document: Document) -> None:
-    for zone in zones:
-        if zone and not zone.startswith(document.scope):
-            raise LayoutChanged(
-                f"a record of another region than {document.scope}",
-                source=NAME,
-                field="AvailabilityZone",
-                value=zone,
-                hint="Check the landed document",
-            )

@@ -1,0 +1,452 @@
+"""Offers of EC2 Capacity Blocks for ML: what a block of machines for some days costs now, by zone.
+
+ec2.DescribeCapacityBlockOfferings,
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityBlockOfferings.html , needs credentials; data
+under the AWS Service Terms, https://aws.amazon.com/service-terms/ .
+
+Settings: `regions` ("all" that the account has, or a list), `instance_types` (UltraServers begin with u-),
+`durations_hours` (days up to 14, then weeks up to 26; by default one day), `counts` (1, 2, 4 ... 64; by default 1).
+Each combination is a query in each region, kept as a document with its parameters.
+
+Quirks:
+
+1. No price list has these prices: its Capacity Block rows cost 0, and the rates page (aws_capacity_block_rates) differs
+   from the offers.
+2. An offer has a fee for the whole block. The hourly rate is derived: fee / (count x paid hours), in exact decimals and
+   rounded half to even at the tenth only where it does not end before. The answer has the fee only.
+3. Paid hours are CapacityBlockDurationHours and CapacityBlockDurationMinutes together: a block that starts at once ends
+   at the next 11:30 UTC, as 8 h 37 min for 308.14. Where the minutes are missing the rate is unknown: a fact, no price.
+4. Instances are ended from 30 minutes before the end of a block, so that fewer minutes can be used than are paid.
+5. An UltraServer is queried by its own name (u-p6e-gb200x72) and counted as one, whatever it is made of. A rate below
+   0.5 an hour for each of its chips is that of one chip, which a public list once took for that of 72; it is refused.
+6. Offers differ by start, so the price is that of the one that starts first; all of them are facts.
+7. A split offer consists of segments with their own zones, dates and fees; its paid time is the sum of theirs, and it
+   is another offer ("in 2 segments"). Where the fees do not add up the rate is unknown.
+8. "No offer" is an answer, and so are the refusals of a type that a region does not sell in blocks, or of UltraServers,
+   which need an agreement: facts with an empty id, the refusal in `answer_error`. Any other error fails the region.
+9. Zones come by name only, which differs between accounts.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from extract.aws import reading
+from extract.aws.client import BODY, PAGE_SIZE, Call, Page, regions
+from extract.aws.places import names_in
+from extract.aws.reading import ULTRASERVER_PREFIX, Layout, plain_number
+from extract.base import Context, Parsed, Source
+from extract.web import strict_xml
+from warehouse.documents import Document, ScopeFetch
+from warehouse.errors import SettingsError, SourceError
+
+NAME = "aws_capacity_blocks"
+LAYOUT = Layout(NAME)
+INSTANCE_TYPES = (
+    "p4d.24xlarge",
+    "p4de.24xlarge",
+    "p5.4xlarge",
+    "p5.48xlarge",
+    "p5e.48xlarge",
+    "p5en.48xlarge",
+    "p6-b200.48xlarge",
+    "p6-b300.48xlarge",
+    "trn1.32xlarge",
+    "trn2.3xlarge",
+    "trn2.48xlarge",
+    "u-p6e-gb200x36",
+    "u-p6e-gb200x72",
+    "u-trn2x64",
+)
+"""What AWS sold in blocks in 2026 (published rates of 2026-07-22, and u-trn2x64)."""
+DURATIONS_H = (24,)
+COUNTS = (1,)
+ALLOWED_DURATIONS_H = (*range(24, 24 * 14 + 1, 24), *range(24 * 21, 24 * 182 + 1, 24 * 7))
+ALLOWED_COUNTS = (1, 2, 4, 8, 16, 32, 64)
+REFUSALS = ("not supported for Capacity Blocks", "when requesting an EC2 UltraServer")
+"""What EC2 says (seen 2026-10-03) where it does not sell a type in blocks, or not to this account."""
+
+ROOT, SET = "DescribeCapacityBlockOfferingsResponse", "capacityBlockOfferingSet"
+SEGMENTS = "capacityBlockOfferingSegmentSet"
+USABLE_UNTIL_MIN = 30
+"""Instances are ended from so long before the end of a block."""
+MIN_CHIP_RATE = Decimal("0.5")
+"""No chip of an UltraServer has cost less than four times this; see quirk 5."""
+TENTH = Decimal("1e-10")
+_AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?")
+DAWN = datetime.max.replace(tzinfo=UTC)
+
+
+def scopes(ctx: Context) -> tuple[str, ...]:
+    """Return the regions of the settings, or all that the account has."""
+    return regions(ctx, NAME)
+
+
+# --- queries: every page of their answers as it came
+
+
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
+    """Return the answers to all queries in one region."""
+    operation, result = "ec2.DescribeCapacityBlockOfferings", "CapacityBlockOfferings"
+    call = Call(source=NAME, scope=scope, operation=operation, result=result)
+    queries = list(_queries(ctx.settings))
+    now = ctx.now()
+    client = call.client()
+    documents = [document for query in queries for document in _answer(ctx, client, call, query)]
+    unpriced = [offer.id for document in documents for offer in _read(document)[0] if rate(offer) is None]
+    notes = (f"{len(unpriced)} offers of unknown rate, such as {unpriced[0]}",) if unpriced else ()
+    # Of types that were not queried the fetch says nothing, nor of prices that cannot be derived.
+    is_whole = not {"instance_types", "durations_hours", "counts"} & ctx.settings.keys()
+    complete = is_whole and not unpriced
+    return ScopeFetch(
+        source=NAME, scope=scope, observed_at=now, complete=complete, documents=tuple(documents), notes=notes
+    )
+
+
+def _answer(ctx: Context, client: Any, call: Call, query: Mapping[str, str]) -> list[Document]:
+    """Return the pages of one answer; of several, each says how many offers there are and which start first."""
+    request: dict[str, object] = {"AllAvailabilityZones": True, "MaxResults": PAGE_SIZE}
+    request |= {name: int(value) if value.isdecimal() else value for name, value in query.items()}
+    pages: list[Page] = []
+    try:
+        for page in call.pages(client, request):
+            pages.append(page)
+    except SourceError as error:
+        refusal = _refusal(error)
+        if refusal is None or pages:
+            raise
+        pages = [refusal]
+    documents = [call.document(ctx, page, {**query, "page": str(n)}) for n, page in enumerate(pages, start=1)]
+    if len(documents) == 1:
+        return documents
+    offers = [offer for document in documents for offer in _read(document)[0]]
+    first = sorted(offer.id for offer in _first(offers))
+    whole = {"starting_first": ",".join(first), "offers": str(len(offers))}
+    return [replace(document, parameters={**document.parameters, **whole}) for document in documents]
+
+
+def _refusal(error: SourceError) -> Page | None:
+    """Return the answer behind an error that says what is sold, not that something is wrong; else None."""
+    response: Any = getattr(error.__cause__, "response", None) or getattr(
+        getattr(error.__cause__, "__cause__", None), "response", None
+    )
+    if not response or BODY not in response:
+        return None
+    message = str(response.get("Error", {}).get("Message", ""))
+    return response if any(known in message for known in REFUSALS) else None
+
+
+def _queries(settings: Mapping[str, object]) -> Iterator[dict[str, str]]:
+    """Yield the parameters of each query, as text."""
+    names = names_in(settings, "instance_types", source=NAME) or INSTANCE_TYPES
+    for name in names:
+        kind = "Ultraserver" if name.startswith(ULTRASERVER_PREFIX) else "Instance"
+        for hours in _numbers(settings, "durations_hours", DURATIONS_H, ALLOWED_DURATIONS_H):
+            for count in _numbers(settings, "counts", COUNTS, ALLOWED_COUNTS):
+                yield {f"{kind}Type": name, f"{kind}Count": str(count), "CapacityDurationHours": str(hours)}
+
+
+def _numbers(
+    settings: Mapping[str, object], name: str, default: tuple[int, ...], allowed: tuple[int, ...]
+) -> tuple[int, ...]:
+    value = settings.get(name, list(default))
+    if isinstance(value, list | tuple) and value and all(type(each) is int and each in allowed for each in value):
+        return tuple(dict.fromkeys(value))
+    hint = f"Allowed are lists of {', '.join(str(each) for each in allowed)}"
+    raise SettingsError("not a list of allowed numbers", source=NAME, field=name, value=value, hint=hint)
+
+
+# --- offers, and what an hour of one costs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """What was queried: a type of machine or UltraServer, how many, for how long."""
+
+    instance_type: str
+    count: int
+    hours: int
+
+    @property
+    def unit(self) -> str:
+        """Return what one price buys."""
+        return "UltraServer" if self.instance_type.startswith(ULTRASERVER_PREFIX) else "instance"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One stretch of a block, or all of it: paid minutes of a count of units. None: the answer does not say."""
+
+    instance_type: str | None
+    zone: str | None
+    zone_id: str | None
+    count: int | None
+    start: datetime | None
+    end: datetime | None
+    minutes: int | None
+    fee: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """One offer of a block, and the segments that it is split into, if it is."""
+
+    id: str
+    block: Part
+    segments: tuple[Part, ...]
+    currency: str | None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Return the stretches that are paid for."""
+        return self.segments or (self.block,)
+
+    @property
+    def minutes(self) -> int | None:
+        """Return the paid length; None where part of it is unknown."""
+        lengths = [part.minutes for part in self.parts]
+        return None if None in lengths else sum(length or 0 for length in lengths)
+
+    @property
+    def usable_minutes(self) -> int | None:
+        """Return the paid length without the end of each part, in which instances are ended."""
+        return None if self.minutes is None else max(0, self.minutes - USABLE_UNTIL_MIN * len(self.parts))
+
+    def ends(self) -> tuple[datetime | None, datetime | None]:
+        """Return start and end of the whole block."""
+        starts = [self.block.start] if self.block.start else [part.start for part in self.segments if part.start]
+        ends = [self.block.end] if self.block.end else [part.end for part in self.segments if part.end]
+        return min(starts, default=None), max(ends, default=None)
+
+
+def parse(document: Document) -> Parsed:
+    """Return the price of the offer that starts first, by zone, and all offers as facts."""
+    query = _query(document)
+    offers, refusal = _read(document)
+    ignored: Counter[str] = Counter(f"unknown rate: {_why(offer)}" for offer in offers if rate(offer) is None)
+    named = document.parameters.get("starting_first")
+    chosen = set(named.split(",")) if named is not None else {offer.id for offer in _first(offers)}
+    priced = [offer for offer in offers if offer.id in chosen]
+    ignored["later_start"] += sum(1 for offer in offers if rate(offer) is not None) - len(priced)
+    frame = reading.fact_frame("capacity_block_answer", _facts(offers, refusal, query, document))
+    return reading.parsed(
+        (_row(offer, query, document.scope) for offer in priced),
+        sort=("availability_zone", "conditions"),
+        ignored=ignored,
+        facts={"capacity_block_answer": frame},
+    )
+
+
+def rate(offer: Offer) -> Decimal | None:
+    """Return the price of one unit for one hour; None where the answer leaves it open.
+
+    Exact up to ten decimals, and rounded half to even at the tenth where it does not end there.
+    """
+    fee = _amount(offer.block.fee)
+    if fee is None or _why(offer):
+        return None
+    paid = sum((part.count or 0) * (part.minutes or 0) for part in offer.parts)
+    with localcontext(prec=50):
+        return (fee * 60 / paid).quantize(TENTH, rounding=ROUND_HALF_EVEN)
+
+
+def _why(offer: Offer) -> str:
+    """Return why the rate of an offer is unknown; empty where it is not."""
+    if _amount(offer.block.fee) is None:
+        return "no fee"
+    if offer.minutes is None:
+        return "no minutes"
+    if not all(part.count and part.minutes and part.count > 0 and part.minutes > 0 for part in offer.parts):
+        return "nothing is paid for"
+    if offer.segments:
+        fees = [_amount(part.fee) for part in offer.segments]
+        if None in fees or sum(fee or 0 for fee in fees) != _amount(offer.block.fee):
+            return "the fees of the segments do not add up"
+        if {part.instance_type for part in offer.segments} - {None, offer.block.instance_type}:
+            return "segments of several types"
+    return ""
+
+
+def _amount(text: str | None) -> Decimal | None:
+    return Decimal(text) if text and _AMOUNT.fullmatch(text) else None
+
+
+def _first(offers: Iterable[Offer]) -> list[Offer]:
+    """Return the offer that starts first of each zone and number of segments; of equal ones the cheapest."""
+    first: dict[tuple[str | None, int], Offer] = {}
+    for offer in sorted(offers, key=lambda offer: (offer.ends()[0] or DAWN, rate(offer) or 0, offer.id)):
+        if rate(offer) is not None:
+            first.setdefault((_zone(offer), len(offer.segments)), offer)
+    return list(first.values())
+
+
+def _zone(offer: Offer) -> str | None:
+    """Return the name of an offer's zone; None where its segments have several."""
+    zones = {part.zone for part in offer.segments} or {offer.block.zone}
+    return zones.pop() if len(zones) == 1 else None
+
+
+# --- reading
+
+
+def _query(document: Document) -> Query:
+    queried = document.parameters
+    kind = "Ultraserver" if "UltraserverType" in queried else "Instance"
+    try:
+        return Query(
+            instance_type=queried[f"{kind}Type"],
+            count=int(queried[f"{kind}Count"]),
+            hours=int(queried["CapacityDurationHours"]),
+        )
+    except (KeyError, ValueError) as error:
+        raise LAYOUT.refusal("the query is not known", str(dict(queried)), "parameters") from error
+
+
+def _read(document: Document) -> tuple[list[Offer], str | None]:
+    """Return the offers of an answer, or the refusal that it is."""
+    root = LAYOUT.xml(document.body)
+    try:
+        strict_xml.check_names(root)
+    except ValueError as error:
+        raise LAYOUT.refusal(f"the XML is damaged: {error}", document.body) from error
+    if root.tag == "Response":
+        code, message = root.findtext("Errors/Error/Code"), root.findtext("Errors/Error/Message")
+        if not code:
+            raise LAYOUT.refusal("an error without a code", document.body)
+        return [], f"{code}: {message or ''}"
+    found = root.find(SET)
+    if root.tag != ROOT or found is None:
+        raise LAYOUT.refusal(f"expected {ROOT} with {SET}", document.body)
+    return [_offer(item) for item in found], None
+
+
+def _offer(item: Element) -> Offer:
+    number = LAYOUT.child(item, "capacityBlockOfferingId")
+    if not number:
+        raise LAYOUT.refusal("an offer without an id", item.tag)
+    within = item.find(SEGMENTS)
+    block = _part(item)
+    segments = tuple(_part(each) for each in within) if within is not None else ()
+    if not all(part.zone for part in segments or (block,)):
+        raise LAYOUT.refusal("an offer without its zone", item.tag)
+    return Offer(
+        id=number,
+        block=block,
+        segments=segments,
+        currency=LAYOUT.child(item, "currencyCode"),
+    )
+
+
+def _part(item: Element) -> Part:
+    hours, minutes = (_number(item, f"capacityBlockDuration{name}") for name in ("Hours", "Minutes"))
+    # An UltraServer is counted as one, whatever it is made of.
+    server = LAYOUT.child(item, "ultraserverType")
+    return Part(
+        instance_type=server or LAYOUT.child(item, "instanceType"),
+        zone=LAYOUT.child(item, "availabilityZone"),
+        zone_id=LAYOUT.child(item, "availabilityZoneId"),
+        count=_number(item, "ultraserverCount" if server else "instanceCount"),
+        start=_moment(item, "startDate"),
+        end=_moment(item, "endDate"),
+        minutes=None if hours is None or minutes is None else hours * 60 + minutes,
+        fee=LAYOUT.child(item, "upfrontFee"),
+    )
+
+
+def _number(item: Element, name: str) -> int | None:
+    text = LAYOUT.child(item, name)
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,6}", text):
+        raise LAYOUT.refusal(f"{name} is no number: {text!r}", item.tag)
+    return int(text)
+
+
+def _moment(item: Element, name: str) -> datetime | None:
+    text = LAYOUT.child(item, name)
+    try:
+        at = datetime.fromisoformat(text) if text else None
+        return at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC) if at else None
+    except (ValueError, OverflowError) as error:
+        raise LAYOUT.refusal(f"{name} is no time: {text!r}", item.tag) from error
+
+
+# --- rows and facts
+
+
+def _row(offer: Offer, query: Query, region: str) -> dict[str, object]:
+    split = f", in {len(offer.segments)} segments" if offer.segments else ""
+    return reading.offer(
+        query.instance_type,
+        "capacity_block",
+        minimum_quantity=str(query.count),
+        region_id=region,
+        availability_zone=_zone(offer),
+        commitment_term_hours=query.hours,
+        conditions=f"offer that starts first{split}",
+        pricing_currency=offer.currency,
+        unit_price=_price(offer, query),
+    )
+
+
+def _price(offer: Offer, query: Query) -> str:
+    """Return the rate as text; one that is no rate of the unit with what it is, for the row gate to refuse."""
+    hourly = rate(offer) or Decimal(0)
+    text = plain_number(format(hourly, "f"))
+    if offer.block.instance_type not in (None, query.instance_type):
+        return f"{text} for {offer.block.instance_type}"
+    chips = re.search(r"x(\d+)$", query.instance_type) if query.unit == "UltraServer" else None
+    if chips and hourly < MIN_CHIP_RATE * int(chips[1]):
+        return f"{text} for {chips[1]} chips"
+    return text
+
+
+def _facts(
+    offers: list[Offer], refusal: str | None, query: Query, document: Document
+) -> Iterator[Mapping[str, object]]:
+    """Yield all offers; of an answer without any, on its first page, one row without an id."""
+    shared = {
+        "region_id": document.scope,
+        "instance_type": query.instance_type,
+        "capacity_unit": query.unit,
+        "queried_hours": query.hours,
+        "queried_count": query.count,
+    }
+    parameters = document.parameters
+    if not offers and (parameters.get("page", "1"), parameters.get("offers", "0")) == ("1", "0"):
+        yield shared | {"capacity_block_offering_id": "", "answer_error": refusal}
+    for offer in offers:
+        start, end = (None if at is None else at.astimezone(UTC).replace(tzinfo=None) for at in offer.ends())
+        ids = {part.zone_id for part in offer.parts}
+        fee = _amount(offer.block.fee)
+        yield shared | {
+            "capacity_block_offering_id": offer.id,
+            "availability_zone_id": ids.pop() if len(ids) == 1 else None,
+            "availability_zone": _zone(offer),
+            "starts_at": start,
+            "ends_at": end,
+            "duration_minutes": offer.minutes,
+            "usable_minutes": offer.usable_minutes,
+            "block_fee": fee if fee is not None and 0 <= fee < 10**8 and fee == fee.quantize(TENTH) else None,
+            "pricing_currency": offer.currency,
+        }
+
+
+SOURCE = Source(
+    name=NAME,
+    provider="AWS",
+    title="AWS EC2 Capacity Block offers, by zone",
+    url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityBlockOfferings.html",
+    terms_url="https://aws.amazon.com/service-terms/",
+    max_age=timedelta(days=1),
+    scopes=scopes,
+    fetch=fetch,
+    parse=parse,
+    settings=("regions", "instance_types", "durations_hours", "counts"),
+    credentials="`ec2:DescribeCapacityBlockOfferings`",
+)
