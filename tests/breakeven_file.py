@@ -13,7 +13,7 @@ from few_marts import needed
 from looks import at_once, day, row
 from purchase import SOURCES, block, seen
 
-from transform.models import create_formulas
+from transform.formula import create_formulas
 from warehouse.log import db
 from warehouse.log.load import load
 from warehouse.publish import published_file

@@ -10,7 +10,8 @@ import pytest
 
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
-from transform.models import FORMULAS, MACROS, MARTS, Mart, MartMacro, create_formulas, made_of
+from transform.formula import SCHEMAS, create_formulas
+from transform.models import MACROS, MARTS, Mart, MartMacro, made_of
 
 LATE = {
     "throughput", "cost_price", "cost_option", "serving_rate", "token_rate", "token_option", "headline_point",
@@ -43,7 +44,7 @@ def needed(*asked: str) -> tuple[tuple[Mart, ...], tuple[MartMacro, ...]]:
     )
 
 
-_OF_FORMULA = re.compile(rf"\b(?:{'|'.join(sorted({each.schema for each in FORMULAS}))})\.\w+\(")
+_OF_FORMULA = re.compile(rf"\b(?:{'|'.join(SCHEMAS)})\.\w+\(")
 
 
 def formulas_of(made: Iterable[Mart | MartMacro]) -> Callable[[duckdb.DuckDBPyConnection], None]:

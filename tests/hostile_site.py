@@ -13,7 +13,8 @@ from reports.pages.frame import frame
 from reports.weekly import pages
 from reports.weekly.calendar import Week
 from transform.audit import tables as audit_tables
-from transform.models import MACROS, MARTS, create_formulas
+from transform.formula import create_formulas
+from transform.models import MACROS, MARTS
 from warehouse.log import db
 from warehouse.log.events import naive
 from warehouse.log.load import load

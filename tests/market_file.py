@@ -7,7 +7,8 @@ from pathlib import Path
 from looks import ParsedFetch, Row, at_once, day, row
 from purchase import SOURCES, said, seen, spot
 
-from transform.models import MACROS, MARTS, create_formulas
+from transform.formula import create_formulas
+from transform.models import MACROS, MARTS
 from warehouse.log import db
 from warehouse.log.events import naive
 from warehouse.log.load import load

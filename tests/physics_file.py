@@ -2,7 +2,8 @@
 
 import duckdb
 
-from transform.models import MACROS, create_formulas
+from transform.formula import create_formulas
+from transform.models import MACROS
 from warehouse.log.db import insert_rows
 from warehouse.reference import accelerator_facts, models
 from warehouse.schema.tables import table_named

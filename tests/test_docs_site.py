@@ -76,7 +76,8 @@ def test_a_page_for_each_source_mart_formula_and_command(made: dict[str, str]) -
     """What is registered has a page, or its part of one, with what it takes."""
     from extract import SOURCES
     from flows.cli.main import main
-    from transform.models import FORMULAS, MACROS, MARTS, PUBLIC
+    from transform.formula import formulas
+    from transform.models import MACROS, MARTS, PUBLIC
 
     for source in SOURCES:
         page = made[f"sources/{source.name}.md"]
@@ -89,7 +90,7 @@ def test_a_page_for_each_source_mart_formula_and_command(made: dict[str, str]) -
     assert "| `unit_price` | DECIMAL(18,10) |" in made["marts/int.price_history.md"]
     assert "## Example" in made["marts/price_history.md"]
     assert "from mart.cheapest(" in made["marts/cheapest.md"]
-    assert [f.name for f in FORMULAS if f"\n### {f.schema}.{f.name}\n" not in made["formulas.md"]] == []
+    assert [f.name for f in formulas() if f"\n### {f.schema}.{f.name}\n" not in made["formulas.md"]] == []
     shown = made["command-options.md"]
     assert [name for name, command in main.commands.items() if f"\n## chipledger {name}\n" not in shown] == []
     assert "| `--schedule NAME=CRON` |" in shown

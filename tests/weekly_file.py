@@ -12,7 +12,8 @@ import pytest
 from looks import ParsedFetch, Row, day, row
 from purchase import SOURCES, seen
 
-from transform.models import MACROS, MARTS, create_formulas
+from transform.formula import create_formulas
+from transform.models import MACROS, MARTS
 from warehouse.log import db
 from warehouse.log.events import naive
 from warehouse.log.load import load

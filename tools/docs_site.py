@@ -193,7 +193,7 @@ def mart_page(head: str, row: str, columns: list[str], mart: Any) -> str:
 
 def formulas() -> str:
     """Return the page of all formulas: what each gives, its parameters, and its SQL."""
-    from transform.models import FORMULAS
+    from transform.formula import formulas as every_formula
 
     lines = [
         "# Every formula", "",
@@ -201,18 +201,15 @@ def formulas() -> str:
         "cannot have is an error that names it. [Formulas](methodology.md) says how the marts use them.", "",
     ]  # fmt: skip
     schema = ""
-    for formula in FORMULAS:
+    for formula in every_formula():
         if formula.schema != schema:
             schema = formula.schema
             lines += [f"## {schema}", ""]
         call = f"{schema}.{formula.name}({', '.join(each.declaration for each in formula.parameters)})"
         lines += [f"### {schema}.{formula.name}", "", f"`{call}`: {formula.meaning}.", ""]
-        lines += ["| parameter | meaning | may be |"]
-        lines += ["| --- | --- | --- |"]
-        lines += [
-            f"| `{parameter.declaration}` | {_cell(parameter.meaning)} | {parameter.domain.value[1]} |"
-            for parameter in formula.parameters
-        ]
+        lines += ["| parameter | may be |"]
+        lines += ["| --- | --- |"]
+        lines += [f"| `{parameter.declaration}` | {parameter.domain.value[1]} |" for parameter in formula.parameters]
         lines += ["", "```sql", formula.sql.strip(), "```", ""]
     return "\n".join(lines)
 

@@ -1,14 +1,14 @@
-"""Formulas as SQL macros: each stands once, in a file of its own, and is called from everywhere.
+"""Formulas of physics, cost and decisions as SQL macros: each is defined in one file and called from everywhere.
 
-A file is a comment (formula, symbols, units, source) and one SELECT in which the parameters stand as names. `create`
-makes scalar macros of them in a schema, in the published file or in any DuckDB. A macro gives NULL where an input is
-NULL, and an error that names macro and parameter where one is outside of what it may be.
+A file is a comment and one SELECT in which the parameters are names. The comment begins with the declaration,
+`name(parameter condition := default, ...): what it gives, in which unit.`; formula, symbols and source follow. A macro
+gives NULL where an input is NULL, and an error that names macro and parameter where one is outside its domain.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from importlib.resources import files
 
 import duckdb
@@ -16,7 +16,10 @@ import duckdb
 from warehouse.log.db import quote
 
 SQL = files("transform") / "sql"
-SELECT = re.compile(r"^select\s+(?P<expression>.+?)\s+as\s+(?P<result>\w+)\s*$", re.DOTALL | re.MULTILINE)
+SCHEMAS = ("physics", "cost", "decision")
+_DECLARATION = re.compile(r"(?P<name>\w+)\((?P<parameters>.*?)\): (?P<meaning>.+?)\.(?: |$)")
+_SELECT = re.compile(r"^select\s+(?P<expression>.+?)\s+as\s+(?P<result>\w+)\s*$", re.DOTALL | re.MULTILINE)
+_CALL = re.compile(r"\b(\w+\.\w+)\(")
 
 
 class Domain(Enum):
@@ -30,37 +33,32 @@ class Domain(Enum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a formula: its name, what it is and in which unit, what it may be, and its default if any."""
+    """One parameter of a formula: its name, what it may be, and its default if any."""
 
     name: str
-    meaning: str
     domain: Domain = Domain.POSITIVE
     default: str | None = None
 
     @property
     def declaration(self) -> str:
-        """Return the parameter as it stands in CREATE MACRO."""
+        """Return the parameter as it is in CREATE MACRO."""
         return self.name if self.default is None else f"{self.name} := {self.default}"
 
 
 @dataclass(frozen=True)
 class Formula:
-    """One scalar macro: its schema, its name, what it gives and in which unit, and its parameters."""
+    """One scalar macro: its schema, its name, what it gives and in which unit, its parameters, and its file's text."""
 
     schema: str
     name: str
     meaning: str
     parameters: tuple[Parameter, ...]
-
-    @property
-    def sql(self) -> str:
-        """Return the text of the formula's file."""
-        return (SQL / self.schema / f"{self.name}.sql").read_text()
+    sql: str
 
     @property
     def expression(self) -> str:
         """Return the formula itself, without comment and SELECT. Raises ValueError where the file has another form."""
-        match = SELECT.search(self.sql)
+        match = _SELECT.search(self.sql)
         if match is None:
             raise ValueError(f"{self.schema}/{self.name}.sql is not one SELECT of one named expression")
         return match["expression"]
@@ -80,10 +78,49 @@ class Formula:
         return f"create or replace macro {self.schema}.{self.name}({parameters}) as {body}"
 
 
-def create(con: duckdb.DuckDBPyConnection, formulas: Sequence[Formula]) -> None:
-    """Make the macros, each with a comment, and their schemas, in the database in use; each after those it needs."""
-    for schema in sorted({formula.schema for formula in formulas}):
+def read(schema: str, name: str, sql: str) -> Formula:
+    """Return the formula of a file's text. Raises ValueError where its comment does not begin with its declaration."""
+    lines = sql.partition("\nselect")[0].splitlines()
+    match = _DECLARATION.match(" ".join(line.removeprefix("--").strip() for line in lines))
+    domains = {each.value[0]: each for each in Domain}
+    parameters = []
+    for text in match["parameters"].split(", ") if match and match["parameters"] else ():
+        declared, _, default = text.partition(" := ")
+        parameter, _, condition = declared.partition(" ")
+        if condition not in domains:
+            raise ValueError(f"{schema}/{name}.sql: {text!r} has none of the conditions {', '.join(domains)}")
+        parameters.append(Parameter(parameter, domains[condition], default or None))
+    if match is None or match["name"] != name:
+        raise ValueError(f"{schema}/{name}.sql does not begin with '-- {name}(parameters): meaning.'")
+    return Formula(schema, name, match["meaning"], tuple(parameters), sql)
+
+
+@cache
+def formulas() -> tuple[Formula, ...]:
+    """Return every formula, schema by schema, each after those that it calls."""
+    found = {
+        f"{schema}.{file.name.removesuffix('.sql')}": read(schema, file.name.removesuffix(".sql"), file.read_text())
+        for schema in SCHEMAS
+        for file in sorted((SQL / schema).iterdir(), key=lambda file: file.name)
+    }
+    ordered: dict[str, Formula] = {}
+
+    def add(name: str) -> None:
+        for other in _CALL.findall(found[name].expression):
+            if other in found and other not in ordered:
+                add(other)
+        ordered[name] = found[name]
+
+    for name in found:
+        if name not in ordered:
+            add(name)
+    return tuple(ordered.values())
+
+
+def create_formulas(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the macros, each with a comment, and their schemas, in the database in use."""
+    for schema in SCHEMAS:
         con.execute(f"create schema if not exists {schema}")
-    for formula in formulas:
+    for formula in formulas():
         con.execute(formula.definition)
         con.execute(f"comment on macro {formula.schema}.{formula.name} is {quote(formula.meaning)}")

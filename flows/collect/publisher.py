@@ -17,7 +17,8 @@ from flows.collect.summary import Summary
 from flows.config.settings import RankingSettings, Settings
 from flows.shared import Clock, query
 from transform.audit import tables as audit_tables
-from transform.models import ALIASES, MACROS, MARTS, PUBLIC, create_formulas
+from transform.formula import create_formulas
+from transform.models import ALIASES, MACROS, MARTS, PUBLIC
 from warehouse.errors import ChipledgerError
 from warehouse.publish.building import SourceRow
 from warehouse.publish.published_file import publish

@@ -19,7 +19,7 @@ from flows.decisions import regions as allowed
 from flows.decisions.break_even_sides import Side, Use, read
 from flows.decisions.cost_added import NOT_INCLUDED
 from flows.shared.query import rows
-from transform import models
+from transform import formula, models
 from warehouse.errors import ChipledgerError, SettingsError
 
 Numbers = Mapping[str, float | None]
@@ -89,7 +89,7 @@ class Sums:
 
     def __init__(self) -> None:
         self._con = duckdb.connect()
-        models.create_formulas(self._con)
+        formula.create_formulas(self._con)
         self._con.execute("create schema mart")
         for macro in models.MACROS:
             if macro.name in ("break_even", "make_or_buy"):

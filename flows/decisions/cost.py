@@ -73,7 +73,7 @@ SUM_INPUTS = tuple(field.name for field in fields(Sum))
 
 def bare(inputs: Sum, terms: Terms, file: Path | None) -> dict[str, Any]:
     """Return the sum, with its bound where chip and model are stated; `file` is needed for those alone."""
-    from transform.models import create_formulas
+    from transform.formula import create_formulas
 
     if inputs.price is None and (inputs.throughput is None or terms.beat is None):
         raise SettingsError("give a price, or a throughput and a price to beat", field="--price", value="")

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 
 from flows.shared.query import columns, rows
-from transform import models
+from transform import formula, models
 from warehouse.errors import SettingsError
 from warehouse.log.db import create_macros, quote
 
@@ -60,7 +60,7 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
             f"create table int.{CUT} as from published.int.{CUT} where list_contains($regions, region_id)",
             {"regions": list(regions)},
         )
-        models.create_formulas(con)
+        formula.create_formulas(con)
         create_macros(con)
         for mart in models.MARTS:
             if mart.name in again:

@@ -339,7 +339,8 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
     )
     _take_macros(con, "core")
     con.execute("create schema decision")
-    _take_macros(con, "decision", "commitment_class")
+    for macro in ("commitment_class", "is_open_to_all"):
+        _take_macros(con, "decision", macro)
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
     for (view,) in con.execute(f"select sql from duckdb_views() {ours} order by view_name").fetchall():
         con.execute(view)

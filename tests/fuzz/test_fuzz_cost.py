@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transform.models import create_formulas
+from transform.formula import create_formulas
 
 EXAMPLES = settings(max_examples=25, deadline=None)
 PRICE = st.floats(0.01, 1000)

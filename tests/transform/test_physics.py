@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from physics_file import physics_file
 
-from transform import formula, models
-from transform.formula import SQL, Domain, Formula, Parameter
-from transform.physics import FORMULAS
+from transform.formula import SQL, Domain, Formula, Parameter, formulas, read
 
+FORMULAS = tuple(formula for formula in formulas() if formula.schema == "physics")
 CON = physics_file()
 """A DuckDB with ref.accelerator, ref.model and the macros; nothing writes to it."""
 
@@ -118,7 +117,7 @@ def test_every_file_is_listed() -> None:
     names = {path.name for path in (SQL / "physics").iterdir()}
 
     assert names == {f"{formula.name}.sql" for formula in FORMULAS}
-    assert [f.name for f in FORMULAS if not f.sql.startswith("-- ")] == []
+    assert [f.name for f in FORMULAS if "\n-- " not in f.sql] == []
 
 
 def test_macros_are_as_listed(con: duckdb.DuckDBPyConnection) -> None:
@@ -135,8 +134,7 @@ def test_the_page_has_every_formula() -> None:
     page = doc_blocks.script("docs_site").formulas()
 
     calls = {
-        f"`{f.schema}.{f.name}({', '.join(p.declaration for p in f.parameters)})`: {f.meaning}."
-        for f in models.FORMULAS
+        f"`{f.schema}.{f.name}({', '.join(p.declaration for p in f.parameters)})`: {f.meaning}." for f in formulas()
     }
     assert len(calls) > len(FORMULAS)
     assert {line for line in calls if line not in page} == set()
@@ -357,11 +355,22 @@ def test_fit_knows_aliases(con: duckdb.DuckDBPyConnection) -> None:
 
 
 @pytest.mark.parametrize("text", ["-- x\nselect 1", "select a as b, c as d from t", "create table x as y"])
-def test_a_file_of_another_form_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> None:
+def test_a_file_of_another_form_is_refused(text: str) -> None:
     """A formula's file is one SELECT of one named expression."""
-    (tmp_path / "physics").mkdir()
-    (tmp_path / "physics" / "odd.sql").write_text(text)
-    monkeypatch.setattr(formula, "SQL", tmp_path)
-
     with pytest.raises(ValueError, match=r"odd\.sql is not one SELECT"):
-        _ = Formula("physics", "odd", "", ()).expression
+        _ = Formula("physics", "odd", "", (), text).expression
+
+
+def test_a_file_declares_its_formula() -> None:
+    """Name, parameters with what they may be, defaults and meaning begin the comment, over several lines."""
+    text = "-- odd(a > 0, b between 0 and 1 := 1,\n-- c): Something\n-- of two. And more: (of) it.\nselect a as x\n"
+    declared = (Parameter("a"), Parameter("b", Domain.SHARE, "1"), Parameter("c", Domain.ANY))
+
+    assert read("physics", "odd", text) == Formula("physics", "odd", "Something of two", declared, text)
+    for wrong, reason in (
+        (text.replace("odd", "even"), r"odd\.sql does not begin with"),
+        (text.replace("-- odd", "-- That is odd"), r"odd\.sql does not begin with"),
+        (text.replace("a > 0", "a > 1"), "'a > 1' has none of the conditions"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            read("physics", "odd", wrong)

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from transform.audit import availability, economics, prices, rates, ratios, savings, specs
+from transform.audit import economics, prices, rates, ratios, specs
 from transform.audit.article import Article
 from transform.audit.evidence import Evidence
 from transform.audit.finding import CONSISTENT, FAILED, STALE, UNVERIFIABLE, Finding, is_number, unknown
@@ -35,9 +35,9 @@ KINDS: tuple[tuple[str, str, tuple[Check, ...]], ...] = (
     ),
     ("utilisation", r"mfu_range", (rates.utilisation,)),
     ("cost to train", r"cost_to_train", (economics.training_cost,)),
-    ("saving", r"savings_pct", (savings.saving,)),
-    ("saving", r"savings_usd", (savings.saving_amount,)),
-    ("saving", r"discount_pct", (savings.discount,)),
+    ("saving", r"savings_pct", (economics.saving,)),
+    ("saving", r"savings_usd", (economics.saving_amount,)),
+    ("saving", r"discount_pct", (economics.discount,)),
     ("cost of tokens", r"cpm", (economics.cheapest_tokens, economics.token_cost)),
     ("break-even", r"migration_cost", (economics.migration,)),
     ("break-even", r"break_even_tokens", (economics.break_even_tokens,)),
@@ -45,8 +45,8 @@ KINDS: tuple[tuple[str, str, tuple[Check, ...]], ...] = (
     ("ratio", r"ratio_\w+", (ratios.ratio,)),
     (
         "availability",
-        availability.METRIC.pattern,
-        (lambda claim, article, evidence: availability.available(claim, evidence),),
+        prices.AVAILABILITY.pattern,
+        (lambda claim, article, evidence: prices.available(claim, evidence),),
     ),
     *(
         (

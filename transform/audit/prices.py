@@ -1,5 +1,6 @@
-"""Checks of prices against the history: of a machine, of a chip, of a core; then, and today."""
+"""Checks against the price history: of prices of machines, chips and cores, and of whether a thing is sold."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -29,6 +30,9 @@ AWS_CHIPS = ("Trainium", "Inferentia")
 ROUNDING = 0.0005
 """Price lists that are copied round to a twentieth of a per cent at most."""
 FEW = 3
+AVAILABILITY = re.compile(r"(on_demand|spot|reserved|savings_plan|capacity_block)_available")
+_NO = ("no", "false", "0", "none")
+_YES = ("yes", "true", "1")
 
 
 @dataclass(frozen=True)
@@ -187,3 +191,43 @@ def _names_aws(claim: Claim) -> bool:
 
 def _is_aws_region(regions: Sequence[str]) -> bool:
     return bool(regions)
+
+
+def available(claim: Claim, evidence: Evidence) -> Finding:
+    """Check a yes or no against prices of the thing under that option, on the claim's day and today."""
+    match = AVAILABILITY.fullmatch(claim.metric)
+    answer = (claim.value or "").casefold()
+    if match is None or answer not in (*_NO, *_YES):
+        return unknown("the claim is neither yes nor no")
+    thing, option = claim.subject.things[0], match[1]
+    machine = thing.instance_type or claim.conditions.instance_type
+    provider, strange = evidence.provider(claim.subject.others)
+    if strange or not (machine or thing.chips):
+        return unknown(f"no price of {strange or claim.subject_text} is in this file")
+    priced = [
+        price
+        for price in evidence.prices
+        if price.purchase_option == option
+        and ((price.instance_type or "").lower() == machine if machine else price.accelerator_name in dict(thing.chips))
+        and provider in (None, price.service_provider_name)
+        and (not claim.conditions.regions or price.region_id in claim.conditions.regions)
+    ]
+    name = f"{option.replace('_', ' ')} price of {claim.subject_text}"
+    verdicts, words = [], []
+    for since, until in (
+        (claim.claimed_from, min_date(claim.claimed_until, evidence.today)),
+        (evidence.today, evidence.today),
+    ):
+        there = [price for price in priced if price.holds(since, until)]
+        if not there:
+            verdicts.append(UNVERIFIABLE)
+            words.append(f"the file has no {name}, which is no proof that there is none")
+            continue
+        last = max(there, key=lambda price: price.last_observed)
+        verdicts.append(INCONSISTENT if answer in _NO else CONSISTENT)
+        words.append(
+            f"a {name} was seen at {last.service_provider_name} in {last.region_id}, last on {last.last_observed}"
+        )
+    text = words[0] if words[0] == words[1] else f"{words[0]}; today {words[1]}"
+    basis = "nothing" if verdicts == [UNVERIFIABLE, UNVERIFIABLE] else "history"
+    return Finding(verdicts[0], verdicts[1], basis, f"claimed {claim.value}: {text}")

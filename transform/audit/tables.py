@@ -1,45 +1,42 @@
 """The tables of the audit: computed while a file is published, after its marts, from what stands in it."""
 
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
 
-from transform.audit.contradictions import COLUMNS, contradictions
 from transform.audit.evidence import Evidence
-from transform.audit.finding import FAILED
+from transform.audit.finding import CONSISTENT, FAILED, Range, claimed, is_number, number
 from transform.audit.judge import INPUT_FAILED, INPUT_OPEN, Judged, judge
 from warehouse.reference import claims
-from warehouse.reference.claims import SEPARATOR, Claim
+from warehouse.reference.claims import SEPARATOR, UNITS, Claim
 
 Row = tuple[object, ...]
 
-AUDIT_COLUMNS = (
-    "claim_id",
-    "article",
-    "article_title",
-    "place",
+CONTRADICTION_COLUMNS = (
+    "quantity",
     "subject",
-    "metric",
-    "claim_kind",
-    "claimed",
     "unit",
-    "hedge",
-    "claim_conditions",
-    "claimed_as_of",
+    "claim_id",
+    "claimed",
+    "article",
     "verdict",
-    "verdict_today",
-    "standing",
-    "standing_today",
-    "decided_by",
+    "other_claim_id",
+    "other_claimed",
+    "other_article",
+    "other_verdict",
     "recomputed_value",
-    "arithmetic",
-    "readings",
-    "bounds",
-    "rests_on",
-    "evidence_documents",
-    "evidence_until",
 )
+EVIDENCE = ("history", "evidence")
+_CORES = ("price_per_core", "price_per_chip")
+JUDGEMENTS = ("subjective_score", "threshold_", "migration_", "team_", "horizon_", "commitment_", "assumption_")
+"""Metrics that are opinions or circumstances of the writer: two of them are no contradiction."""
+
+
+Verdict = tuple[str, str, float | None]
+"""Of one claim as of its date: verdict, what decided, and the recomputed value."""
 
 
 @dataclass(frozen=True)
@@ -59,37 +56,6 @@ def audit(con: duckdb.DuckDBPyConnection, claims: Iterable[Claim]) -> tuple[list
     return judge(listed, evidence), evidence
 
 
-def audit_row(one: Judged) -> Row:
-    """Return the row of int.claim_audit."""
-    claim, finding = one.claim, one.finding
-    return (
-        claim.claim_id,
-        claim.article or None,
-        claim.title,
-        claim.place,
-        claim.subject_text,
-        claim.metric,
-        one.kind,
-        claim.figure,
-        claim.unit,
-        claim.hedge_text,
-        claim.conditions_text or None,
-        claim.as_of or None,
-        finding.verdict,
-        finding.verdict_today,
-        one.standing,
-        one.standing_today,
-        finding.basis,
-        finding.recomputed,
-        in_words(one),
-        _joined(finding.readings),
-        _joined(finding.bounds),
-        _joined(finding.rests_on),
-        _joined(finding.documents),
-        finding.evidence_until,
-    )
-
-
 def in_words(one: Judged) -> str:
     """Return the arithmetic of a claim, and whether what it was computed from holds."""
     text = one.finding.arithmetic
@@ -103,12 +69,37 @@ def is_green(one: Judged) -> bool:
     return one.standing == one.standing_today == "consistent" and one.finding.verdict not in FAILED
 
 
-def _joined(texts: Sequence[str]) -> str | None:
-    return SEPARATOR.join(texts) or None
+AUDIT: Mapping[str, Callable[[Judged], object]] = {
+    "claim_id": lambda one: one.claim.claim_id,
+    "article": lambda one: one.claim.article or None,
+    "article_title": lambda one: one.claim.title,
+    "place": lambda one: one.claim.place,
+    "subject": lambda one: one.claim.subject_text,
+    "metric": lambda one: one.claim.metric,
+    "claim_kind": lambda one: one.kind,
+    "claimed": lambda one: one.claim.figure,
+    "unit": lambda one: one.claim.unit,
+    "hedge": lambda one: one.claim.hedge_text,
+    "claim_conditions": lambda one: one.claim.conditions_text or None,
+    "claimed_as_of": lambda one: one.claim.as_of or None,
+    "verdict": lambda one: one.finding.verdict,
+    "verdict_today": lambda one: one.finding.verdict_today,
+    "standing": lambda one: one.standing,
+    "standing_today": lambda one: one.standing_today,
+    "decided_by": lambda one: one.finding.basis,
+    "recomputed_value": lambda one: one.finding.recomputed,
+    "arithmetic": in_words,
+    "readings": lambda one: SEPARATOR.join(one.finding.readings) or None,
+    "bounds": lambda one: SEPARATOR.join(one.finding.bounds) or None,
+    "rests_on": lambda one: SEPARATOR.join(one.finding.rests_on) or None,
+    "evidence_documents": lambda one: SEPARATOR.join(one.finding.documents) or None,
+    "evidence_until": lambda one: one.finding.evidence_until,
+}
+"""The columns of int.claim_audit, and what each has of a claim."""
 
 
 def _audit_rows(con: duckdb.DuckDBPyConnection) -> list[Row]:
-    return [audit_row(one) for one in audit(con, claims.shipped())[0]]
+    return [tuple(value(one) for value in AUDIT.values()) for one in audit(con, claims.shipped())[0]]
 
 
 def _contradiction_rows(con: duckdb.DuckDBPyConnection) -> list[Row]:
@@ -117,12 +108,89 @@ def _contradiction_rows(con: duckdb.DuckDBPyConnection) -> list[Row]:
     return contradictions(claims.shipped(), verdicts, Evidence(con, claims.shipped()))
 
 
+def contradictions(claims: Iterable[Claim], verdicts: Mapping[str, Verdict], evidence: Evidence) -> list[Row]:
+    """Return each pair of claims of two texts about the same quantity whose figures cannot both hold."""
+    same: dict[tuple[object, ...], list[Claim]] = defaultdict(list)
+    for claim in claims:
+        # A saving without its other side is of whatever each text compares with.
+        is_open = claim.metric == "savings_pct" and len(claim.subject.things) == 1
+        if is_number(claim) and not is_open and not claim.metric.startswith(JUDGEMENTS):
+            same[_key(claim)].append(claim)
+    rows: list[Row] = []
+    for members in same.values():
+        for a, b in itertools.combinations(members, 2):
+            if a.article == b.article or _figure(a, evidence).meets(_figure(b, evidence)):
+                continue
+            (verdict, basis, value), (other, other_basis, other_value) = verdicts[a.claim_id], verdicts[b.claim_id]
+            # Two that evidence bears out, each on its date, do not contradict each other.
+            if verdict == other == CONSISTENT and basis in EVIDENCE and other_basis in EVIDENCE:
+                continue
+            known = value if basis in EVIDENCE else other_value if other_basis in EVIDENCE else None
+            one = a.claim_id, _figure_text(a, evidence), a.article, verdict
+            two = b.claim_id, _figure_text(b, evidence), b.article, other
+            rows.append((_quantity(a), a.subject_text, a.unit, *one, *two, known))
+    return rows
+
+
+def _key(claim: Claim) -> tuple[object, ...]:
+    """Return what makes two claims be about one quantity; a price of a core is one of its chip."""
+    conditions = claim.conditions
+    is_price = claim.metric.startswith("price_")
+    metric = "price_per_chip" if claim.metric in _CORES else claim.metric.replace("pflops", "tflops")
+    return (
+        claim.subject.key,
+        metric,
+        {"date": "year"}.get(claim.unit) or UNITS.get(claim.unit, (claim.unit,))[0],
+        conditions.batch_size,
+        None if is_price else conditions.precision,
+        conditions.purchase_option or ("on_demand" if is_price else None),
+        conditions.term_hours if is_price else None,
+        conditions.is_sparse or None,
+        conditions.tokens,
+    )
+
+
+def _figure(claim: Claim, evidence: Evidence) -> Range:
+    claimed_range = claimed(claim)
+    if claim.metric != "price_per_core":
+        return claimed_range
+    cores = _cores(claim, evidence)
+    return claimed_range * Range(min(cores), max(cores)) if cores else claimed_range
+
+
+def _cores(claim: Claim, evidence: Evidence) -> list[float]:
+    """Return the cores of each chip that a claim may mean."""
+    return [
+        count
+        for chip in evidence.forms(claim.subject.things[0])
+        if (count := evidence.fact(chip, "cores_per_accelerator"))
+    ]
+
+
+def _figure_text(claim: Claim, evidence: Evidence) -> str:
+    """Return a figure as it was told; that of a core with what it is of a chip, as chips are compared."""
+    cores = set(_cores(claim, evidence)) if claim.metric == "price_per_core" and claim.value is not None else set()
+    if len(cores) != 1:
+        return claim.figure
+    return f"{number(float(claim.figure) * cores.pop())} ({claim.figure} a core)"
+
+
+def _quantity(claim: Claim) -> str:
+    conditions = claim.conditions
+    term = f"{conditions.term_hours} h" if conditions.term_hours else None
+    batch = f"batch {conditions.batch_size}" if conditions.batch_size else None
+    return ", ".join(filter(None, (claim.metric, conditions.purchase_option, term, conditions.precision, batch)))
+
+
 TABLES = (
     Computed(
-        "claim_audit", "One published number and whether it holds, on its date and today", AUDIT_COLUMNS, _audit_rows
+        "claim_audit", "One published number and whether it holds, on its date and today", tuple(AUDIT), _audit_rows
     ),
     Computed(
-        "claim_contradiction", "Two texts that say different things of one quantity", COLUMNS, _contradiction_rows
+        "claim_contradiction",
+        "Two texts that say different things of one quantity",
+        CONTRADICTION_COLUMNS,
+        _contradiction_rows,
     ),
 )
 """In order of creation, after all marts of SQL."""

@@ -24,20 +24,10 @@ changed as (
 known as (
     select
         o.*,
-        h.valid_from,
-        h.last_observed_at,
-        h.unit_price,
-        h.upfront_price,
+        h.* exclude (h.offer_id, h.source),
         h.last_source as source,
-        h.document_sha256,
-        u.accelerator_name,
-        u.accelerator_vendor,
-        u.form_factor,
-        u.accelerator_memory_gib,
-        u.accelerator_count as chips,
-        u.neuron_cores_per_accelerator,
-        u.capacity_class,
-        h.effective_hourly_price
+        u.* exclude (u.offer_id, u.accelerator_count),
+        u.accelerator_count as chips
     from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id

@@ -11,14 +11,11 @@ with shared as (
     inner join core.offer as o on s.offer_id = o.offer_id
     inner join core.offer as p
         on
-            o.service_provider_name = p.service_provider_name
-            and o.instance_type is not distinct from p.instance_type
+            o.service_provider_name = p.service_provider_name and o.instance_type is not distinct from p.instance_type
             and o.accelerator_label is not distinct from p.accelerator_label
             and o.accelerator_count is not distinct from p.accelerator_count
-            and o.region_id is not distinct from p.region_id
-            and o.statistic = p.statistic
-            and o.pricing_currency = p.pricing_currency
-            and p.purchase_option = 'on_demand'
+            and o.region_id is not distinct from p.region_id and o.statistic = p.statistic
+            and o.pricing_currency = p.pricing_currency and p.purchase_option = 'on_demand'
     inner join int.price_index_item as d
         on p.offer_id = d.offer_id and s.index_date between d.index_date and d.held_to_date
     where s.purchase_option = 'spot'
@@ -36,9 +33,7 @@ constant as (
     having
         count(distinct accelerator_name) >= 2
         -- half a per cent, or half a cent on a price rounded to cents
-        and bool_and(
-            abs(spot_share - usual_share) <= greatest(0.005 * usual_share, 0.005 * spot_share / spot_price)
-        )
+        and bool_and(abs(spot_share - usual_share) <= greatest(0.005 * usual_share, 0.005 * spot_share / spot_price))
 ),
 
 still as (

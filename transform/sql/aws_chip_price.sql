@@ -45,18 +45,13 @@ chosen as (
         row_number() over (
             partition by accelerator_name
             order by
-                table_cell <> 'on_demand',
-                not is_ranked,
-                order_in_kind,
-                price_per_accelerator_hour,
-                region_id,
+                table_cell <> 'on_demand', not is_ranked, order_in_kind, price_per_accelerator_hour, region_id,
                 instance_type
         ) as region_rank
     from priced
     qualify row_number() over (
         partition by accelerator_name, region_id
-        order by
-            table_cell <> 'on_demand', not is_ranked, order_in_kind, price_per_accelerator_hour, instance_type
+        order by table_cell <> 'on_demand', not is_ranked, order_in_kind, price_per_accelerator_hour, instance_type
     ) = 1
 )
 
@@ -66,8 +61,7 @@ select
 from priced as p
 inner join chosen as c
     on
-        p.accelerator_name = c.accelerator_name
-        and p.region_id is not distinct from c.region_id
+        p.accelerator_name = c.accelerator_name and p.region_id is not distinct from c.region_id
         and p.instance_type = c.instance_type
 where p.table_cell is not null
 qualify

@@ -30,7 +30,6 @@ doubt as (
 priced as (
     select
         a.*,
-        o.minimum_quantity,
         o.availability_zone,
         coalesce(d.observed_at > a.last_observed_at, false) as is_contradicted
     from int.accelerator_hour_price as a
@@ -86,22 +85,7 @@ spot_mean as (
 
 offered as (
     select
-        c.region_id,
-        c.availability_zone_id,
-        c.availability_zone,
-        c.instance_type,
-        c.capacity_unit,
-        c.minimum_quantity,
-        c.purchase_option,
-        c.commitment_discount_type,
-        c.commitment_term_hours,
-        c.purchase_payment_model,
-        c.offering_class,
-        c.conditions,
-        c.pricing_currency,
-        c.unit_price,
-        c.upfront_price,
-        c.effective_hourly_price,
+        c.*,
         case
             when c.purchase_option = 'reserved' then c.upfront_price::DOUBLE
             when c.purchase_option = 'capacity_block' then c.unit_price::DOUBLE * c.commitment_term_hours
@@ -113,42 +97,24 @@ offered as (
                         when 'No Upfront' then 0
                     end
         end as cash_upfront,
-        case
-            when c.purchase_option in ('reserved', 'savings_plan', 'capacity_block')
-                then c.effective_hourly_price / d.hourly
-        end as share_of_on_demand,
-        case
-            when c.purchase_option in ('reserved', 'savings_plan', 'capacity_block')
-                then c.effective_hourly_price / s.hourly
-        end as share_of_spot,
-        null as unknown_reason,
-        c.source,
-        c.last_observed_at,
-        c.is_current,
-        c.is_ranked,
-        c.is_contradicted,
-        c.offer_id
+        case when c.purchase_option not in ('on_demand', 'spot') then c.effective_hourly_price / d.hourly end
+            as share_of_on_demand,
+        case when c.purchase_option not in ('on_demand', 'spot') then c.effective_hourly_price / s.hourly end
+            as share_of_spot
     from chosen as c
     left join on_demand as d
         on
-            c.region_id = d.region_id and c.instance_type = d.instance_type
-            and c.pricing_currency = d.pricing_currency
+            c.region_id = d.region_id and c.instance_type = d.instance_type and c.pricing_currency = d.pricing_currency
             and ((c.is_ranked and d.is_ranked) or abs(epoch(c.last_observed_at - d.last_observed_at)) <= 30 * 86400)
     left join spot_mean as s
         on
-            c.region_id = s.region_id and c.instance_type = s.instance_type
-            and c.pricing_currency = s.pricing_currency
+            c.region_id = s.region_id and c.instance_type = s.instance_type and c.pricing_currency = s.pricing_currency
             and ((c.is_ranked and s.is_ranked) or abs(epoch(c.last_observed_at - s.last_observed_at)) <= 30 * 86400)
 ),
 
 -- Which source would tell of an option, and what a look at it needs.
 teller as (
-    select
-        v.purchase_option,
-        v.commitment_discount_type,
-        v.teller_name,
-        v.teller_needs,
-        v.option_name
+    select v.*
     from (
         values
         ('on_demand', null, 'aws_price_list', 'no credentials', 'on-demand price'),
@@ -187,13 +153,17 @@ seen as (
     from core.capacity_block_answer
 ),
 
-wanted as (
+missing as (
     select
         s.region_id,
         s.instance_type,
         k.*
     from seen as s
     cross join teller as k
+    anti join chosen as c
+        on
+            s.region_id = c.region_id and s.instance_type = c.instance_type and k.purchase_option = c.purchase_option
+            and k.commitment_discount_type is not distinct from c.commitment_discount_type
     where
         s.region_id is not null
         and s.instance_type is not null
@@ -202,17 +172,6 @@ wanted as (
             s.instance_type in (select p.instance_type from priced as p)
             or s.instance_type in (select t.instance_type from ref.current_instance_type as t)
         )
-),
-
-missing as (
-    select w.*
-    from wanted as w
-    anti join chosen as c
-        on
-            w.region_id = c.region_id
-            and w.instance_type = c.instance_type
-            and w.purchase_option = c.purchase_option
-            and w.commitment_discount_type is not distinct from c.commitment_discount_type
 ),
 
 looked as (
@@ -278,8 +237,8 @@ explained as (
         m.instance_type,
         m.purchase_option,
         m.commitment_discount_type,
-        m.teller_name,
-        coalesce(case when m.purchase_option = 'capacity_block' then a.observed_at end, l.good_at) as observed_at,
+        m.teller_name as source,
+        coalesce(case when m.purchase_option = 'capacity_block' then a.observed_at end, l.good_at) as last_observed_at,
         case
             when r.reason is not null then 'a price was refused and waits in quarantine: ' || r.reason
             when g.gone_at is not null then 'no longer offered: gone since ' || g.gone_at::DATE
@@ -300,10 +259,7 @@ explained as (
             when m.purchase_option = 'on_demand' and not b.supports_on_demand
                 then 'the EC2 API says that this type is not sold on demand in this region'
             else
-                'not collected: no good look at '
-                || m.teller_name
-                || ' in this region, which needs '
-                || m.teller_needs
+                'not collected: no good look at ' || m.teller_name || ' in this region, which needs ' || m.teller_needs
                 || coalesce('; the last look failed: ' || l.error, '')
         end as unknown_reason
     from missing as m
@@ -312,29 +268,17 @@ explained as (
     left join answer as a on m.region_id = a.region_id and m.instance_type = a.instance_type
     left join gone as g
         on
-            m.region_id = g.region_id
-            and m.instance_type = g.instance_type
-            and m.purchase_option = g.purchase_option
+            m.region_id = g.region_id and m.instance_type = g.instance_type and m.purchase_option = g.purchase_option
             and m.commitment_discount_type is not distinct from g.commitment_discount_type
     left join refused as r
         on
-            m.region_id = r.region_id
-            and m.instance_type = r.instance_type
-            and m.purchase_option = r.purchase_option
+            m.region_id = r.region_id and m.instance_type = r.instance_type and m.purchase_option = r.purchase_option
             and m.commitment_discount_type is not distinct from r.commitment_discount_type
 ),
 
 every_row as (
-    select * from offered
+    from offered
     union all by name
-    select
-        region_id,
-        instance_type,
-        purchase_option,
-        commitment_discount_type,
-        unknown_reason,
-        teller_name as source,
-        observed_at as last_observed_at
     from explained
 ),
 

@@ -21,10 +21,7 @@ with asked as (
 asked_block as (
     select
         *,
-        case
-            when ceil(hours / 24) <= 14 then ceil(hours / 24) * 24
-            else ceil(hours / 168) * 168
-        end as block_hours,
+        case when ceil(hours / 24) <= 14 then ceil(hours / 24) * 24 else ceil(hours / 168) * 168 end as block_hours,
         182 * 24 as longest_block_hours
     from asked
 ),
@@ -62,9 +59,7 @@ considered as (
                 when 'savings_plan' then concat_ws(' ', o.commitment_discount_type, 'Savings Plan')
                 else o.purchase_option
             end,
-            case
-                when o.purchase_option in ('reserved', 'savings_plan') then o.commitment_term_hours || ' hours'
-            end,
+            case when o.purchase_option in ('reserved', 'savings_plan') then o.commitment_term_hours || ' hours' end,
             o.purchase_payment_model,
             case when o.purchase_option in ('reserved', 'savings_plan', 'on_demand') then o.conditions end
         ) as kind_of_option
@@ -72,11 +67,8 @@ considered as (
     cross join asked_block as a
     left join int.spot_region_price as s
         on
-            o.purchase_option = 'spot'
-            and o.region_id = s.region_id
-            and o.instance_type = s.instance_type
-            and o.capacity_unit = s.capacity_unit
-            and o.pricing_currency = s.pricing_currency
+            o.purchase_option = 'spot' and o.region_id = s.region_id and o.instance_type = s.instance_type
+            and o.capacity_unit = s.capacity_unit and o.pricing_currency = s.pricing_currency
             and s.service_provider_name = 'AWS'
     where a.wanted is null or list_contains(a.wanted, o.region_id)
 ),

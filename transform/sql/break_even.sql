@@ -57,13 +57,8 @@ select
     planned.outcome.break_even_months,
     planned.outcome.months_from_start,
     decision.spend_to_pay(
-        planned.months,
-        planned.waited,
-        planned.both_weeks,
-        planned.from_usd_per_million,
-        planned.to_usd_per_million,
-        planned.upkeep_usd,
-        planned.fixed_usd
+        planned.months, planned.waited, planned.both_weeks, planned.from_usd_per_million, planned.to_usd_per_million,
+        planned.upkeep_usd, planned.fixed_usd
     ) as spend_to_pay_usd_per_month,
     planned.months as horizon_months,
     planned.outcome.staying_usd,

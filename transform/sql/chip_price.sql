@@ -23,15 +23,9 @@ cheapest as (
         count(distinct p.service_provider_name) as n_providers,
         arg_min(
             {
-                'price': p.cheapest_price_usd,
-                'provider': p.service_provider_name,
-                'region': p.region_id,
-                'observed': p.last_observed_at,
-                'age': p.age_days,
-                'is_current': p.is_current,
-                'is_ranked': p.price_rank is not null,
-                'offer': p.offer_id,
-                'document': p.document_sha256
+                'price': p.cheapest_price_usd, 'provider': p.service_provider_name, 'region': p.region_id,
+                'observed': p.last_observed_at, 'age': p.age_days, 'is_current': p.is_current,
+                'is_ranked': p.price_rank is not null, 'offer': p.offer_id, 'document': p.document_sha256
             },
             (
                 p.price_rank is null,

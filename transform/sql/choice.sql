@@ -84,14 +84,9 @@ weighed as (
             ' ', e.accelerator_name, e.form_factor, e.service_provider_name, e.purchase_option, e.commitment_class
         ) as kind_of_option,
         {
-            'benchmark_family': e.benchmark_family,
-            'scenario': e.scenario,
-            'precision': e.precision,
-            'input_length': e.input_length,
-            'output_length': e.output_length,
-            'decoding': e.decoding,
-            'interactivity': e.interactivity,
-            'interactivity_statistic': e.interactivity_statistic
+            'benchmark_family': e.benchmark_family, 'scenario': e.scenario, 'precision': e.precision,
+            'input_length': e.input_length, 'output_length': e.output_length, 'decoding': e.decoding,
+            'interactivity': e.interactivity, 'interactivity_statistic': e.interactivity_statistic
         } as yardstick,
         case
             when e.usd_median is null then 'no price or no rate at this speed'
@@ -117,8 +112,7 @@ weighed as (
     cross join question as q
     left join int.obtainable as o
         on
-            e.service_provider_name = o.service_provider_name
-            and e.accelerator_name = o.accelerator_name
+            e.service_provider_name = o.service_provider_name and e.accelerator_name = o.accelerator_name
             and e.purchase_option = o.purchase_option
     where e.kind_of_task = q.task_wanted
 ),
@@ -139,8 +133,7 @@ second as (
     select e.*
     from eligible as e
     inner join best as b on e.yardstick is not distinct from b.yardstick and e.kind_of_option <> b.kind_of_option
-    qualify
-        row_number() over (partition by e.yardstick order by e.usd_median, e.usd_high, e.offer_id) = 1
+    qualify row_number() over (partition by e.yardstick order by e.usd_median, e.usd_high, e.offer_id) = 1
 ),
 
 -- Spot that only its loss, or tolerance of it, keeps out: what it costs if nothing is lost.
@@ -148,8 +141,7 @@ spot as (
     select *
     from weighed
     where reason in ('spot may be interrupted', 'spot whose loss to interruptions is not known')
-    qualify
-        row_number() over (partition by yardstick order by usd_median * running_share, offer_id) = 1
+    qualify row_number() over (partition by yardstick order by usd_median * running_share, offer_id) = 1
 ),
 
 counted as (

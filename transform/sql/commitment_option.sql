@@ -7,15 +7,9 @@ with listed as (
     select
         *,
         {
-            'provider': service_provider_name,
-            'host': host_provider_name,
-            'region': region_id,
-            'instance_type': instance_type,
-            'label': accelerator_label,
-            'count': accelerator_count,
-            'unit': capacity_unit,
-            'fabric': fabric,
-            'tier': tier
+            'provider': service_provider_name, 'host': host_provider_name, 'region': region_id,
+            'instance_type': instance_type, 'label': accelerator_label, 'count': accelerator_count,
+            'unit': capacity_unit, 'fabric': fabric, 'tier': tier
         } as machine
     from int.accelerator_hour_price
     where

@@ -2,85 +2,84 @@
 -- Offers without a price in US dollars, or for a chip that nobody can name, are no part of int.provider_price to begin
 -- with: int.accelerator_hour_price and int.unknown_accelerator have them.
 -- end of range: prices of int.cost_price whose costs have no low or no high, as nobody tells that price.
-with run as (
+with unit as (
+    select distinct
+        accelerator_name,
+        chip_form_factor,
+        unit_accelerators,
+        network
+    from int.cost_price
+),
+
+-- Runs whose chip is sold in that form, and whether in units on which they fit.
+hosted as (
     select
         t.throughput_id,
+        bool_or(cost.runs_on(t.accelerator_count, t.form_factor, u.unit_accelerators, u.network)) as is_big_enough
+    from int.throughput as t
+    inner join unit as u
+        on t.accelerator_name = u.accelerator_name and t.chip_form_factor is not distinct from u.chip_form_factor
+    group by t.throughput_id
+),
+
+rated as (
+    select distinct unnest([throughput_id, slower_throughput_id]) as throughput_id
+    from int.serving_rate
+),
+
+costed as (
+    select offer_id from int.serving_offer
+    union
+    select offer_id from int.training_offer
+),
+
+measured as (
+    select distinct
+        accelerator_name,
+        chip_form_factor
+    from int.throughput
+    where unit_of_work = 'token'
+),
+
+left_out as (
+    select
+        'run' as left_out_kind,
         case
             when t.unit_of_work <> 'token' then 'it counts sequences, images or samples, and no tokens'
             when not t.has_chip_facts then 'chip without published figures, or in a form that is not stated'
             when t.task = 'training' and t.total_rate_per_accelerator is null then 'no rate of training'
             when t.task <> 'training' and t.output_rate_per_accelerator is null then 'no rate of output'
-            when
-                not exists (
-                    select 1
-                    from int.cost_price as p
-                    where
-                        p.accelerator_name = t.accelerator_name
-                        and p.chip_form_factor is not distinct from t.chip_form_factor
-                )
-                then 'nobody is known to sell the chip in that form'
-            when
-                not exists (
-                    select 1
-                    from int.cost_price as p
-                    where
-                        p.accelerator_name = t.accelerator_name
-                        and p.chip_form_factor is not distinct from t.chip_form_factor
-                        and (
-                            t.accelerator_count <= p.unit_accelerators
-                            or p.network = 'rack'
-                            or (p.network = 'cluster' and t.form_factor is distinct from 'NVL72')
-                        )
-                )
-                then 'it ran on more chips than are known to be sold together'
+            when h.throughput_id is null then 'nobody is known to sell the chip in that form'
+            when not h.is_big_enough then 'it ran on more chips than are known to be sold together'
             when
                 t.is_ranked
                 and t.task <> 'training'
                 and t.interactivity_statistic <> 'p99 limit'
-                and not exists (
-                    select 1 from int.serving_rate as r
-                    where t.throughput_id in (r.throughput_id, r.slower_throughput_id)
-                )
+                and r.throughput_id is null
                 then 'another run beats it in both speed for the user and rate of the chip'
         end as reason
     from int.throughput as t
-),
-
-price as (
+    left join hosted as h on t.throughput_id = h.throughput_id
+    left join rated as r on t.throughput_id = r.throughput_id
+    union all
     select
-        p.offer_id,
+        'price' as left_out_kind,
         case
             when p.is_floor then 'a "from" price, which nobody may be offered'
             when p.median_price_usd is null then 'no median price'
             when c.offer_id is null then 'chip without published figures, or in a form that is not stated'
             when c.unit_accelerators < 1 then 'a part of a chip'
-            when
-                not exists (
-                    select 1
-                    from int.throughput as t
-                    where
-                        t.accelerator_name = p.accelerator_name
-                        and t.chip_form_factor is not distinct from c.chip_form_factor
-                        and t.unit_of_work = 'token'
-                )
-                then 'nothing was measured in tokens on the chip in that form'
-            when
-                not exists (
-                    select 1 from int.serving_offer as o
-                    where o.offer_id = p.offer_id
-                )
-                and not exists (
-                    select 1 from int.training_offer as o
-                    where o.offer_id = p.offer_id
-                )
+            when m.accelerator_name is null then 'nothing was measured in tokens on the chip in that form'
+            when p.offer_id not in (select k.offer_id from costed as k)
                 then 'everything measured on the chip took more of them than are sold at once'
         end as reason
     from int.provider_price as p
     left join int.cost_price as c on p.offer_id = c.offer_id
-),
-
-untold as (
+    left join measured as m
+        on p.accelerator_name = m.accelerator_name and c.chip_form_factor is not distinct from m.chip_form_factor
+    union all
     select
+        'end of range' as left_out_kind,
         unnest([
             case when low_price_usd is null then 'no cheapest price, only a median' end,
             case when high_price_usd is null then 'no dearest price is told' end
@@ -89,25 +88,9 @@ untold as (
 )
 
 select
-    'run' as left_out_kind,
+    left_out_kind,
     reason,
     count(*) as n_left_out
-from run
+from left_out
 where reason is not null
-group by reason
-union all
-select
-    'end of range' as left_out_kind,
-    reason,
-    count(*) as n_left_out
-from untold
-where reason is not null
-group by reason
-union all
-select
-    'price' as left_out_kind,
-    reason,
-    count(*) as n_left_out
-from price
-where reason is not null
-group by reason
+group by left_out_kind, reason

@@ -13,24 +13,19 @@ with listed as (
     select
         a.*,
         c.form_factor as chip_form_factor,
-        (a.accelerator_count * coalesce(a.minimum_quantity, 1))::DOUBLE as unit_accelerators
+        (a.accelerator_count * coalesce(a.minimum_quantity, 1))::DOUBLE as unit_accelerators,
+        cost.network(a.capacity_class, a.service_provider_name, unit_accelerators, a.instance_type) as network,
+        decision.commitment_class(a.purchase_option, a.commitment_term_hours) as commitment_class,
+        a.is_ranked as is_price_ranked
     from int.accelerator_hour_price as a
     inner join ref.accelerator as c
-        on
-            a.accelerator_name = c.accelerator_name
-            and (a.form_factor = c.form_factor or c.form_factor is null)
+        on a.accelerator_name = c.accelerator_name and (a.form_factor = c.form_factor or c.form_factor is null)
     where
         a.unit_price_type = 'List'
         and a.restriction is null
         and a.statistic = 'price'
         and a.price_per_accelerator_hour_usd > 0
-        and (
-            a.service_provider_name <> 'AWS'
-            or (
-                coalesce(a.instance_type, '') not like 'ml.%'
-                and not regexp_matches(coalesce(a.region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
-            )
-        )
+        and decision.is_open_to_all(a.service_provider_name, a.instance_type, a.region_id)
 ),
 
 zone as (
@@ -41,9 +36,7 @@ zone as (
         z.priced_share_7d,
         z.priced_share_30d,
         coalesce(z.availability_zone_id, z.availability_zone) as zone_name,
-        count(*) over (
-            partition by l.accelerator_name, l.form_factor, l.service_provider_name
-        ) as n_zones
+        count(*) over (partition by l.accelerator_name, l.form_factor, l.service_provider_name) as n_zones
     from listed as l
     inner join int.spot_zone_price as z on l.offer_id = z.offer_id
     where l.purchase_option = 'spot'
@@ -80,7 +73,6 @@ commitment as (
         *,
         'price' as price_kind,
         price_per_accelerator_hour_usd as price_usd,
-        null::VARCHAR as unknown_reason,
         decision.offer_terms(
             commitment_discount_type, offering_class, purchase_payment_model, tier, fabric, conditions, statistic
         ) as offer_terms
@@ -89,71 +81,19 @@ commitment as (
     qualify
         row_number() over (
             partition by
-                accelerator_name,
-                form_factor,
-                service_provider_name,
-                purchase_option,
-                commitment_discount_type,
-                offering_class,
-                commitment_term_hours,
-                purchase_payment_model,
-                capacity_class,
-                tier,
-                fabric,
-                conditions
+                accelerator_name, form_factor, service_provider_name, purchase_option, commitment_discount_type,
+                offering_class, commitment_term_hours, purchase_payment_model, capacity_class, tier, fabric, conditions
             order by is_ranked desc, price_per_accelerator_hour_usd asc, offer_id asc
         ) = 1
 ),
 
-finer as (
-    select
-        f.accelerator_name,
-        f.form_factor,
-        f.chip_form_factor,
-        f.unit_accelerators,
-        cost.network(f.capacity_class, f.service_provider_name, f.unit_accelerators, f.instance_type) as network,
-        f.service_provider_name,
-        f.region_id,
-        f.instance_type,
-        f.purchase_option,
-        decision.commitment_class(f.purchase_option, f.commitment_term_hours) as commitment_class,
-        f.commitment_discount_type,
-        f.offer_terms,
-        f.price_kind,
-        f.price_usd,
-        f.unknown_reason,
-        f.is_ranked as is_price_ranked,
-        f.age_days,
-        f.last_observed_at,
-        f.evidence_kind,
-        f.document_sha256,
-        f.offer_id
-    from (
-        from spot_window
-        union all by name
-        from commitment
-    ) as f
-),
-
 plain as (
     select
-        p.accelerator_name,
-        p.form_factor,
-        p.chip_form_factor,
-        p.unit_accelerators,
-        p.network,
-        p.service_provider_name,
-        p.region_id,
-        p.instance_type,
-        p.purchase_option,
-        p.commitment_class,
+        p.*,
         o.commitment_discount_type,
         nullif(
             concat_ws(
-                ', ',
-                p.tier,
-                p.fabric,
-                o.conditions,
+                ', ', p.tier, p.fabric, o.conditions,
                 case when p.purchase_option = 'spot' then 'last seen, no mean' end,
                 case when a.statistic <> 'price' then a.statistic end,
                 case
@@ -171,19 +111,19 @@ plain as (
             when p.purchase_option = 'capacity_block' then cost.usable_share(coalesce(o.commitment_term_hours, 24))
             else 1e0
         end as price_usd,
-        null::VARCHAR as unknown_reason,
-        p.is_price_ranked,
-        p.age_days,
-        p.last_observed_at,
-        a.evidence_kind,
-        p.document_sha256,
-        p.offer_id
+        a.evidence_kind
     from int.cost_price as p
     inner join core.offer as o on p.offer_id = o.offer_id
     inner join int.accelerator_hour_price as a on p.offer_id = a.offer_id
-    where
-        p.purchase_option not in ('reserved', 'savings_plan')
-        and p.offer_id not in (select z.offer_id from zone as z)
+    where p.purchase_option not in ('reserved', 'savings_plan') and p.offer_id not in (select z.offer_id from zone as z)
+),
+
+offered as (
+    from plain
+    union all by name
+    from spot_window
+    union all by name
+    from commitment
 ),
 
 -- What AWS sells of a chip that it has on demand: by option, kind of plan and term.
@@ -196,27 +136,6 @@ on_demand as (
             partition by accelerator_name, chip_form_factor
             order by is_price_ranked desc, price_usd asc, offer_id asc
         ) = 1
-),
-
-kind as (
-    select
-        d.*,
-        k.option_wanted,
-        k.discount_wanted,
-        k.class_wanted
-    from on_demand as d
-    cross join (
-        values
-        ('savings_plan', 'Compute', 'one_year'),
-        ('savings_plan', 'Compute', 'three_years'),
-        ('savings_plan', 'EC2Instance', 'one_year'),
-        ('savings_plan', 'EC2Instance', 'three_years'),
-        ('spot', null, 'interruptible'),
-        ('capacity_block', null, 'under_a_year')
-    ) as k (option_wanted, discount_wanted, class_wanted)
-    where
-        k.option_wanted <> 'capacity_block'
-        or regexp_matches(d.instance_type, '^(p4d|p4de|p5|p5e|p5en|p6-b200|p6-b300|p6e-gb200|trn1|trn2)[.]')
 ),
 
 reason as (
@@ -233,13 +152,13 @@ reason as (
 
 uncollected as (
     select
-        k.accelerator_name,
-        k.form_factor,
-        k.chip_form_factor,
-        k.unit_accelerators,
-        k.network,
-        k.service_provider_name,
-        k.instance_type,
+        d.accelerator_name,
+        d.form_factor,
+        d.chip_form_factor,
+        d.unit_accelerators,
+        d.network,
+        d.service_provider_name,
+        d.instance_type,
         k.option_wanted as purchase_option,
         k.class_wanted as commitment_class,
         k.discount_wanted as commitment_discount_type,
@@ -247,33 +166,30 @@ uncollected as (
         'price' as price_kind,
         case when coalesce(r.is_uncollected, true) then 'not collected yet' else r.unknown_reason end as unknown_reason,
         false as is_price_ranked
-    from kind as k
+    from on_demand as d
+    cross join (
+        values
+        ('savings_plan', 'Compute', 'one_year'), ('savings_plan', 'Compute', 'three_years'),
+        ('savings_plan', 'EC2Instance', 'one_year'), ('savings_plan', 'EC2Instance', 'three_years'),
+        ('spot', null, 'interruptible'), ('capacity_block', null, 'under_a_year')
+    ) as k (option_wanted, discount_wanted, class_wanted)
     left join reason as r
         on
-            k.instance_type = r.instance_type
-            and k.option_wanted = r.purchase_option
+            d.instance_type = r.instance_type and k.option_wanted = r.purchase_option
             and k.discount_wanted is not distinct from r.commitment_discount_type
-    where not exists (
-        select 1
-        from (
-            from finer
-            union all by name
-            from plain
-        ) as f
-        where
-            f.service_provider_name = 'AWS'
-            and f.accelerator_name = k.accelerator_name
-            and f.chip_form_factor is not distinct from k.chip_form_factor
-            and f.purchase_option = k.option_wanted
-            and f.commitment_discount_type is not distinct from k.discount_wanted
-            and f.commitment_class = k.class_wanted
-    )
+    anti join offered as f
+        on
+            d.service_provider_name = f.service_provider_name and d.accelerator_name = f.accelerator_name
+            and d.chip_form_factor is not distinct from f.chip_form_factor and k.option_wanted = f.purchase_option
+            and k.discount_wanted is not distinct from f.commitment_discount_type
+            and k.class_wanted = f.commitment_class
+    where
+        k.option_wanted <> 'capacity_block'
+        or regexp_matches(d.instance_type, '^(p4d|p4de|p5|p5e|p5en|p6-b200|p6-b300|p6e-gb200|trn1|trn2)[.]')
 ),
 
 every as (
-    from plain
-    union all by name
-    from finer
+    from offered
     union all by name
     from uncollected
 )
@@ -304,6 +220,5 @@ select
 from every as e
 left join on_demand as d
     on
-        e.service_provider_name = 'AWS'
-        and e.accelerator_name = d.accelerator_name
+        e.service_provider_name = 'AWS' and e.accelerator_name = d.accelerator_name
         and e.chip_form_factor is not distinct from d.chip_form_factor

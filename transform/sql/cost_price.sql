@@ -15,9 +15,7 @@ with sized as (
         (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators
     from int.provider_price as p
     inner join ref.accelerator as c
-        on
-            p.accelerator_name = c.accelerator_name
-            and (p.form_factor = c.form_factor or c.form_factor is null)
+        on p.accelerator_name = c.accelerator_name and (p.form_factor = c.form_factor or c.form_factor is null)
     inner join core.offer as o on p.offer_id = o.offer_id
     inner join core.offer_unit as u on p.offer_id = u.offer_id
     where p.median_price_usd is not null

@@ -23,6 +23,8 @@ summed as (
         max(case when is_after then price_index end) as index_after,
         max(case when is_before then geometric_mean_price_usd end) as level_before,
         max(case when is_after then geometric_mean_price_usd end) as level_after,
+        case when is_one_chain then index_after / index_before - 1 end as drift,
+        level_after / level_before - 1 as level_change,
         case
             when bool_and(is_before or mix_effect is not null)
                 then coalesce(sum(mix_effect::DECIMAL(18, 15)) filter (where not is_before), 0)::DOUBLE
@@ -46,22 +48,9 @@ summed as (
 )
 
 select
-    index_level,
-    service_provider_name,
-    accelerator_name,
-    purchase_option,
-    case when is_one_chain then index_after / index_before - 1 end as drift,
-    level_after / level_before - 1 as level_change,
-    case when is_one_chain then mix_effect end as mix_effect,
-    case when is_one_chain then currency_effect end as currency_effect,
-    n_items_before,
-    n_items_after,
-    n_new,
-    n_gone,
-    n_moved,
-    n_cut,
-    n_doubtful,
-    is_all_carried,
-    is_thin,
-    is_provisional
+    * exclude (is_one_chain, index_before, index_after, level_before, level_after) -- noqa: AM04
+    replace (
+        case when is_one_chain then mix_effect end as mix_effect,
+        case when is_one_chain then currency_effect end as currency_effect
+    )
 from summed

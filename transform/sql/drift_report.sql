@@ -44,11 +44,7 @@ market as (
 
 dated as (
     select
-        i.offer_id,
-        i.service_provider_name,
-        i.accelerator_name,
-        i.purchase_option,
-        i.pricing_currency,
+        i.*,
         p.days_back,
         p.point_date,
         p.moment,
@@ -59,10 +55,8 @@ dated as (
     left join market as m on i.service_provider_name = m.service_provider_name
     inner join point as p
         on
-            h.valid_from <= p.moment
-            and (h.valid_to > p.moment or h.valid_to is null)
-            and h.last_observed_at
-            >= p.moment
+            h.valid_from <= p.moment and (h.valid_to > p.moment or h.valid_to is null)
+            and h.last_observed_at >= p.moment
             - to_days(case when m.service_provider_name is null then p.ranked_days else p.marketplace_days end)
     where h.effective_hourly_price > 0
 ),
@@ -75,8 +69,7 @@ known as (
             when d.point_date - r.rate_date <= 10 then ln(r.usd_per_currency_unit)
         end as rate_log
     from dated as d
-    asof left join core.usd_rate as r
-        on d.pricing_currency = r.pricing_currency and d.point_date >= r.rate_date
+    asof left join core.usd_rate as r on d.pricing_currency = r.pricing_currency and d.point_date >= r.rate_date
 ),
 
 doubtful as (
@@ -151,19 +144,12 @@ of_chip as (
     group by accelerator_name, purchase_option, days_back
 ),
 
-matched as (
-    select
-        'provider' as index_level,
-        *
+every_level as (
     from of_provider
     union all by name
-    select
-        'chip' as index_level,
-        *
     from of_chip
     union all by name
     select
-        'all' as index_level,
         purchase_option,
         days_back,
         avg(drift_log::DECIMAL(18, 15)) as drift_log,
@@ -174,76 +160,63 @@ matched as (
     group by purchase_option, days_back
 ),
 
+-- A series is of one provider, of one chip (no provider), or of all chips (neither).
+matched as (
+    select
+        *,
+        { 'provider': service_provider_name, 'chip': accelerator_name, 'option': purchase_option } as series
+    from every_level
+),
+
 leveled as (
     select
-        case grouping(service_provider_name, accelerator_name) when 0 then 'provider' when 2 then 'chip' else 'all' end
-            as index_level,
-        service_provider_name,
-        accelerator_name,
-        purchase_option,
+        { 'provider': service_provider_name, 'chip': accelerator_name, 'option': purchase_option } as series,
         days_back,
         count(*) as n_items,
         case when count(rate_log) = count(*) then avg((price_log + rate_log)::DECIMAL(18, 15)) end as level_log
     from known
     group by grouping sets (
         (service_provider_name, accelerator_name, purchase_option, days_back),
-        (accelerator_name, purchase_option, days_back),
-        (purchase_option, days_back)
+        (accelerator_name, purchase_option, days_back), (purchase_option, days_back)
     )
 ),
 
 spark as (
     select
-        index_level,
-        service_provider_name,
-        accelerator_name,
-        purchase_option,
+        series,
         list(exp(-drift_log) order by days_back desc) as sparkline,
         list(days_back order by days_back desc) as spark_days
     from matched
     where days_back not in (7, 365)
-    group by index_level, service_provider_name, accelerator_name, purchase_option
+    group by series
 ),
 
 chain as (
     select
-        i.index_level,
-        i.service_provider_name,
-        i.accelerator_name,
-        i.purchase_option,
+        { 'provider': i.service_provider_name, 'chip': i.accelerator_name, 'option': i.purchase_option } as series,
         p.days_back,
         i.chain_number,
-        i.price_index,
-        i.is_provisional
+        i.price_index
     from int.price_index as i
     inner join point as p on i.index_date = p.point_date
 ),
 
 chained as (
     select
-        z.index_level,
-        z.service_provider_name,
-        z.accelerator_name,
-        z.purchase_option,
+        z.series,
         z.days_back,
         ln(a.price_index / z.price_index) as drift_log
     from chain as a
     inner join chain as z
-        on
-            a.index_level = z.index_level
-            and a.service_provider_name is not distinct from z.service_provider_name
-            and a.accelerator_name is not distinct from z.accelerator_name
-            and a.purchase_option = z.purchase_option
-            and a.chain_number = z.chain_number
-            and a.days_back = 0
-            and z.days_back > 0
+        on a.series = z.series and a.chain_number = z.chain_number and a.days_back = 0 and z.days_back > 0
 )
 
 select
-    a.index_level,
-    a.service_provider_name,
-    a.accelerator_name,
-    a.purchase_option,
+    case when a.series.provider is not null then 'provider' when a.series.chip is not null then 'chip' else 'all' end
+        as index_level,
+    a.series.provider as service_provider_name,
+    a.series.chip as accelerator_name,
+    a.series.option as purchase_option,
     w.days_back as window_days,
     w.point_date as window_begins_on,
     b.built_at::DATE as window_ends_on,
@@ -269,32 +242,9 @@ select
 from leveled as a
 cross join meta.build as b
 inner join point as w on w.days_back in (7, 30, 90, 365)
-left join leveled as z
-    on
-        a.index_level = z.index_level
-        and a.service_provider_name is not distinct from z.service_provider_name
-        and a.accelerator_name is not distinct from z.accelerator_name
-        and a.purchase_option = z.purchase_option
-        and w.days_back = z.days_back
-left join matched as m
-    on
-        a.index_level = m.index_level
-        and a.service_provider_name is not distinct from m.service_provider_name
-        and a.accelerator_name is not distinct from m.accelerator_name
-        and a.purchase_option = m.purchase_option
-        and w.days_back = m.days_back
-left join chained as c
-    on
-        a.index_level = c.index_level
-        and a.service_provider_name is not distinct from c.service_provider_name
-        and a.accelerator_name is not distinct from c.accelerator_name
-        and a.purchase_option = c.purchase_option
-        and w.days_back = c.days_back
-left join spark as s
-    on
-        a.index_level = s.index_level
-        and a.service_provider_name is not distinct from s.service_provider_name
-        and a.accelerator_name is not distinct from s.accelerator_name
-        and a.purchase_option = s.purchase_option
+left join leveled as z on a.series = z.series and w.days_back = z.days_back
+left join matched as m on a.series = m.series and w.days_back = m.days_back
+left join chained as c on a.series = c.series and w.days_back = c.days_back
+left join spark as s on a.series = s.series
 where a.days_back = 0
-order by a.index_level, a.accelerator_name, a.service_provider_name, a.purchase_option, w.days_back
+order by index_level, accelerator_name, service_provider_name, a.series.option, w.days_back

@@ -21,10 +21,7 @@ asked as (
             when context_tokens <= (select s.max_context_tokens from shape as s) then context_tokens::BIGINT
             else error('fit: context_tokens must be given, and no more than the model takes')::BIGINT
         end as tokens,
-        case
-            when batch >= 1 then batch::BIGINT
-            else error('fit: batch must be 1 or more')::BIGINT
-        end as in_flight,
+        case when batch >= 1 then batch::BIGINT else error('fit: batch must be 1 or more')::BIGINT end as in_flight,
         case
             when precision_name is null or physics.bytes_per_value(lower(precision_name)) is not null
                 then lower(precision_name)
@@ -78,19 +75,11 @@ size as (
         s.kv_values_per_layer,
         s.parameters_total * physics.bytes_per_value(p.weight_precision) as weight_bytes,
         physics.moe_weight_bytes_read(
-            s.shared_parameters,
-            coalesce(s.expert_parameters * s.moe_layers, 0),
-            coalesce(s.experts, 1),
-            coalesce(s.experts_per_token, 1),
-            p.in_flight,
-            physics.bytes_per_value(p.weight_precision)
+            s.shared_parameters, coalesce(s.expert_parameters * s.moe_layers, 0), coalesce(s.experts, 1),
+            coalesce(s.experts_per_token, 1), p.in_flight, physics.bytes_per_value(p.weight_precision)
         ) as weight_bytes_read,
         physics.kv_cache_bytes(
-            s.kv_values_per_layer,
-            s.layers,
-            p.tokens,
-            physics.bytes_per_value('bf16'),
-            s.windowed_layers,
+            s.kv_values_per_layer, s.layers, p.tokens, physics.bytes_per_value('bf16'), s.windowed_layers,
             coalesce(s.window_tokens, 0)
         ) as kv_bytes
     from speed as p
@@ -113,8 +102,7 @@ bound as (
         physics.decode_bandwidth_bound(chips, memory_bandwidth_tb_s, weight_bytes_read, in_flight, kv_bytes)
             as bandwidth_bound,
         physics.forward_compute_bound(
-            chips,
-            peak_tflops,
+            chips, peak_tflops,
             physics.forward_flop_per_token(parameters_active, layers, attention_size, visible_tokens)
         ) as compute_bound
     from needed

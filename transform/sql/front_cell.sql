@@ -8,72 +8,46 @@
 --              each; n_means: how many of these zones have a mean of 7 or 30 days besides
 --   elsewhere  the lowest on-demand price of any other provider for a chip of the form that AWS's machine has
 --   elsewhere_median  the median of the other providers' lowest prices of such a chip, each provider once
-with chip as (
-    select accelerator_name from core.offer_unit
-    union
-    select accelerator_name from ref.instance_type
-    union
-    select accelerator_name from ref.accelerator
-),
-
-vendor as (
+with listed as (
     select
-        accelerator_name,
-        bool_or(is_at_aws) as is_at_aws,
-        bool_or(accelerator_vendor = 'AWS') as is_of_aws
-    from (
-        select
-            accelerator_name,
-            accelerator_vendor,
-            true as is_at_aws
-        from ref.instance_type
-        union all
-        select
-            u.accelerator_name,
-            u.accelerator_vendor,
-            o.service_provider_name = 'AWS' as is_at_aws
-        from core.offer_unit as u
-        inner join core.offer as o on u.offer_id = o.offer_id
-    ) as named
-    group by accelerator_name
+        *,
+        case
+            when service_provider_name <> 'AWS' and purchase_option = 'on_demand' then 'elsewhere'
+            when service_provider_name <> 'AWS' then null
+            when purchase_option = 'on_demand' then 'aws_on_demand'
+            when purchase_option = 'capacity_block' then 'aws_block'
+            when purchase_option = 'spot' then 'aws_spot'
+            when commitment_term_hours = 8760 then 'aws_1y'
+            when commitment_term_hours = 26280 then 'aws_3y'
+        end as cell
+    from int.accelerator_hour_price
+    where unit_price_type = 'List' and accelerator_name is not null
 ),
 
 aws as (
     select
         p.*,
         coalesce(o.availability_zone_id, o.availability_zone) as zone_name
-    from int.accelerator_hour_price as p
+    from listed as p
     inner join core.offer as o on p.offer_id = o.offer_id
     where
         p.service_provider_name = 'AWS'
-        and p.unit_price_type = 'List'
         and p.statistic = 'price'
-        and p.instance_type is not null
         and p.instance_type not like 'ml.%'
         and p.region_id like 'us-%'
         and not regexp_matches(p.region_id, '^us-(gov|iso)')
-        and p.accelerator_name is not null
 ),
 
 machine as (
-    select
-        accelerator_name,
-        instance_type,
-        region_id,
-        form_factor,
-        accelerator_count
+    select *
     from aws
     where is_ranked and conditions is null
     qualify
         row_number() over (
             partition by accelerator_name
             order by
-                purchase_option <> 'on_demand' asc,
-                region_id <> 'us-east-1' asc,
-                price_per_accelerator_hour_usd asc,
-                accelerator_count desc,
-                instance_type asc,
-                offer_id asc
+                purchase_option <> 'on_demand' asc, region_id <> 'us-east-1' asc, price_per_accelerator_hour_usd asc,
+                accelerator_count desc, instance_type asc, offer_id asc
         ) = 1
 ),
 
@@ -97,27 +71,17 @@ spot as (
 ),
 
 of_aws as (
-    select
-        case
-            when a.purchase_option = 'on_demand' then 'aws_on_demand'
-            when a.purchase_option = 'capacity_block' then 'aws_block'
-            when a.commitment_term_hours = 8760 then 'aws_1y'
-            when a.commitment_term_hours = 26280 then 'aws_3y'
-        end as cell,
-        a.*
+    select a.*
     from aws as a
     inner join machine as m
-        on
-            a.accelerator_name = m.accelerator_name
-            and a.instance_type = m.instance_type
-            and a.region_id = m.region_id
+        on a.accelerator_name = m.accelerator_name and a.instance_type = m.instance_type and a.region_id = m.region_id
     where
         a.is_ranked
         and a.purchase_option <> 'spot'
         and (a.conditions is null or a.purchase_option = 'capacity_block')
     qualify
         row_number() over (
-            partition by a.accelerator_name, cell order by a.price_per_accelerator_hour_usd, a.offer_id
+            partition by a.accelerator_name, a.cell order by a.price_per_accelerator_hour_usd, a.offer_id
         ) = 1
 ),
 
@@ -136,31 +100,15 @@ other as (
         )
 ),
 
-lowest as (
-    select *
-    from other
-    qualify
-        row_number() over (
-            partition by accelerator_name order by cheapest_price_usd, service_provider_name, offer_id
-        ) = 1
-),
-
-middle as (
+at_provider as (
     select
         accelerator_name,
-        median(price_usd) as price_usd,
-        count(*) as n_providers,
-        min(last_observed_at) as last_observed_at
-    from (
-        select
-            accelerator_name,
-            service_provider_name,
-            min(cheapest_price_usd) as price_usd,
-            arg_min(last_observed_at, (cheapest_price_usd, offer_id)) as last_observed_at
-        from other
-        group by accelerator_name, service_provider_name
-    ) as each_provider
-    group by accelerator_name
+        service_provider_name,
+        min(cheapest_price_usd) as price_usd,
+        arg_min(offer_id, (cheapest_price_usd, offer_id)) as offer_id,
+        arg_min(last_observed_at, (cheapest_price_usd, offer_id)) as last_observed_at
+    from other
+    group by accelerator_name, service_provider_name
 ),
 
 shown as (
@@ -168,12 +116,7 @@ shown as (
         accelerator_name,
         cell,
         price_per_accelerator_hour_usd as price_usd,
-        null::DOUBLE as highest_price_usd,
-        null::BIGINT as n_places,
-        null::BIGINT as n_means,
-        null::BOOLEAN as is_by_zone,
         offer_id,
-        null::BIGINT as highest_offer_id,
         last_observed_at
     from of_aws
     where cell is not null
@@ -195,55 +138,71 @@ shown as (
     select
         accelerator_name,
         'elsewhere' as cell,
-        cheapest_price_usd as price_usd,
-        offer_id,
-        last_observed_at
-    from lowest
+        min(price_usd) as price_usd,
+        arg_min(offer_id, (price_usd, service_provider_name, offer_id)) as offer_id,
+        arg_min(last_observed_at, (price_usd, service_provider_name, offer_id)) as last_observed_at
+    from at_provider
+    group by accelerator_name
     union all by name
     select
         accelerator_name,
         'elsewhere_median' as cell,
-        price_usd,
-        n_providers as n_places,
-        last_observed_at
-    from middle
+        median(price_usd) as price_usd,
+        count(*) as n_places,
+        min(last_observed_at) as last_observed_at
+    from at_provider
+    group by accelerator_name
 ),
 
 -- The newest price of each way to buy a chip that is too old to be ranked, or that not everybody can have.
 seen as (
     select
         accelerator_name,
-        case
-            when service_provider_name <> 'AWS' and purchase_option = 'on_demand' then 'elsewhere'
-            when service_provider_name <> 'AWS' then null
-            when purchase_option = 'on_demand' then 'aws_on_demand'
-            when purchase_option = 'capacity_block' then 'aws_block'
-            when purchase_option = 'spot' then 'aws_spot'
-            when commitment_term_hours = 8760 then 'aws_1y'
-            when commitment_term_hours = 26280 then 'aws_3y'
-        end as cell,
+        cell,
         max(last_observed_at) as last_observed_at
-    from int.accelerator_hour_price
-    where unit_price_type = 'List' and not is_ranked and accelerator_name is not null
-    group by all
+    from listed
+    where not is_ranked
+    group by accelerator_name, cell
+),
+
+sold as (
+    select
+        accelerator_name,
+        accelerator_vendor,
+        'AWS' as seller_name
+    from ref.instance_type
+    union all by name
+    select
+        u.accelerator_name,
+        u.accelerator_vendor,
+        o.service_provider_name as seller_name
+    from core.offer_unit as u
+    inner join core.offer as o on u.offer_id = o.offer_id
+    union all by name
+    select accelerator_name from ref.accelerator
+),
+
+chip as (
+    select
+        accelerator_name,
+        coalesce(bool_or(seller_name = 'AWS'), false) as is_at_aws,
+        coalesce(bool_or(accelerator_vendor = 'AWS'), false) as is_of_aws,
+        count(seller_name) > 0 as is_sold
+    from sold
+    where accelerator_name is not null
+    group by accelerator_name
 ),
 
 wanted as (
     select
-        c.accelerator_name,
-        w.cell,
-        w.cell_rank,
-        coalesce(v.is_at_aws, false) as is_at_aws,
-        coalesce(v.is_of_aws, false) as is_of_aws,
-        v.accelerator_name is not null as is_sold
+        c.*,
+        w.*
     from chip as c
     cross join (
         values
         ('aws_on_demand', 1), ('aws_1y', 2), ('aws_3y', 3), ('aws_block', 4), ('aws_spot', 5), ('elsewhere', 6),
         ('elsewhere_median', 7)
     ) as w (cell, cell_rank)
-    left join vendor as v on c.accelerator_name = v.accelerator_name
-    where c.accelerator_name is not null
 )
 
 select

@@ -56,8 +56,6 @@ from priced as p
 left join token as t on p.accelerator_name = t.accelerator_name and p.token_place = t.place
 left join int.drift_report as d
     on
-        p.accelerator_name = d.accelerator_name
-        and d.index_level = 'chip'
-        and d.purchase_option = 'on_demand'
+        p.accelerator_name = d.accelerator_name and d.index_level = 'chip' and d.purchase_option = 'on_demand'
         and d.window_days = 90
 order by p.accelerator_name

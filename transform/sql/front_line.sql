@@ -69,10 +69,9 @@ known as (
     from other as o
     inner join point as p
         on
-            o.valid_from <= p.moment
-            and (o.valid_to > p.moment or o.valid_to is null)
-            and o.last_observed_at
-            >= p.moment - to_days(case when o.is_market then p.marketplace_days else p.ranked_days end)
+            o.valid_from <= p.moment and (o.valid_to > p.moment or o.valid_to is null)
+            and o.last_observed_at >= p.moment
+            - to_days(case when o.is_market then p.marketplace_days else p.ranked_days end)
     asof left join core.usd_rate as r
         on o.pricing_currency = r.pricing_currency and o.last_observed_at::DATE >= r.rate_date
 ),
@@ -91,30 +90,12 @@ at_provider as (
 gathered as (
     select
         accelerator_name,
-        'lowest' as line_name,
         moment,
-        min(price_usd) as price_usd
+        lead(moment) over (partition by accelerator_name order by moment) as next_moment,
+        unnest(['lowest', 'median']) as line_name,
+        unnest([min(price_usd), median(price_usd)]) as price_usd
     from at_provider
     group by accelerator_name, moment
-    union all
-    select
-        accelerator_name,
-        'median' as line_name,
-        moment,
-        median(price_usd) as price_usd
-    from at_provider
-    group by accelerator_name, moment
-),
-
-framed as (
-    select
-        accelerator_name,
-        line_name,
-        moment,
-        price_usd,
-        lead(moment) over w as next_moment
-    from gathered
-    window w as (partition by accelerator_name, line_name order by moment)
 )
 
 select
@@ -123,7 +104,7 @@ select
     moment as begins_at,
     case when next_moment - moment <= interval 8 days then next_moment else moment end as ends_at,
     price_usd as price_per_accelerator_hour_usd
-from framed
+from gathered
 union all
 select
     f.accelerator_name,

@@ -24,12 +24,7 @@ counted as (
         count(*) filter (where change_ratio > 0) as n_rises,
         count(*) filter (where change_ratio < 0) as n_falls,
         max_by(
-            {
-                'chip': accelerator_name,
-                'ratio': change_ratio,
-                'observed': observed_at,
-                'offer': offer_id
-            },
+            { 'chip': accelerator_name, 'ratio': change_ratio, 'observed': observed_at, 'offer': offer_id },
             (abs(change_ratio), observed_at, -offer_id)
         ) as largest
     from moved

@@ -23,12 +23,6 @@ where
 group by all
 having count(distinct accelerator_name) >= 3
 order by
-    n_chips desc,
-    measured_on desc,
-    model_name asc,
-    scenario asc,
-    benchmark asc,
-    precision asc,
-    decoding asc,
+    n_chips desc, measured_on desc, model_name asc, scenario asc, benchmark asc, precision asc, decoding asc,
     interactivity asc
 limit 1

@@ -14,17 +14,10 @@ asked as (
     select
         c.accelerator_name,
         k.option_kind,
-        k.place
+        w.place
     from chip as c
-    cross join (
-        values
-        ('on_demand', 'AWS'),
-        ('on_demand', 'elsewhere'),
-        ('one_year', 'AWS'),
-        ('one_year', 'elsewhere'),
-        ('spot', 'AWS'),
-        ('spot', 'elsewhere')
-    ) as k (option_kind, place)
+    cross join (values ('on_demand'), ('one_year'), ('spot')) as k (option_kind)
+    cross join (values ('AWS'), ('elsewhere')) as w (place)
 ),
 
 kinds as (
@@ -39,14 +32,9 @@ kinds as (
     from int.token_option as o
     inner join int.headline_point as p
         on
-            o.model_name = p.model_name
-            and o.task = p.task
-            and o.scenario = p.scenario
-            and o.benchmark = p.benchmark
-            and o.precision is not distinct from p.precision
-            and o.input_length is not distinct from p.input_length
-            and o.output_length is not distinct from p.output_length
-            and o.decoding is not distinct from p.decoding
+            o.model_name = p.model_name and o.task = p.task and o.scenario = p.scenario and o.benchmark = p.benchmark
+            and o.precision is not distinct from p.precision and o.input_length is not distinct from p.input_length
+            and o.output_length is not distinct from p.output_length and o.decoding is not distinct from p.decoding
             and o.interactivity is not distinct from p.interactivity
             and o.interactivity_statistic is not distinct from p.interactivity_statistic
 ),
@@ -125,13 +113,7 @@ select
     b.offer_id
 from asked as a
 left join best as b
-    on
-        a.accelerator_name = b.accelerator_name
-        and a.option_kind = b.option_kind
-        and a.place = b.place
+    on a.accelerator_name = b.accelerator_name and a.option_kind = b.option_kind and a.place = b.place
 left join measured as m on a.accelerator_name = m.accelerator_name
 left join sold as s
-    on
-        a.accelerator_name = s.accelerator_name
-        and a.option_kind = s.option_kind
-        and a.place = s.place
+    on a.accelerator_name = s.accelerator_name and a.option_kind = s.option_kind and a.place = s.place

@@ -14,8 +14,7 @@ with told as (
     from core.availability as a
     inner join core.offer as o
         on
-            a.service_provider_name = o.service_provider_name
-            and a.purchase_option = o.purchase_option
+            a.service_provider_name = o.service_provider_name and a.purchase_option = o.purchase_option
             and a.accelerator_label is not distinct from o.accelerator_label
             and a.instance_type is not distinct from o.instance_type
     inner join core.offer_unit as t on o.offer_id = t.offer_id

@@ -16,12 +16,9 @@ held as (
         u.accelerator_name,
         c.form_factor as chip_form_factor,
         (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators,
-        cost.network(
-            u.capacity_class,
-            o.service_provider_name,
-            (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE,
-            o.instance_type
-        ) as network,
+        cost.network(u.capacity_class, o.service_provider_name, unit_accelerators, o.instance_type) as network,
+        concat_ws('|', u.accelerator_name, coalesce(c.form_factor, '-'), unit_accelerators, coalesce(network, '-'))
+            as unit_key,
         o.purchase_option,
         decision.commitment_class(o.purchase_option, o.commitment_term_hours) as commitment_class,
         h.effective_hourly_price
@@ -43,97 +40,61 @@ held as (
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
     inner join ref.accelerator as c
-        on
-            u.accelerator_name = c.accelerator_name
-            and (u.form_factor = c.form_factor or c.form_factor is null)
+        on u.accelerator_name = c.accelerator_name and (u.form_factor = c.form_factor or c.form_factor is null)
     left join marketplace as m on o.service_provider_name = m.service_provider_name
     cross join meta.build as b
     where
-        h.effective_hourly_price > 0
+        starts_on < ends_on
+        and h.effective_hourly_price > 0
         and o.pricing_currency = 'USD'
         and o.unit_price_type = 'List'
         and o.restriction is null
         and o.statistic = 'price'
-        and coalesce(o.instance_type, '') not like 'ml.%'
-        and (
-            o.service_provider_name <> 'AWS'
-            or not regexp_matches(coalesce(o.region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
-        )
-),
-
-keyed as (
-    select
-        *,
-        concat_ws('|', accelerator_name, coalesce(chip_form_factor, '-'), unit_accelerators, coalesce(network, '-'))
-            as unit_key
-    from held
-    where starts_on < ends_on
+        and decision.is_open_to_all(o.service_provider_name, o.instance_type, o.region_id)
 ),
 
 edge as (
-    select
+    select distinct
         unit_key,
+        accelerator_name,
+        chip_form_factor,
+        unit_accelerators,
+        network,
         purchase_option,
         commitment_class,
-        starts_on as valid_from
-    from keyed
-    union
-    select
-        unit_key,
-        purchase_option,
-        commitment_class,
-        ends_on as valid_from
-    from keyed
-    where ends_on <= built_on
+        unnest(if(ends_on <= built_on, [starts_on, ends_on], [starts_on])) as valid_from
+    from held
 ),
 
 best as (
     select
-        e.unit_key,
-        e.purchase_option,
-        e.commitment_class,
-        e.valid_from,
+        e.*,
         min({ 'price_usd': k.price_usd, 'offer_id': k.offer_id }) filter (where k.offer_id is not null) as price
     from edge as e
-    left join keyed as k
+    left join held as k
         on
-            e.unit_key = k.unit_key
-            and e.purchase_option = k.purchase_option
-            and e.commitment_class is not distinct from k.commitment_class
-            and e.valid_from >= k.starts_on
+            e.unit_key = k.unit_key and e.purchase_option = k.purchase_option
+            and e.commitment_class is not distinct from k.commitment_class and e.valid_from >= k.starts_on
             and e.valid_from < k.ends_on
-    group by e.unit_key, e.purchase_option, e.commitment_class, e.valid_from
+    group by all
 ),
 
 changed as (
     select *
     from best
     window w as (partition by unit_key, purchase_option, commitment_class order by valid_from)
-    qualify
-        row_number() over w = 1
-        or price['price_usd'] is distinct from lag(price['price_usd']) over w
-),
-
-unit as (
-    select distinct
-        unit_key,
-        accelerator_name,
-        chip_form_factor,
-        unit_accelerators,
-        network
-    from keyed
+    qualify row_number() over w = 1 or price['price_usd'] is distinct from lag(price['price_usd']) over w
 )
 
 select
-    u.unit_key,
-    u.accelerator_name,
-    u.chip_form_factor,
-    u.unit_accelerators,
-    u.network,
-    c.purchase_option,
-    c.commitment_class,
-    c.valid_from::TIMESTAMP as valid_from,
-    c.price['price_usd'] as price_usd,
-    c.price['offer_id'] as offer_id
-from changed as c
-inner join unit as u on c.unit_key = u.unit_key
+    unit_key,
+    accelerator_name,
+    chip_form_factor,
+    unit_accelerators,
+    network,
+    purchase_option,
+    commitment_class,
+    valid_from::TIMESTAMP as valid_from,
+    price['price_usd'] as price_usd,
+    price['offer_id'] as offer_id
+from changed

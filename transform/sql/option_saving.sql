@@ -25,9 +25,7 @@ commitment as (
     from int.commitment_option as c
     inner join int.front_cell as d
         on
-            c.accelerator_name = d.accelerator_name
-            and c.instance_type = d.instance_type
-            and c.region_id = d.region_id
+            c.accelerator_name = d.accelerator_name and c.instance_type = d.instance_type and c.region_id = d.region_id
             and d.cell = 'aws_on_demand'
     where c.service_provider_name = 'AWS' and c.is_ranked and c.commitment_term_hours in (8760, 26280)
     qualify

@@ -37,9 +37,7 @@ listed as (
         {
             'accelerator_name': accelerator_name,
             -- of B200 and B300 there is only one form
-            'form_factor': coalesce(
-                form_factor, case when accelerator_name in ('B200', 'B300') then 'SXM' end
-            ),
+            'form_factor': coalesce(form_factor, case when accelerator_name in ('B200', 'B300') then 'SXM' end),
             'service_provider_name': service_provider_name,
             'purchase_option': purchase_option,
             'commitment_class': decision.commitment_class(purchase_option, commitment_term_hours),
@@ -54,21 +52,14 @@ listed as (
         and restriction is null
         and accelerator_name is not null
         and price_per_accelerator_hour_usd is not null
+        and decision.is_open_to_all(service_provider_name, instance_type, region_id)
         and (
             service_provider_name <> 'AWS'
+            or conditions is null
+            or purchase_option = 'capacity_block'
             or (
-                coalesce(instance_type, '') not like 'ml.%'
-                and not regexp_matches(coalesce(region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
-                and (
-                    conditions is null
-                    or purchase_option = 'capacity_block'
-                    or (
-                        conditions = 'region-level, public spot feed'
-                        and (region_id, instance_type) not in (
-                            select (z.region_id, z.instance_type) from zone_spot as z
-                        )
-                    )
-                )
+                conditions = 'region-level, public spot feed'
+                and (region_id, instance_type) not in (select (z.region_id, z.instance_type) from zone_spot as z)
             )
         )
 ),
@@ -103,30 +94,14 @@ chosen as (
         case when bool_and(statistic = 'price') then max(price_per_accelerator_hour_usd) end as dearest_price_usd,
         arg_min(
             {
-                'price': price_per_accelerator_hour_usd,
-                'native': price_per_accelerator_hour,
-                'currency': pricing_currency,
-                'rate_date': fx_rate_date,
-                'host': host_provider_name,
-                'region': region_id,
-                'instance_type': instance_type,
-                'statistic': statistic,
-                'observed': last_observed_at,
-                'changed': valid_from,
-                'age': age_days,
-                'is_current': is_current,
-                'is_ranked': is_ranked,
-                'evidence_kind': evidence_kind,
-                'source': source,
-                'document': document_sha256,
+                'price': price_per_accelerator_hour_usd, 'native': price_per_accelerator_hour,
+                'currency': pricing_currency, 'rate_date': fx_rate_date, 'host': host_provider_name,
+                'region': region_id, 'instance_type': instance_type, 'statistic': statistic,
+                'observed': last_observed_at, 'changed': valid_from, 'age': age_days, 'is_current': is_current,
+                'is_ranked': is_ranked, 'evidence_kind': evidence_kind, 'source': source, 'document': document_sha256,
                 'offer': offer_id
             },
-            (
-                statistic = 'median',
-                statistic <> 'p25',
-                price_per_accelerator_hour_usd,
-                offer_id
-            )
+            (statistic = 'median', statistic <> 'p25', price_per_accelerator_hour_usd, offer_id)
         ) as cheapest
     from standing
     group by terms
@@ -139,13 +114,8 @@ stock as (
     qualify
         row_number() over (
             partition by
-                service_provider_name,
-                host_provider_name,
-                instance_type,
-                accelerator_label,
-                accelerator_count,
-                region_id,
-                purchase_option, tier
+                service_provider_name, host_provider_name, instance_type, accelerator_label, accelerator_count,
+                region_id, purchase_option, tier
             order by observed_at desc, recorded_at desc
         ) = 1
 ),
@@ -159,8 +129,7 @@ offered as (
     inner join core.offer as o on s.offer_id = o.offer_id
     inner join stock as a
         on
-            o.service_provider_name = a.service_provider_name
-            and o.purchase_option = a.purchase_option
+            o.service_provider_name = a.service_provider_name and o.purchase_option = a.purchase_option
             and o.accelerator_label is not distinct from a.accelerator_label
             and o.region_id is not distinct from a.region_id
             and o.host_provider_name is not distinct from a.host_provider_name
@@ -243,16 +212,10 @@ asked as (
     left join status as t on c.cheapest.offer = t.offer_id
     left join chosen as a
         on
-            c.terms.service_provider_name <> 'AWS'
-            and a.terms.service_provider_name = 'AWS'
-            and a.cheapest.statistic <> 'median'
-            and c.terms.accelerator_name = a.terms.accelerator_name
-            and c.terms.commitment_class = a.terms.commitment_class
-            and c.terms.capacity_class = a.terms.capacity_class
-            and (
-                a.terms.form_factor is null
-                or c.terms.form_factor = a.terms.form_factor
-            )
+            c.terms.service_provider_name <> 'AWS' and a.terms.service_provider_name = 'AWS'
+            and a.cheapest.statistic <> 'median' and c.terms.accelerator_name = a.terms.accelerator_name
+            and c.terms.commitment_class = a.terms.commitment_class and c.terms.capacity_class = a.terms.capacity_class
+            and (a.terms.form_factor is null or c.terms.form_factor = a.terms.form_factor)
     qualify
         row_number() over (
             partition by c.terms

@@ -28,8 +28,7 @@ standing as (
     inner join core.offer as o on h.offer_id = o.offer_id
     semi join repriced as r
         on
-            h.last_source = r.source
-            and o.service_provider_name = r.service_provider_name
+            h.last_source = r.source and o.service_provider_name = r.service_provider_name
             and o.purchase_option = r.purchase_option
     left join core.silent_import as c on h.last_source = c.source
     where
@@ -41,21 +40,10 @@ standing as (
 
 step as (
     select
-        source,
-        service_provider_name,
-        purchase_option,
-        first_day as stepped_on,
-        1 as step
+        * exclude (first_day, last_day),
+        unnest([first_day, last_day + 1]) as stepped_on,
+        unnest([1, -1]) as step
     from standing
-    union all
-    select
-        source,
-        service_provider_name,
-        purchase_option,
-        last_day + 1 as stepped_on,
-        -1 as step
-    from standing
-    where last_day is not null
 ),
 
 unchanged as (
@@ -64,11 +52,10 @@ unchanged as (
         service_provider_name,
         purchase_option,
         stepped_on,
-        sum(sum(step)) over (
-            partition by source, service_provider_name, purchase_option
-            order by stepped_on
-        )::BIGINT as n_unchanged
+        sum(sum(step)) over (partition by source, service_provider_name, purchase_option order by stepped_on)::BIGINT
+            as n_unchanged
     from step
+    where stepped_on is not null
     group by source, service_provider_name, purchase_option, stepped_on
 )
 
@@ -82,7 +69,5 @@ select
 from repriced as r
 asof left join unchanged as v
     on
-        r.source = v.source
-        and r.service_provider_name = v.service_provider_name
-        and r.purchase_option = v.purchase_option
-        and r.repriced_on >= v.stepped_on
+        r.source = v.source and r.service_provider_name = v.service_provider_name
+        and r.purchase_option = v.purchase_option and r.repriced_on >= v.stepped_on

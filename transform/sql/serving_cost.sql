@@ -54,16 +54,8 @@ asked as (
             else q.committed_share
         end::DOUBLE as running_share,
         cost.rates_at_speed(
-            o.interactivity,
-            o.interactivity_from,
-            o.interactivity_to,
-            o.is_clamped,
-            o.high_output_rate,
-            o.median_output_rate,
-            o.low_output_rate,
-            o.high_input_rate,
-            o.median_input_rate,
-            o.low_input_rate
+            o.interactivity, o.interactivity_from, o.interactivity_to, o.is_clamped, o.high_output_rate,
+            o.median_output_rate, o.low_output_rate, o.high_input_rate, o.median_input_rate, o.low_input_rate
         ) as rates
     from paced as o
     cross join question as q
@@ -85,20 +77,9 @@ counted as (
     select
         * exclude (measured_weight),
         cost.serving_costs(
-            low_price_usd,
-            median_price_usd,
-            high_price_usd,
-            high_output_rate,
-            median_output_rate,
-            low_output_rate,
-            high_input_rate,
-            median_input_rate,
-            low_input_rate,
-            measured_weight,
-            output_length,
-            unit_accelerators,
-            used_share,
-            running_share
+            low_price_usd, median_price_usd, high_price_usd, high_output_rate, median_output_rate, low_output_rate,
+            high_input_rate, median_input_rate, low_input_rate, measured_weight, output_length, unit_accelerators,
+            used_share, running_share
         ) as amounts,
         cost.accelerators_for_load(tokens_per_day, unit_accelerators, median_output_rate, used_share)
             as paid_accelerators
@@ -129,18 +110,8 @@ select
         when is_price_ranked and all_in_output_usd_median is not null
             then rank() over (
                 partition by
-                    scenario,
-                    benchmark_family,
-                    benchmark,
-                    precision,
-                    input_length,
-                    output_length,
-                    decoding,
-                    interactivity,
-                    interactivity_statistic,
-                    purchase_option,
-                    commitment_class,
-                    is_ranked,
+                    scenario, benchmark_family, benchmark, precision, input_length, output_length, decoding,
+                    interactivity, interactivity_statistic, purchase_option, commitment_class, is_ranked,
                     is_price_ranked and all_in_output_usd_median is not null
                 order by coalesce(usd_per_million_at_load, all_in_output_usd_median)
             )

@@ -49,32 +49,18 @@ hosted as (
         t.input_rate_per_accelerator * cost.working_share(t.accelerator_count, h.unit_accelerators) as input_rate,
         coalesce(t.is_ranked and t.interactivity_statistic <> 'p99 limit', false) as is_on_curve,
         {
-            'model_name': t.model_name,
-            'task': t.task,
-            'scenario': t.scenario,
-            'benchmark_family': t.benchmark_family,
-            'benchmark': t.benchmark,
-            'precision': t.precision,
-            'input_length': t.input_length,
-            'output_length': t.output_length,
-            'decoding': t.decoding,
-            'interactivity_statistic': t.interactivity_statistic,
-            'evidence_grade': t.evidence_grade,
-            'accelerator_name': t.accelerator_name,
-            'chip_form_factor': t.chip_form_factor,
-            'unit_accelerators': h.unit_accelerators,
-            'network': h.network
+            'model_name': t.model_name, 'task': t.task, 'scenario': t.scenario, 'benchmark_family': t.benchmark_family,
+            'benchmark': t.benchmark, 'precision': t.precision, 'input_length': t.input_length,
+            'output_length': t.output_length, 'decoding': t.decoding,
+            'interactivity_statistic': t.interactivity_statistic, 'evidence_grade': t.evidence_grade,
+            'accelerator_name': t.accelerator_name, 'chip_form_factor': t.chip_form_factor,
+            'unit_accelerators': h.unit_accelerators, 'network': h.network
         } as op
     from int.throughput as t
     inner join host as h
         on
-            t.accelerator_name = h.accelerator_name
-            and t.chip_form_factor is not distinct from h.chip_form_factor
-            and (
-                t.accelerator_count <= h.unit_accelerators
-                or h.network = 'rack'
-                or (h.network = 'cluster' and t.form_factor is distinct from 'NVL72')
-            )
+            t.accelerator_name = h.accelerator_name and t.chip_form_factor is not distinct from h.chip_form_factor
+            and cost.runs_on(t.accelerator_count, t.form_factor, h.unit_accelerators, h.network)
     where
         t.has_chip_facts
         and t.unit_of_work = 'token'
@@ -89,10 +75,7 @@ knot as (
     from hosted
     where is_on_curve
     qualify
-        row_number() over (
-            partition by op, interactivity
-            order by output_rate desc, throughput_id asc
-        ) = 1
+        row_number() over (partition by op, interactivity order by output_rate desc, throughput_id asc) = 1
         and output_rate > coalesce(
             max(output_rate) over (
                 partition by op

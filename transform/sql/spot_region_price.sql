@@ -1,26 +1,17 @@
 -- The spot price of each type in each region: of its zones now and over 30 days, and what the public feed says.
 -- Zones count where they were looked at within a day of the last look at any of them, so that an old capture of one
 -- zone does not stand beside today's of another. The feed names no zone: it has its own columns and is in no mean.
-with every_zone as (
+with zone_price as (
     select
         *,
         {
-            'provider': service_provider_name,
-            'region': region_id,
-            'type': instance_type,
-            'unit': capacity_unit,
+            'provider': service_provider_name, 'region': region_id, 'type': instance_type, 'unit': capacity_unit,
             'currency': pricing_currency
         } as market,
-        coalesce(availability_zone_id, availability_zone) as zone_name
+        coalesce(availability_zone_id, availability_zone) as zone_name,
+        max(window_end_at) over (partition by market) as ends_at
     from int.spot_zone_price
     where conditions is null
-),
-
-zone_price as (
-    select
-        *,
-        max(window_end_at) over (partition by market) as ends_at
-    from every_zone
     qualify window_end_at >= ends_at - interval 1 day
 ),
 
@@ -42,32 +33,23 @@ part as (
 ),
 
 bound as (
-    select
+    select distinct
         market,
-        begins_at as bound_at
-    from part
-    union
-    select
-        market,
-        stops_at as bound_at
+        unnest([begins_at, stops_at]) as bound_at
     from part
 ),
 
 -- Stretches in which no zone's price changes.
 stretch as (
     select
-        market,
-        bound_at,
+        *,
         lead(bound_at) over (partition by market order by bound_at) as next_at
     from bound
 ),
 
 priced as (
     select
-        p.market,
-        p.zone_name,
-        p.window_begins_at,
-        p.price,
+        p.*,
         s.bound_at,
         epoch(s.next_at - s.bound_at)::DECIMAL(18, 6) as seconds
     from stretch as s
@@ -135,11 +117,8 @@ present as (
 feed as (
     select
         {
-            'provider': o.service_provider_name,
-            'region': o.region_id,
-            'type': o.instance_type,
-            'unit': o.capacity_unit,
-            'currency': o.pricing_currency
+            'provider': o.service_provider_name, 'region': o.region_id, 'type': o.instance_type,
+            'unit': o.capacity_unit, 'currency': o.pricing_currency
         } as market,
         arg_max(h.unit_price::DOUBLE, h.last_observed_at) as feed_price,
         max(h.last_observed_at) as last_observed_at

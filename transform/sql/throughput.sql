@@ -33,28 +33,19 @@ run as (
             else t.output_rate
         end as bounded_rate,
         physics.moe_weight_bytes_read(
-            m.shared_parameters,
-            coalesce(m.expert_parameters * m.moe_layers, 0),
-            coalesce(m.experts, 1),
-            coalesce(m.experts_per_token, 1),
-            coalesce(t.concurrency, t.batch_size),
+            m.shared_parameters, coalesce(m.expert_parameters * m.moe_layers, 0), coalesce(m.experts, 1),
+            coalesce(m.experts_per_token, 1), coalesce(t.concurrency, t.batch_size),
             physics.bytes_per_value(t.precision)
         ) as weight_bytes_read,
         physics.kv_cache_bytes(
-            m.kv_values_per_layer,
-            m.layers,
-            coalesce(t.input_length, 0),
-            physics.bytes_per_value('fp4'),
-            m.windowed_layers,
-            coalesce(m.window_tokens, 0)
+            m.kv_values_per_layer, m.layers, coalesce(t.input_length, 0), physics.bytes_per_value('fp4'),
+            m.windowed_layers, coalesce(m.window_tokens, 0)
         ) as kv_bytes,
-        regexp_extract(t.parallelism, 'prefill (\d+) GPU', 1)::VARCHAR as prefill_text,
-        regexp_extract(t.parallelism, 'decode (\d+) GPU', 1)::VARCHAR as decode_text
+        try_cast(regexp_extract(t.parallelism, 'prefill (\d+) GPU', 1) as INTEGER) as prefill_accelerators,
+        try_cast(regexp_extract(t.parallelism, 'decode (\d+) GPU', 1) as INTEGER) as decode_accelerators
     from core.throughput as t
     left join chip as c
-        on
-            t.accelerator_name = c.accelerator_name
-            and (t.form_factor = c.form_factor or c.form_factor is null)
+        on t.accelerator_name = c.accelerator_name and (t.form_factor = c.form_factor or c.form_factor is null)
     left join ref.model as m on t.model_name = m.model_name
 ),
 
@@ -69,26 +60,18 @@ limited as (
                         accelerator_count,
                         best_dense_tflops,
                         physics.training_flop_per_token(
-                            parameters_active,
-                            layers,
-                            attention_size,
-                            0,
-                            false,
+                            parameters_active, layers, attention_size, 0, false,
                             coalesce(scenario ilike '%lora%', false)
                         )
                     )
             else coalesce(
                 physics.serving_output_bound(
-                    accelerator_count,
-                    best_dense_tflops,
-                    physics.forward_flop_per_token(parameters_active, layers, attention_size, 0),
-                    input_length,
-                    output_length,
-                    prefix_cache_hit_share
+                    accelerator_count, best_dense_tflops,
+                    physics.forward_flop_per_token(parameters_active, layers, attention_size, 0), input_length,
+                    output_length, prefix_cache_hit_share
                 ),
                 physics.forward_compute_bound(
-                    accelerator_count,
-                    best_dense_tflops,
+                    accelerator_count, best_dense_tflops,
                     physics.forward_flop_per_token(parameters_active, layers, attention_size, 0)
                 )
             )
@@ -98,16 +81,10 @@ limited as (
             -- Without it stated, a step may yield any number of tokens.
             when acceptance_length is null then null
             else physics.decode_bandwidth_bound(
-                accelerator_count,
-                memory_bandwidth_tb_s,
-                weight_bytes_read,
-                coalesce(concurrency, batch_size),
-                kv_bytes,
-                acceptance_length
+                accelerator_count, memory_bandwidth_tb_s, weight_bytes_read, coalesce(concurrency, batch_size),
+                kv_bytes, acceptance_length
             )
-        end as bandwidth_bound,
-        try_cast(prefill_text as INTEGER) as prefill_accelerators,
-        try_cast(decode_text as INTEGER) as decode_accelerators
+        end as bandwidth_bound
     from run
 ),
 

@@ -25,16 +25,8 @@ asked as (
         u.utilisation,
         1e0 as running_share,
         cost.rates_at_speed(
-            o.interactivity,
-            o.interactivity_from,
-            o.interactivity_to,
-            o.is_clamped,
-            o.high_output_rate,
-            o.median_output_rate,
-            o.low_output_rate,
-            o.high_input_rate,
-            o.median_input_rate,
-            o.low_input_rate
+            o.interactivity, o.interactivity_from, o.interactivity_to, o.is_clamped, o.high_output_rate,
+            o.median_output_rate, o.low_output_rate, o.high_input_rate, o.median_input_rate, o.low_input_rate
         ) as rates
     from paced as o
     cross join (values (0.3e0), (0.5e0), (0.7e0), (1e0)) as u (utilisation)
@@ -56,20 +48,9 @@ counted as (
     select
         * exclude (measured_weight),
         cost.serving_costs(
-            low_price_usd,
-            median_price_usd,
-            high_price_usd,
-            high_output_rate,
-            median_output_rate,
-            low_output_rate,
-            high_input_rate,
-            median_input_rate,
-            low_input_rate,
-            measured_weight,
-            output_length,
-            unit_accelerators,
-            utilisation,
-            running_share
+            low_price_usd, median_price_usd, high_price_usd, high_output_rate, median_output_rate, low_output_rate,
+            high_input_rate, median_input_rate, low_input_rate, measured_weight, output_length, unit_accelerators,
+            utilisation, running_share
         ) as amounts
     from rated
 ),
@@ -87,20 +68,8 @@ select
         when is_ranked and is_price_ranked and reach in ('measured', 'between two runs')
             then rank() over (
                 partition by
-                    model_name,
-                    task,
-                    scenario,
-                    benchmark_family,
-                    benchmark,
-                    precision,
-                    input_length,
-                    output_length,
-                    decoding,
-                    interactivity,
-                    interactivity_statistic,
-                    purchase_option,
-                    commitment_class,
-                    utilisation,
+                    model_name, task, scenario, benchmark_family, benchmark, precision, input_length, output_length,
+                    decoding, interactivity, interactivity_statistic, purchase_option, commitment_class, utilisation,
                     is_ranked and is_price_ranked and reach in ('measured', 'between two runs')
                 order by all_in_output_usd_median
             )

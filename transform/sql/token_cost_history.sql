@@ -44,14 +44,10 @@ unit_priced as (
         p.offer_id
     from chip_day as d
     inner join unit as u
-        on
-            d.market = u.market
-            and d.accelerator_name = u.accelerator_name
+        on d.market = u.market and d.accelerator_name = u.accelerator_name
     asof inner join int.option_price_history as p
         on
-            u.unit_key = p.unit_key
-            and d.market.option = p.purchase_option
-            and d.market.class = p.commitment_class
+            u.unit_key = p.unit_key and d.market.option = p.purchase_option and d.market.class = p.commitment_class
             and d.valid_from >= p.valid_from
 ),
 
@@ -73,11 +69,7 @@ chip_cost as (
         valid_from,
         arg_min(
             {
-                'usd': usd,
-                'price_usd': price_usd,
-                'rate': rate,
-                'unit_key': unit_key,
-                'offer_id': offer_id,
+                'usd': usd, 'price_usd': price_usd, 'rate': rate, 'unit_key': unit_key, 'offer_id': offer_id,
                 'throughput_id': throughput_id
             },
             (usd, unit_key)
@@ -109,28 +101,19 @@ series_day as (
         c.valid_from
     from series as s
     inner join chip_step as c
-        on
-            s.market = c.market
-            and s.accelerator_name = c.accelerator_name
+        on s.market = c.market and s.accelerator_name = c.accelerator_name
 ),
 
 state as (
     select
-        s.market,
-        s.series_name,
-        s.accelerator_name,
+        s.*,
         d.valid_from,
         c.best
     from series_day as d
     inner join series as s
-        on
-            d.market = s.market
-            and d.series_name = s.series_name
+        on d.market = s.market and d.series_name = s.series_name
     asof inner join chip_step as c
-        on
-            s.market = c.market
-            and s.accelerator_name = c.accelerator_name
-            and d.valid_from >= c.valid_from
+        on s.market = c.market and s.accelerator_name = c.accelerator_name and d.valid_from >= c.valid_from
 ),
 
 best as (
@@ -149,9 +132,7 @@ step as (
     select *
     from best
     window w as (partition by market, series_name order by valid_from)
-    qualify
-        row_number() over w = 1
-        or best['of']['usd'] is distinct from lag(best['of']['usd']) over w
+    qualify row_number() over w = 1 or best['of']['usd'] is distinct from lag(best['of']['usd']) over w
 ),
 
 paired as (
@@ -181,15 +162,10 @@ moved as (
         b.best['usd'] as usd
     from paired as n
     inner join state as a
-        on
-            n.market = a.market
-            and n.series_name = a.series_name
-            and n.last_known.day = a.valid_from
+        on n.market = a.market and n.series_name = a.series_name and n.last_known.day = a.valid_from
     inner join state as b
         on
-            n.market = b.market
-            and n.series_name = b.series_name
-            and a.accelerator_name = b.accelerator_name
+            n.market = b.market and n.series_name = b.series_name and a.accelerator_name = b.accelerator_name
             and n.valid_from = b.valid_from
     where n.usd is not null and a.best['usd'] is not null
 ),
@@ -232,7 +208,4 @@ select
 from paired as p
 inner join point as t on p.market.point = t.point_number
 left join held as h
-    on
-        p.market = h.market
-        and p.series_name = h.series_name
-        and p.valid_from = h.valid_from
+    on p.market = h.market and p.series_name = h.series_name and p.valid_from = h.valid_from

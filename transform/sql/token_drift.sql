@@ -12,12 +12,8 @@ with history as (
     select
         *,
         {
-            'model_name': model_name,
-            'scenario': scenario,
-            'precision': precision,
-            'decoding': decoding,
-            'interactivity': interactivity,
-            'interactivity_statistic': interactivity_statistic
+            'model_name': model_name, 'scenario': scenario, 'precision': precision, 'decoding': decoding,
+            'interactivity': interactivity, 'interactivity_statistic': interactivity_statistic
         } as op
     from int.token_cost_history
     where evidence_grade = 'A'
@@ -26,12 +22,8 @@ with history as (
 headline as (
     select
         {
-            'model_name': model_name,
-            'scenario': scenario,
-            'precision': precision,
-            'decoding': decoding,
-            'interactivity': interactivity,
-            'interactivity_statistic': interactivity_statistic
+            'model_name': model_name, 'scenario': scenario, 'precision': precision, 'decoding': decoding,
+            'interactivity': interactivity, 'interactivity_statistic': interactivity_statistic
         } as op
     from int.headline_point
 ),
@@ -132,22 +124,15 @@ select
     measured.usd_after,
     measured.usd_after / measured.usd_before - 1 as drift,
     ln(measured.usd_after / measured.usd_before) as drift_log,
-    case when measured.usd_before is not null and measured.usd_after is not null then price_effect end as price_effect,
-    case when measured.usd_before is not null and measured.usd_after is not null then new_provider_effect end
-        as new_provider_effect,
-    case when measured.usd_before is not null and measured.usd_after is not null then evidence_effect end
-        as evidence_effect,
-    case when measured.usd_before is not null and measured.usd_after is not null then new_chip_effect end
-        as new_chip_effect,
+    case when drift_log is not null then measured.price_effect end as price_effect,
+    case when drift_log is not null then measured.new_provider_effect end as new_provider_effect,
+    case when drift_log is not null then measured.evidence_effect end as evidence_effect,
+    case when drift_log is not null then measured.new_chip_effect end as new_chip_effect,
     case
         when measured.usd_before is null then strftime(measured.window_begins_on, 'no cost known on %Y-%m-%d')
         when measured.usd_after is null then 'no price is ranked now'
     end as unknown_reason
 from measured
 order by
-    measured.is_headline desc,
-    op.model_name asc,
-    measured.purchase_option asc,
-    measured.commitment_class asc,
-    measured.accelerator_name asc,
-    measured.window_days asc
+    measured.is_headline desc, op.model_name asc, measured.purchase_option asc, measured.commitment_class asc,
+    measured.accelerator_name asc, measured.window_days asc

@@ -6,41 +6,17 @@
 --   usd_to_beat  what the chip costs on demand at AWS there: a plan is worth it below that x the share of hours used
 with costed as (
     select
-        r.model_name,
-        r.task,
-        r.scenario,
-        r.benchmark_family,
-        r.benchmark,
-        r.precision,
-        r.input_length,
-        r.output_length,
-        r.decoding,
-        r.interactivity,
-        r.interactivity_statistic,
-        r.output_rate_per_paid_accelerator,
-        r.reach,
-        r.evidence_grade,
-        r.measured_on,
-        r.throughput_id,
-        r.source_url,
+        r.* exclude (r.accelerator_name, r.chip_form_factor, r.unit_accelerators, r.network, r.is_ranked),
         o.accelerator_name,
         o.form_factor,
         o.service_provider_name,
         o.region_id,
         o.instance_type,
         o.unit_accelerators,
-        o.purchase_option,
-        o.commitment_class,
-        o.commitment_discount_type,
-        o.offer_terms,
-        o.price_kind,
-        o.price_usd,
-        o.unknown_reason,
-        o.is_price_ranked,
-        o.age_days,
-        o.last_observed_at,
-        o.document_sha256,
-        o.offer_id,
+        o.* exclude (
+            o.accelerator_name, o.form_factor, o.chip_form_factor, o.service_provider_name, o.region_id,
+            o.instance_type, o.unit_accelerators, o.network, o.on_demand_price_usd, o.evidence_kind
+        ),
         cost.usd_per_million_tokens(o.price_usd, 1, r.output_rate_per_paid_accelerator, 1)
             as usd_per_million_output_tokens,
         cost.usd_per_million_tokens(o.on_demand_price_usd, 1, r.output_rate_per_paid_accelerator, 1) as usd_to_beat,
@@ -54,10 +30,8 @@ with costed as (
     from int.token_rate as r
     inner join int.cost_option as o
         on
-            r.accelerator_name = o.accelerator_name
-            and r.chip_form_factor is not distinct from o.chip_form_factor
-            and r.unit_accelerators = o.unit_accelerators
-            and r.network is not distinct from o.network
+            r.accelerator_name = o.accelerator_name and r.chip_form_factor is not distinct from o.chip_form_factor
+            and r.unit_accelerators = o.unit_accelerators and r.network is not distinct from o.network
 )
 
 select
@@ -76,20 +50,8 @@ select
         when is_cost_ranked
             then rank() over (
                 partition by
-                    model_name,
-                    task,
-                    scenario,
-                    benchmark_family,
-                    benchmark,
-                    precision,
-                    input_length,
-                    output_length,
-                    decoding,
-                    interactivity,
-                    interactivity_statistic,
-                    purchase_option,
-                    commitment_class,
-                    price_kind,
+                    model_name, task, scenario, benchmark_family, benchmark, precision, input_length, output_length,
+                    decoding, interactivity, interactivity_statistic, purchase_option, commitment_class, price_kind,
                     is_cost_ranked
                 order by usd_per_million_output_tokens
             )

@@ -15,16 +15,8 @@ asked as (
     select
         r.*,
         cost.rates_at_speed(
-            r.interactivity,
-            r.interactivity_from,
-            r.interactivity_to,
-            r.is_clamped,
-            r.high_output_rate,
-            r.median_output_rate,
-            r.low_output_rate,
-            r.high_input_rate,
-            r.median_input_rate,
-            r.low_input_rate
+            r.interactivity, r.interactivity_from, r.interactivity_to, r.is_clamped, r.high_output_rate,
+            r.median_output_rate, r.low_output_rate, r.high_input_rate, r.median_input_rate, r.low_input_rate
         ) as rates
     from paced as r
 )

@@ -7,43 +7,31 @@
 -- beats it there.
 -- point_number and unit_key number what must be equal; they hold within one file.
 with host as (
-    select distinct
-        unit_key,
-        accelerator_name,
-        chip_form_factor,
-        unit_accelerators,
-        network
+    select distinct * exclude (purchase_option, commitment_class, valid_from, price_usd, offer_id)
     from int.option_price_history
     where unit_accelerators >= 1
 ),
 
 run as (
     select
-        h.*,
-        t.model_name,
-        t.scenario,
-        t.benchmark_family,
+        h.unit_key,
+        h.accelerator_name,
         t.benchmark,
-        t.precision,
-        t.input_length,
-        t.output_length,
-        t.decoding,
-        t.evidence_grade,
         t.interactivity,
         t.interactivity_statistic,
         t.measured_on,
         t.throughput_id,
-        t.output_rate_per_accelerator * cost.working_share(t.accelerator_count, h.unit_accelerators) as output_rate
+        t.output_rate_per_accelerator * cost.working_share(t.accelerator_count, h.unit_accelerators) as output_rate,
+        {
+            'model_name': t.model_name, 'scenario': t.scenario, 'benchmark_family': t.benchmark_family,
+            'precision': t.precision, 'input_length': t.input_length, 'output_length': t.output_length,
+            'decoding': t.decoding, 'evidence_grade': t.evidence_grade
+        } as op
     from int.throughput as t
     inner join host as h
         on
-            t.accelerator_name = h.accelerator_name
-            and t.chip_form_factor is not distinct from h.chip_form_factor
-            and (
-                t.accelerator_count <= h.unit_accelerators
-                or h.network = 'rack'
-                or (h.network = 'cluster' and t.form_factor is distinct from 'NVL72')
-            )
+            t.accelerator_name = h.accelerator_name and t.chip_form_factor is not distinct from h.chip_form_factor
+            and cost.runs_on(t.accelerator_count, t.form_factor, h.unit_accelerators, h.network)
     where
         t.benchmark_family in ('inferencex', 'mlperf_inference')
         and t.task = 'serving'
@@ -58,8 +46,7 @@ pointed as (
         *,
         dense_rank() over (
             order by
-                model_name, scenario, benchmark_family, precision, input_length, output_length, decoding,
-                evidence_grade, interactivity_statistic,
+                op, interactivity_statistic,
                 case when interactivity_statistic = 'p99 limit' then interactivity end
         ) as curve_number
     from run
@@ -88,10 +75,7 @@ round as (
 
 limited as (
     select
-        curve_number,
-        unit_key,
-        interactivity,
-        known_from,
+        *,
         max({ 'rate': rate, 'throughput_id': throughput_id }) over (
             partition by curve_number, unit_key
             order by known_from
@@ -134,22 +118,14 @@ faster as (
 
 slower as (
     select
-        f.curve_number,
-        f.unit_key,
-        f.known_from,
-        f.speed,
-        f.fast,
+        f.* exclude (f.slowest),
         max({ 'speed': p.interactivity, 'rate': p.output_rate }) filter (where p.throughput_id is not null) as slow
     from faster as f
     left join pointed as p
         on
-            f.curve_number = p.curve_number
-            and f.unit_key = p.unit_key
-            and f.known_from >= p.measured_on
-            and f.speed > p.interactivity
-            and f.fast.rate < p.output_rate
-            and f.fast.speed > f.speed
-    group by f.curve_number, f.unit_key, f.known_from, f.speed, f.fast
+            f.curve_number = p.curve_number and f.unit_key = p.unit_key and f.known_from >= p.measured_on
+            and f.speed > p.interactivity and f.fast.rate < p.output_rate and f.fast.speed > f.speed
+    group by all
 ),
 
 read_off as (
@@ -179,24 +155,14 @@ changed as (
     select *
     from read_off
     qualify
-        rate is distinct from lag(rate) over (
-            partition by curve_number, unit_key, interactivity
-            order by known_from
-        )
+        rate is distinct from lag(rate) over (partition by curve_number, unit_key, interactivity order by known_from)
 ),
 
 curve as (
     select distinct
         curve_number,
         unit_key,
-        model_name,
-        scenario,
-        benchmark_family,
-        precision,
-        input_length,
-        output_length,
-        decoding,
-        evidence_grade,
+        op,
         interactivity_statistic,
         accelerator_name
     from pointed
@@ -204,14 +170,7 @@ curve as (
 
 select
     dense_rank() over (order by c.curve_number, r.interactivity) as point_number,
-    c.model_name,
-    c.scenario,
-    c.benchmark_family,
-    c.precision,
-    c.input_length,
-    c.output_length,
-    c.decoding,
-    c.evidence_grade,
+    op.*, -- noqa: AM04, RF01
     r.interactivity,
     c.interactivity_statistic,
     c.accelerator_name,

@@ -19,18 +19,8 @@ counted as (
     select
         *,
         cost.training_costs(
-            low_price_usd,
-            median_price_usd,
-            high_price_usd,
-            high_rate,
-            median_rate,
-            low_rate,
-            accelerator_count,
-            working_share,
-            tokens,
-            overhead_share,
-            goodput_share,
-            running_share
+            low_price_usd, median_price_usd, high_price_usd, high_rate, median_rate, low_rate, accelerator_count,
+            working_share, tokens, overhead_share, goodput_share, running_share
         ) as amounts
     from asked
 ),
@@ -48,11 +38,7 @@ select
         when is_ranked and is_price_ranked and usd_per_million_tokens_median is not null
             then rank() over (
                 partition by
-                    model_name,
-                    benchmark,
-                    precision,
-                    purchase_option,
-                    commitment_class,
+                    model_name, benchmark, precision, purchase_option, commitment_class,
                     is_ranked and is_price_ranked and usd_per_million_tokens_median is not null
                 order by usd_per_million_tokens_median
             )

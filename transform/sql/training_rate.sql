@@ -42,11 +42,7 @@ point as (
         arg_max(source_url, (total_rate_per_accelerator, throughput_id)) as source_url,
         arg_max(software, (total_rate_per_accelerator, throughput_id)) as software
     from int.throughput
-    where
-        task = 'training'
-        and unit_of_work = 'token'
-        and has_chip_facts
-        and total_rate_per_accelerator is not null
+    where task = 'training' and unit_of_work = 'token' and has_chip_facts and total_rate_per_accelerator is not null
     group by all
 )
 
@@ -57,25 +53,12 @@ select
     cost.working_share(p.accelerator_count, h.unit_accelerators) as working_share,
     p.median_rate / first_value(p.median_rate) over (
         partition by
-            p.model_name,
-            p.scenario,
-            p.benchmark,
-            p.precision,
-            p.input_length,
-            p.evidence_grade,
-            p.accelerator_name,
-            p.form_factor,
-            h.unit_accelerators,
-            h.network
+            p.model_name, p.scenario, p.benchmark, p.precision, p.input_length, p.evidence_grade, p.accelerator_name,
+            p.form_factor, h.unit_accelerators, h.network
         order by p.accelerator_count
     ) as scaling_efficiency
 from point as p
 inner join host as h
     on
-        p.accelerator_name = h.accelerator_name
-        and p.chip_form_factor is not distinct from h.chip_form_factor
-        and (
-            p.accelerator_count <= h.unit_accelerators
-            or h.network = 'rack'
-            or (h.network = 'cluster' and p.form_factor is distinct from 'NVL72')
-        )
+        p.accelerator_name = h.accelerator_name and p.chip_form_factor is not distinct from h.chip_form_factor
+        and cost.runs_on(p.accelerator_count, p.form_factor, h.unit_accelerators, h.network)

@@ -60,9 +60,7 @@ sized as (
         physics.accelerators_needed(physics.training_memory_gb(s.parameters_total), k.memory_gb) as chips_needed
     from int.cost_price as p
     inner join peak as k
-        on
-            p.accelerator_name = k.accelerator_name
-            and p.chip_form_factor is not distinct from k.form_factor
+        on p.accelerator_name = k.accelerator_name and p.chip_form_factor is not distinct from k.form_factor
     cross join shape as s
     cross join wanted as w
     where w.mfu is not null and p.unit_accelerators >= 1 and k.peak_tflops is not null
@@ -120,18 +118,8 @@ counted as (
     select
         *,
         cost.training_costs(
-            low_price_usd,
-            median_price_usd,
-            high_price_usd,
-            high_rate,
-            median_rate,
-            low_rate,
-            accelerator_count,
-            working_share,
-            tokens,
-            overhead_share,
-            goodput_share,
-            running_share
+            low_price_usd, median_price_usd, high_price_usd, high_rate, median_rate, low_rate, accelerator_count,
+            working_share, tokens, overhead_share, goodput_share, running_share
         ) as amounts
     from asked
 ),
@@ -149,11 +137,7 @@ select
         when is_price_ranked and usd_per_million_tokens_median is not null
             then rank() over (
                 partition by
-                    benchmark,
-                    precision,
-                    purchase_option,
-                    commitment_class,
-                    is_ranked,
+                    benchmark, precision, purchase_option, commitment_class, is_ranked,
                     is_price_ranked and usd_per_million_tokens_median is not null
                 order by usd_per_million_tokens_median
             )

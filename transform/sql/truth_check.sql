@@ -60,15 +60,10 @@ told as (
         || ' (' || a.source || ', document ' || coalesce(a.document_sha256[:12], '-') || ', seen '
         || strftime(a.last_observed_at, '%Y-%m-%d') || ')' as words
     from int.accelerator_hour_price as a
-    where
-        a.offer_id in (
-            select j.offer_id from judged as j
-            where j.result = 'differs'
-        )
-        or a.offer_id in (
-            select j.other_offer_id from judged as j
-            where j.result = 'differs'
-        )
+    where a.offer_id in (
+        select unnest([j.offer_id, j.other_offer_id]) from judged as j
+        where j.result = 'differs'
+    )
 )
 
 select

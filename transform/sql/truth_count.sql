@@ -1,23 +1,14 @@
 -- Instance types of AWS whose number of chips EC2's last answer and the reference table give differently, where no
 -- override explains it. Prices per chip are divided by the table's number.
 with api as (
-    select
-        region_id,
-        instance_type,
-        api_accelerator_count,
-        observed_at
+    select *
     from core.instance_capability
-    qualify row_number() over (
-        partition by region_id, instance_type order by observed_at desc, recorded_at desc
-    ) = 1
+    qualify row_number() over (partition by region_id, instance_type order by observed_at desc, recorded_at desc) = 1
 ),
 
 compared as (
     select
-        a.region_id,
-        a.instance_type,
-        a.api_accelerator_count,
-        a.observed_at,
+        a.*,
         i.accelerator_count,
         a.api_accelerator_count <> i.accelerator_count as is_off
     from api as a

@@ -16,14 +16,10 @@ exchanged as (
     from foreign_price as f
     inner join int.truth_price as d
         on
-            f.service_provider_name = d.service_provider_name
-            and d.pricing_currency = 'USD'
-            and f.accelerator_name = d.accelerator_name
-            and f.accelerator_count = d.accelerator_count
-            and f.form_factor is not distinct from d.form_factor
-            and f.purchase_option = d.purchase_option
-            and f.statistic = d.statistic
-            and f.commitment_term_hours is not distinct from d.commitment_term_hours
+            f.service_provider_name = d.service_provider_name and d.pricing_currency = 'USD'
+            and f.accelerator_name = d.accelerator_name and f.accelerator_count = d.accelerator_count
+            and f.form_factor is not distinct from d.form_factor and f.purchase_option = d.purchase_option
+            and f.statistic = d.statistic and f.commitment_term_hours is not distinct from d.commitment_term_hours
             and f.instance_type is not distinct from d.instance_type
             and f.last_observed_at between d.last_observed_at - interval 7 days and d.last_observed_at + interval 7 days
     where d.price_per_accelerator_hour_usd > 0
@@ -42,10 +38,8 @@ resold as (
         on
             regexp_replace(lower(p.host_provider_name), '[ -]ai$|[^a-z0-9]', '', 'g')
             = regexp_replace(lower(l.service_provider_name), '[ -]ai$|[^a-z0-9]', '', 'g')
-            and p.service_provider_name <> l.service_provider_name
-            and p.accelerator_name = l.accelerator_name
-            and p.purchase_option = l.purchase_option
-            and p.form_factor is not distinct from l.form_factor
+            and p.service_provider_name <> l.service_provider_name and p.accelerator_name = l.accelerator_name
+            and p.purchase_option = l.purchase_option and p.form_factor is not distinct from l.form_factor
             and p.commitment_term_hours is not distinct from l.commitment_term_hours
             and l.last_observed_at between p.last_observed_at - interval 7 days and p.last_observed_at + interval 7 days
     where p.host_provider_name is not null and l.statistic = 'price'

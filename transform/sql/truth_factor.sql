@@ -5,11 +5,12 @@ with amount as materialized (
         terms,
         service_provider_name,
         (price_per_accelerator_hour * 1e6)::BIGINT as micros,
+        count(*) over (partition by terms, service_provider_name) as n_alike,
         min(offer_id) as offer_id,
         max(valid_from) as began_at
     from int.truth_terms
     where purchase_option <> 'spot'
-    group by all
+    group by terms, service_provider_name, micros
 ),
 
 f as (select unnest([8, 24, 60, 730]) as factor),
@@ -30,16 +31,9 @@ multiple as (
 several as (
     select
         service_provider_name as subject,
-        sum(n)::BIGINT as n_compared
-    from (
-        select
-            terms,
-            service_provider_name,
-            count(*) as n
-        from amount
-        group by all
-        having n > 1
-    ) as t
+        count(*) as n_compared
+    from amount
+    where n_alike > 1
     group by service_provider_name
 )
 

@@ -14,11 +14,11 @@ sized as (
         offer_id,
         arg_min(offer_id, (price_per_accelerator_hour, offer_id)) over w as other_offer_id,
         price_per_accelerator_hour / min(price_per_accelerator_hour) over w as ratio,
-        valid_from as began_at,
-        count(*) over w as n_alike
+        valid_from as began_at
     from listed
     where purchase_option = 'on_demand' and statistic = 'price'
     window w as (partition by terms, family, capacity_unit, instance_type like 'ml.%')
+    qualify count(*) over w > 1
 ),
 
 placed as (
@@ -28,15 +28,16 @@ placed as (
         offer_id,
         arg_max(offer_id, (last_observed_at, offer_id)) over w as other_offer_id,
         effective_hourly_price / median(effective_hourly_price) over w as ratio,
-        valid_from as began_at,
-        count(*) over w as n_alike
+        valid_from as began_at
     from listed
     where purchase_option = 'on_demand' and statistic = 'price' and instance_type is not null
-    window w as (
-        partition by
-            service_provider_name, host_provider_name, instance_type, accelerator_label, accelerator_count, tier,
-            conditions, pricing_currency, capacity_unit
-    )
+    window
+        w as (
+            partition by
+                service_provider_name, host_provider_name, instance_type, accelerator_label, accelerator_count, tier,
+                conditions, pricing_currency, capacity_unit
+        )
+    qualify count(*) over w > 2
 ),
 
 monthly as (
@@ -50,42 +51,15 @@ monthly as (
     from listed as m
     inner join listed as h
         on
-            m.service_provider_name = h.service_provider_name
-            and m.accelerator_name = h.accelerator_name
-            and m.accelerator_count = h.accelerator_count
-            and m.region_id is not distinct from h.region_id
-            and m.instance_type is not distinct from h.instance_type
-            and m.pricing_currency = h.pricing_currency
-            and h.purchase_option = 'on_demand'
-            and h.pricing_unit is null
+            m.service_provider_name = h.service_provider_name and m.accelerator_name = h.accelerator_name
+            and m.accelerator_count = h.accelerator_count and m.region_id is not distinct from h.region_id
+            and m.instance_type is not distinct from h.instance_type and m.pricing_currency = h.pricing_currency
+            and h.purchase_option = 'on_demand' and h.pricing_unit is null
     where m.pricing_unit = 'Months' and m.statistic = 'price' and h.statistic = 'price'
 )
 
-select
-    check_name,
-    subject,
-    offer_id,
-    other_offer_id,
-    ratio,
-    began_at
 from sized
-where n_alike > 1
-union all
-select
-    check_name,
-    subject,
-    offer_id,
-    other_offer_id,
-    ratio,
-    began_at
+union all by name
 from placed
-where n_alike > 2
-union all
-select
-    check_name,
-    subject,
-    offer_id,
-    other_offer_id,
-    ratio,
-    began_at
+union all by name
 from monthly

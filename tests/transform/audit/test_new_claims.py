@@ -10,7 +10,7 @@ from purchase import SOURCES, seen
 from transform.audit.evidence import Evidence, Measurement
 from transform.audit.judge import judge
 from transform.audit.tables import audit
-from transform.models import create_formulas
+from transform.formula import create_formulas
 from warehouse.log import db
 from warehouse.log.load import load
 from warehouse.publish import published_file

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from transform.audit import economics, savings, specs
+from transform.audit import economics, specs
 from transform.audit.evidence import Evidence, Price
 from transform.audit.judge import judge, kind_of
 from transform.audit.prices import history
@@ -74,7 +74,7 @@ def test_chips_are_known_by_their_figures_alone(evidence, before, monkeypatch):
         name: fact._replace(accelerator_name=RENAMED.get(fact.accelerator_name, fact.accelerator_name))
         for name, fact in claim_text.machines().items()
     }
-    for module in (claim_text, economics, savings):
+    for module in (claim_text, economics):
         monkeypatch.setattr(module, "machines", lambda: machines)
     monkeypatch.setattr(specs, "TENSOR_CORE_CHIPS", specs.re.compile(""))
     evidence.facts = {_chip(chip): facts for chip, facts in evidence.facts.items()}

@@ -1,4 +1,5 @@
--- Output and input tokens as one rate, an input token counting as a part of an output token.
+-- output_equivalent_rate(output_rate > 0, uncached_input_rate >= 0, cached_input_rate >= 0, input_weight >= 0,
+-- cached_input_weight >= 0): Output and input as one rate of output tokens.
 -- Tout + a x Tin uncached + ac x Tin cached.
 -- Source: InferenceX (SemiAnalysis) takes a = 0.25 in its one number a chip.
 select

@@ -1,3 +1,5 @@
+-- rates_at_speed(speed, speed_from, speed_to, below_slowest, high_output, median_output, low_output, high_input,
+-- median_input, low_input): Rates of a point at one speed for a user, and how they are known, as a STRUCT.
 -- Rates of a point, and how they are known (reach). On a stretch of a frontier (speed_from < speed <= speed_to) high is
 -- the slower run's, low the faster run's, and the median lies on the straight line between both; at speed_to all are
 -- the faster run's. Below the slowest run a chip is at least as fast as that: a cost is "at most". A point that is no

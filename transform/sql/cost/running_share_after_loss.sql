@@ -1,2 +1,3 @@
--- Share of paid hours that run where some are lost: 1 - loss; NULL where all are, as no amount of money is enough.
+-- running_share_after_loss(loss_share >= 0): Share of paid hours that run; NULL where all are lost. 1 - loss; no amount
+-- of money is enough where all are lost.
 select case when loss_share < 1 then 1e0 - loss_share end as ratio

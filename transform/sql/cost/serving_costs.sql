@@ -1,3 +1,6 @@
+-- serving_costs(low_price, median_price, high_price, high_output_rate, median_output_rate, low_output_rate,
+-- high_input_rate, median_input_rate, low_input_rate, measured_weight, output_tokens, unit_accelerators, utilisation,
+-- running_share): Every cost of serving at one operating point on one option, as a STRUCT.
 -- What tokens cost on one option at one operating point, at its low, median and high price and rate; rates are of one
 -- paid chip. low: cheapest price and high rate; high: dearest price and low rate; either is NULL where its price is not
 -- known.
@@ -34,18 +37,12 @@ select
             else 'measured'
         end,
         'output_usd': cost.split_output_usd(
-            cost.paid_rate(median_price, running_share),
-            median_output_rate,
-            median_input_rate,
-            coalesce(measured_weight, 0.25e0),
-            utilisation
+            cost.paid_rate(median_price, running_share), median_output_rate, median_input_rate,
+            coalesce(measured_weight, 0.25e0), utilisation
         ),
         'input_usd': coalesce(measured_weight, 0.25e0) * cost.split_output_usd(
-            cost.paid_rate(median_price, running_share),
-            median_output_rate,
-            median_input_rate,
-            coalesce(measured_weight, 0.25e0),
-            utilisation
+            cost.paid_rate(median_price, running_share), median_output_rate, median_input_rate,
+            coalesce(measured_weight, 0.25e0), utilisation
         ),
         'output_usd_at_0_1': cost.split_output_usd(
             cost.paid_rate(median_price, running_share), median_output_rate, median_input_rate, 0.1e0, utilisation

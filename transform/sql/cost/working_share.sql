@@ -1,4 +1,5 @@
--- Share of the chips paid that work, where n chips run one copy and u are sold at once.
+-- working_share(accelerators > 0, unit_accelerators > 0): Share of the chips paid that work. n chips run one copy and u
+-- are sold at once.
 -- n <= u: floor(u / n) x n / u, as many whole copies as a unit holds; n > u: n / (ceil(n / u) x u), whole units.
 select
     case

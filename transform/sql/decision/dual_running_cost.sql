@@ -1,4 +1,5 @@
--- What the new side costs while the old one still serves: nothing for no weeks, whatever the load.
+-- dual_running_cost(dual_running_weeks >= 0, to_usd_per_month > 0): USD for the new side while the old one still
+-- serves. Nothing for no weeks, whatever the load.
 select
     case
         when dual_running_weeks = 0 then 0e0

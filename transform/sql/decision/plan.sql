@@ -1,3 +1,5 @@
+-- plan(one_off_usd >= 0, wait_months >= 0, from_usd_per_month > 0, to_usd_per_month > 0, upkeep_usd_per_month >= 0,
+-- horizon_months > 0): What comes of a move at monthly amounts, as a STRUCT.
 -- A move at monthly amounts, once it is known what it costs once and how long it takes, as a STRUCT.
 -- months_from_start counts from the first day of the work; break_even_months from the first day of running.
 select

@@ -1,4 +1,5 @@
--- What a million tokens on the new side saves, its upkeep shared out over the load; without upkeep at any load.
+-- saving_per_million(from_usd_per_million > 0, to_usd_per_million > 0, upkeep_usd_per_month >= 0, tokens_per_day > 0):
+-- USD saved a million tokens, upkeep shared out. Without upkeep at any load.
 select
     from_usd_per_million::DOUBLE - to_usd_per_million
     - case

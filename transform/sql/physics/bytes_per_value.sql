@@ -1,4 +1,4 @@
--- Bytes that one weight, or one number of the KV cache, takes in a precision.
+-- bytes_per_value(precision_name): Bytes of one number in a precision; NULL for a precision that is not known.
 -- Microscaled formats carry a shared 8-bit scale: MXFP4 one for 32 values, 4.25 bits (OCP Microscaling Formats
 -- 1.0); NVFP4 one for 16, 4.5 bits (NVIDIA, Introducing NVFP4, 2025).
 -- fp4 and int4 are the bare 4 bits: no real format needs less.

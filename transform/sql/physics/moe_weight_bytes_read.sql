@@ -1,4 +1,5 @@
--- Weights that one step of generation reads from memory, in bytes.
+-- moe_weight_bytes_read(shared_parameters >= 0, expert_parameters >= 0, experts > 0, experts_per_token > 0, sequences >
+-- 0, bytes_per_parameter > 0): Bytes of weights that one step of generation reads.
 -- bytes x (S + e x E x (1 - (1 - t/E)^B)): S parameters read at every step, e parameters of one expert over all its
 -- layers, E experts of which a token uses t, B sequences a step. The bracket is the share of experts that at least one
 -- of B tokens is routed to, were routing even; uneven routing touches fewer.

@@ -6,8 +6,7 @@ with contracted as (
     select
         l.line_number,
         coalesce(
-            c.contracted_usd_per_hour * l.units_per_node,
-            r.usd_per_hour::DOUBLE,
+            c.contracted_usd_per_hour * l.units_per_node, r.usd_per_hour::DOUBLE,
             r.usd_per_chip_hour::DOUBLE * l.accelerators_per_node::DOUBLE
         ) as price,
         coalesce(c.contract_id, r.contract_id) as contract_id,

@@ -16,8 +16,7 @@ with fitting as (
         and is_tier
         and is_zone
         and is_count
-    qualify
-        rank() over (partition by line_number order by not is_current, not is_exact_count, not is_same_words) = 1
+    qualify rank() over (partition by line_number order by not is_current, not is_exact_count, not is_same_words) = 1
 ),
 
 found as (
@@ -91,12 +90,10 @@ on_demand as (
     inner join prices.int.accelerator_hour_price as p on f.offer_id = p.offer_id
     inner join prices.int.accelerator_hour_price as o
         on
-            p.service_provider_name = o.service_provider_name
-            and p.instance_type is not distinct from o.instance_type
+            p.service_provider_name = o.service_provider_name and p.instance_type is not distinct from o.instance_type
             and p.accelerator_label is not distinct from o.accelerator_label
             and p.region_id is not distinct from o.region_id
-            and p.accelerator_count is not distinct from o.accelerator_count
-            and p.capacity_unit = o.capacity_unit
+            and p.accelerator_count is not distinct from o.accelerator_count and p.capacity_unit = o.capacity_unit
             and p.host_provider_name is not distinct from o.host_provider_name
     where
         p.purchase_option not in ('on_demand', 'spot')

@@ -43,7 +43,7 @@ alike as (
         greatest(ceil(round(max(p.running), 6)), ceil(round(mean_running, 6))) as most_running
     from period as p
     cross join whole as w
-    group by p.provider, p.machine, p.region_id, p.purchase_option, p.plan_kind, p.billing_currency
+    group by all
 )
 
 select

@@ -5,41 +5,19 @@
 -- which is refused.
 with thing as (
     select
+        *,
         'offer' as thing,
         offer_id as thing_id,
-        service_provider_name,
-        case
-            when service_provider_name = 'AWS' then if(instance_type like 'ml.%', 'SageMaker', 'EC2')
-        end as service,
-        case
-            when service_provider_name = 'AWS'
-                then split_part(regexp_replace(instance_type, '^ml[.]', ''), '.', 1)
-        end as family,
-        accelerator_name,
-        form_factor,
-        instance_type,
-        region_id,
-        purchase_option,
-        commitment_term_hours,
-        purchase_payment_model,
-        tier
+        case when service_provider_name = 'AWS' then if(instance_type like 'ml.%', 'SageMaker', 'EC2') end as service,
+        case when service_provider_name = 'AWS' then split_part(regexp_replace(instance_type, '^ml[.]', ''), '.', 1) end
+            as family
     from prices.int.accelerator_hour_price
     where unit_price_type = 'List' and statistic = 'price'
-    union all
+    union all by name
     select
+        *,
         'line' as thing,
-        line_number as thing_id,
-        service_provider_name,
-        null as service,
-        null as family,
-        accelerator_name,
-        form_factor,
-        instance_type,
-        region_id,
-        purchase_option,
-        commitment_term_hours,
-        purchase_payment_model,
-        tier
+        line_number as thing_id
     from fleet_line
     where offer_id is null
 ),
@@ -49,13 +27,10 @@ named as (
         *,
         list_filter(
             [
-                if(service is not null, 'service', null),
-                if(family is not null, 'family', null),
+                if(service is not null, 'service', null), if(family is not null, 'family', null),
                 if(accelerator_name is not null, 'accelerator_name', null),
-                if(form_factor is not null, 'form_factor', null),
-                if(instance_type is not null, 'instance_type', null),
-                if(region_id is not null, 'region_id', null),
-                if(purchase_option is not null, 'purchase_option', null),
+                if(form_factor is not null, 'form_factor', null), if(instance_type is not null, 'instance_type', null),
+                if(region_id is not null, 'region_id', null), if(purchase_option is not null, 'purchase_option', null),
                 if(commitment_term_hours is not null, 'commitment_term_hours', null),
                 if(purchase_payment_model is not null, 'purchase_payment_model', null),
                 if(tier is not null, 'tier', null)
