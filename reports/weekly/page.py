@@ -10,6 +10,7 @@ from reports.pages.archive import Edition, content
 from reports.pages.frame import frame
 from reports.tables import price_tables, source_tables
 from reports.templating import macro
+from reports.weekly import charts as week_charts
 from reports.weekly import news, sections, tables
 from reports.weekly.calendar import place
 from reports.weekly.facts import WeekFacts
@@ -75,12 +76,8 @@ def _brief(each: Section, charts: Markup) -> Markup:
 
 
 def _charts(found: WeekFacts) -> Markup:
-    """Return the charts of what moved; what draws them takes a second to start, which a quiet week need not pay."""
-    if not found.lists.height:
-        return Markup()
-    from reports.weekly import charts as week_charts
-
-    return week_charts.figures(found)
+    """Return the charts of what moved."""
+    return week_charts.figures(found) if found.lists.height else Markup()
 
 
 def _moved(found: WeekFacts) -> Markup:
