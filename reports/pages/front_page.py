@@ -6,7 +6,7 @@ from datetime import datetime
 from markupsafe import Markup
 
 from reports import wording
-from reports.charts import front_chart, sparkline
+from reports.charts import site_charts, sparkline
 from reports.pages import front_facts, guard
 from reports.pages.frame import frame
 from reports.pages.front_facts import PRICE, Front
@@ -205,7 +205,7 @@ def _token(row: Row | None) -> str:
 
 
 def _chart(front: Front) -> Markup:
-    return front_chart.figure(front.lines, front.chip, front.built_at) if front.chip else Markup()
+    return site_charts.front(front.lines, front.chip, front.built_at) if front.chip else Markup()
 
 
 def _bill(front: Front) -> Markup:
