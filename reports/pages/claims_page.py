@@ -12,9 +12,9 @@ import duckdb
 from markupsafe import Markup
 
 from reports import wording
-from reports.pages import evidence_page, guard
+from reports.pages import evidence_page, front_page, guard
 from reports.pages.frame import frame
-from reports.queries import Row, ask, build
+from reports.queries import Row, ask, build, of_chips
 from reports.tables.table import Column, Table, link, small, span
 from reports.templating import macro
 from reports.templating import render as rendered
@@ -180,15 +180,13 @@ def _split(text: str | None) -> list[str]:
 def offers(file: Path) -> list[int]:
     """Return the offers of the table of savings."""
     with duckdb.connect(str(file), read_only=True) as con:
-        found = {row["offer_id"] for row in ask(con, "option_saving", chips=list(CHIPS))}
+        found = {row["offer_id"] for row in of_chips(con, "option_saving", CHIPS)}
     return sorted(found - {None})
 
 
 def _savings(con: duckdb.DuckDBPyConnection, built_at: datetime) -> Markup:
     """Return the table of savings, and the chips that nobody is known to sell."""
-    cells: dict[str, dict[str, Row]] = {}
-    for row in ask(con, "option_saving", chips=list(CHIPS)):
-        cells.setdefault(row["accelerator_name"], {})[row["way_to_buy"]] = row
+    cells = front_page.by_chip(of_chips(con, "option_saving", CHIPS), "way_to_buy")
     unseen = [
         chip
         for chip in CHIPS

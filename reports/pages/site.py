@@ -97,21 +97,20 @@ def write(
         evidence_page,
         facts,
         feed,
-        front_facts,
         front_page,
         guard,
         news,
     )
 
     # Held open, the file is opened once for all pages, each of which asks through a connection of its own.
-    with duckdb.connect(str(file), read_only=True):
+    with duckdb.connect(str(file), read_only=True) as con:
+        built_at, _ = queries.build(con)
         marts = {row["mart_name"] for row in queries.all_of(file, "mart_name")}
         if draw is None:
             draw = bool(queries.all_of(file, "any_current"))
         drawn = draw and marts.issuperset(DRAWN)
-        (built_at,) = queries.all_of(file, "built_at")
         trouble = ""
-        places = (f"daily/{wording.day(built_at['built_at'])}.html", "latest.html")
+        places = (f"daily/{wording.day(built_at)}.html", "latest.html")
 
         def of_day() -> list[str]:
             nonlocal trouble
@@ -138,7 +137,7 @@ def write(
         ]
 
         def of_front() -> tuple[str, str]:
-            front = front_facts.read(file, chips or front_facts.CHIPS)
+            front = front_page.read(file, chips or front_page.CHIPS)
             offers = sorted({*front.offers, *(claims_page.offers(file) if has_claims else ())})
             evidence = evidence_page.render(file, offers, built_at=front.built_at, version=front.version)
             return evidence, front_page.render(front, trouble=trouble, links=links)
