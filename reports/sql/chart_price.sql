@@ -39,6 +39,7 @@ known as (
         and o.purchase_option in (select unnest($options))
         and u.accelerator_count > 0
         and o.unit_price_type = 'List'
+        and o.service_provider_name is not null
         and o.restriction is null
         and o.statistic not in ('floor', 'median')
         and h.effective_hourly_price > 0

@@ -39,7 +39,9 @@ with costed as (
         hash(model_name, task, scenario, benchmark, precision, input_length, output_length, decoding) as measured_as,
         hash(accelerator_name, form_factor) as chip
     from int.token_cost
-    where utilisation = 1 and is_ranked and all_in_output_usd_median is not null and reach <> 'unreachable'
+    where
+        utilisation = 1 and is_ranked and all_in_output_usd_median is not null and reach <> 'unreachable'
+        and model_name is not null and task is not null and scenario is not null and benchmark is not null
 ),
 
 counted as (

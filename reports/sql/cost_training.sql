@@ -6,7 +6,7 @@ with costed as (
         max(measured_on) over round as round_on,
         count(distinct row(accelerator_name, form_factor)) over round as n_chips
     from int.training_cost
-    where is_ranked and usd_per_million_tokens_median is not null
+    where is_ranked and usd_per_million_tokens_median is not null and model_name is not null and benchmark is not null
     window round as (partition by model_name, benchmark, precision)
 ),
 
