@@ -15,7 +15,7 @@ from reports import wording
 from reports.pages import evidence_page, front_page, guard
 from reports.pages.frame import frame
 from reports.queries import Row, ask, build, of_chips
-from reports.tables.table import Column, Table, link, small, span
+from reports.tables.table import Column, Number, Table, link, small, span
 from reports.templating import macro
 from reports.templating import render as rendered
 
@@ -96,7 +96,7 @@ def counts(rows: Sequence[Row]) -> Table:
     by_kind = Counter((row["standing_today"], row["claim_kind"]) for row in rows)
 
     def of_kind(kind: str) -> Column:
-        return Column(kind, lambda row: by_kind[row["name"], kind], right=True)
+        return Number(kind, lambda row: by_kind[row["name"], kind])
 
     return Table(
         id="verdicts",
@@ -105,8 +105,8 @@ def counts(rows: Sequence[Row]) -> Table:
         rows=[{"name": name} for name in MEANINGS if then[name] or today[name]],
         columns=[
             Column("Verdict", lambda row: _spaced(row["name"]) + small(MEANINGS[row["name"]])),
-            Column("On its\ndate", lambda row: then[row["name"]], right=True),
-            Column("Today", lambda row: today[row["name"]], right=True),
+            Number("On its\ndate", lambda row: then[row["name"]]),
+            Number("Today", lambda row: today[row["name"]]),
             *map(of_kind, sorted({row["claim_kind"] for row in rows})),
         ],
         note="Only “consistent” is sound: a number that follows from one that failed is never counted there.",

@@ -14,7 +14,7 @@ from reports.charts import site_charts
 from reports.pages.frame import frame
 from reports.queries import Row, ask, build
 from reports.tables.price_tables import TERMS
-from reports.tables.table import Column, Table, left_out, outside, small, span
+from reports.tables.table import Column, Number, Table, left_out, outside, small, span
 
 PLACE = "cost.html"
 TASKS = {"serving": "serving", "offline": "offline, without a limit of latency"}
@@ -230,7 +230,7 @@ def by_chip(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold
 
     def column(point: Point) -> Column:
         head = (point.model or wording.UNKNOWN) + small(point.text)
-        return Column(head, lambda row: cell(row["chip"], point), right=True)
+        return Number(head, lambda row: cell(row["chip"], point))
 
     left = [name for name in names if name not in chips]
     without = sum(name not in with_run for name in left)
@@ -264,12 +264,12 @@ def model_table(name: str, every: Sequence[Row], task: str, scope: str) -> Table
         columns=[
             Column("Chip", _chip),
             Column("Bought", _option, pick=True),
-            Column("Low", lambda row: wording.significant(row["all_in_output_usd_low"]), right=True),
-            Column("Median", lambda row: _greyed(row, _at_most(row, row["all_in_output_usd_median"])), right=True),
-            Column("High", lambda row: wording.significant(row["all_in_output_usd_high"]), right=True),
-            Column("Of bound", _share, right=True),
+            Number("Low", lambda row: wording.significant(row["all_in_output_usd_low"])),
+            Number("Median", lambda row: _greyed(row, _at_most(row, row["all_in_output_usd_median"]))),
+            Number("High", lambda row: wording.significant(row["all_in_output_usd_high"])),
+            Number("Of bound", _share),
             Column("Grade,\nmeasured", _grade),
-            Column("USD per\nchip-hour", _price, right=True),
+            Number("USD per\nchip-hour", _price),
             Column("Sold by", _sold),
         ],
         note=("" if lowest else NO_LOW)
@@ -294,18 +294,14 @@ def training(rows: Sequence[Row]) -> Table:
         group=point,
         columns=[
             Column("Chip", _chip),
-            Column("Chips", lambda row: f"{row['accelerator_count']:,.0f}", right=True),
+            Number("Chips", lambda row: f"{row['accelerator_count']:,.0f}"),
             Column("Bought", _option, pick=True),
-            Column("Low", lambda row: wording.significant(row["usd_per_million_tokens_low"]), right=True),
-            Column(
-                "Median",
-                lambda row: _greyed(row, wording.significant(row["usd_per_million_tokens_median"])),
-                right=True,
-            ),
-            Column("High", lambda row: wording.significant(row["usd_per_million_tokens_high"]), right=True),
-            Column("Of bound", _share, right=True),
+            Number("Low", lambda row: wording.significant(row["usd_per_million_tokens_low"])),
+            Number("Median", lambda row: _greyed(row, wording.significant(row["usd_per_million_tokens_median"]))),
+            Number("High", lambda row: wording.significant(row["usd_per_million_tokens_high"])),
+            Number("Of bound", _share),
             Column("Grade,\nmeasured", _grade),
-            Column("USD per\nchip-hour", lambda row: _price(row) + small(row["service_provider_name"]), right=True),
+            Number("USD per\nchip-hour", lambda row: _price(row) + small(row["service_provider_name"])),
         ],
         note="" if bounded else f"{wording.UNKNOWN} under bound: no bound is known for this way to train. ",
     )
@@ -320,7 +316,7 @@ def excluded(rows: Sequence[Row]) -> Table:
         subtitle="Each counted once, by the first reason. Nothing near them is shown instead.",
         rows=rows,
         group=lambda row: str(LEFT_OUT.get(row["left_out_kind"]) or row["left_out_kind"]).capitalize(),
-        columns=[Column("Why", lambda row: span(row["reason"], "long")), Column("Left out", "n_left_out", right=True)],
+        columns=[Column("Why", lambda row: span(row["reason"], "long")), Number("Left out", "n_left_out")],
     )
 
 

@@ -16,16 +16,11 @@ from reports.charts import site_charts, sparkline
 from reports.pages import guard
 from reports.pages.frame import frame
 from reports.queries import Row, ask, build, of_chips
-from reports.tables.table import Column, Table, element, link, small, span, to_html
+from reports.tables.table import Column, Number, Table, element, link, small, span, to_html
 from reports.templating import render as rendered
 
 PLACE = "index.html"
-AWS = {
-    "aws_on_demand": "on demand",
-    "aws_1y": "best 1-year",
-    "aws_3y": "best 3-year",
-    "aws_spot": "spot, by zone",
-}
+AWS = {"aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-year", "aws_spot": "spot, by zone"}
 OPTIONS = (*AWS, "elsewhere")
 TOKENS = {"on_demand": "on demand", "one_year": "1-year", "spot": "spot"}
 SEEN = {"mean_30d": "30-day mean", "mean_7d": "7-day mean"}
@@ -149,9 +144,7 @@ def table(front: Front) -> Table:
 
     def column(head: str, cell: Callable[[str], str], spanner: str = "") -> Column:
         unknown = span("unknown", "no")
-        return Column(
-            head, lambda row: unknown if row["chip"] in absent else cell(row["chip"]), right=True, spanner=spanner
-        )
+        return Number(head, lambda row: unknown if row["chip"] in absent else cell(row["chip"]), spanner=spanner)
 
     def option(name: str, head: str, spanner: str) -> Column:
         return column(head, lambda chip: _cell(front.cells[chip], name, places, front.built_at), spanner)

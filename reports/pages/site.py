@@ -90,17 +90,7 @@ def write(
     which. A part that fails says so in its place, inside `guard.noted` (reports/pages/guard.py).
     """
     from reports import queries
-    from reports.pages import (
-        archive,
-        claims_page,
-        daily_page,
-        evidence_page,
-        facts,
-        feed,
-        front_page,
-        guard,
-        news,
-    )
+    from reports.pages import archive, claims_page, daily_page, evidence_page, facts, feed, front_page, guard, news
 
     # Held open, the file is opened once for all pages, each of which asks through a connection of its own.
     with duckdb.connect(str(file), read_only=True) as con:

@@ -12,7 +12,7 @@ from reports.pages.frame import frame
 from reports.queries import Row, ask, build
 from reports.queries import frame as read_frame
 from reports.tables import source_tables, truth_tables
-from reports.tables.table import Column, Table, left_out, outside, small, span
+from reports.tables.table import Column, Number, Table, left_out, outside, small, span
 
 PLACE = "sources.html"
 MAX_SCOPES = 500
@@ -101,16 +101,16 @@ def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Table:
         group=lambda row: f"{row['kind'].capitalize()}, {'read' if of(row) else NEVER}",
         columns=[
             Column("Source", lambda row: outside(row["source"], row["url"]) + small(row["title"])),
-            Column("Scopes fresh", fresh, right=True),
+            Number("Scopes fresh", fresh),
             Column("Newest\nprice", lambda row: latest(row, "newest_price_at"), why=why),
             Column("Last good\nfetch", lambda row: latest(row, "last_good_at"), why=why),
             Column(
                 "Current for,\nhours", lambda row: "never" if row["max_age_hours"] is None else row["max_age_hours"]
             ),
-            Column("Prices", lambda row: total(row, "n_rows"), right=True, why=why),
-            Column("Refused", lambda row: total(row, "n_refused"), right=True, why=why),
-            Column("Failed\nlooks", "n_failed", right=True),
-            Column("Disagree-\nments", lambda row: total(row, "n_disagreements"), right=True, why=why),
+            Number("Prices", lambda row: total(row, "n_rows"), why=why),
+            Number("Refused", lambda row: total(row, "n_refused"), why=why),
+            Number("Failed\nlooks", "n_failed"),
+            Number("Disagree-\nments", lambda row: total(row, "n_disagreements"), why=why),
         ],
         note="A live source is current for so many hours after its last good fetch as it says; an archive or import "
         "never is. Disagreements: offers for which another source says something else about the same moment.",

@@ -12,7 +12,7 @@ import polars as pl
 from reports import wording
 from reports.currency import Rate
 from reports.queries import Row
-from reports.tables.table import Column, Table, document, document_link, left_out, small, span
+from reports.tables.table import Column, Number, Table, document, document_link, left_out, small, span
 from reports.templating import macro
 
 AwsRow = Mapping[str, Row]
@@ -91,7 +91,7 @@ def by_chip(prices: pl.DataFrame, rate: Rate | None = None) -> Table:
             *_prices("price_per_accelerator_hour_usd", "chip-hour", places, rate),
             Column("Instance type", lambda row: _first(row)["instance_type"]),
             Column("Region", _region),
-            Column("Regions\npriced", lambda row: len(regions[_chip(row)]), right=True),
+            Number("Regions\npriced", lambda row: len(regions[_chip(row)])),
             *_EVIDENCE,
         ],
         note=AWS_NOTE,
@@ -187,7 +187,7 @@ def _prices(column: str, unit: str, places: int, rate: Rate | None) -> list[Colu
 
     def option(name: str, head: str) -> Column:
         why_not = partial(why, name=name)
-        return Column(f"{head}\nUSD per\n{unit}", partial(cell, name=name), right=True, why=why_not)
+        return Number(f"{head}\nUSD per\n{unit}", partial(cell, name=name), why=why_not)
 
     return [option(name, head) for name, head in CELLS.items()]
 
@@ -291,21 +291,19 @@ def by_provider(
         group=lambda row: f"{_sold(row)} ({_share(row, shown)})",
         columns=[
             Column("Provider,\ntier", _provider),
-            Column(
+            Number(
                 "Cheapest seen\nUSD per\nchip-hour",
                 lambda row: _price(row, places, rate),
-                right=True,
                 why=lambda row: ONLY_MEDIAN if row["cheapest_price_usd"] is None else None,
             ),
-            Column("Against\nAWS", lambda row: _distance(row, places), right=True, why=_no_distance),
+            Number("Against\nAWS", lambda row: _distance(row, places), why=_no_distance),
             *([] if option in WITHOUT_TERMS else [terms]),
-            Column(
+            Number(
                 "Median\nUSD per\nchip-hour",
                 median,
-                right=True,
                 why=lambda row: NO_MEDIAN.get(row["statistic"]) if row["median_price_usd"] is None else None,
             ),
-            Column("Offers,\nstock", lambda row: f"{row['n_offers'] or 0:,}" + small(_stock(row)), right=True),
+            Number("Offers,\nstock", lambda row: f"{row['n_offers'] or 0:,}" + small(_stock(row))),
             Column("Machine,\nregion", _machine, why="the source names neither machine nor region"),
             Column("Last confirmed,\nage", confirmed),
             *([spark] if any(row["offer_id"] in sparks for row in rows) else []),
@@ -460,11 +458,7 @@ def old(prices: pl.DataFrame) -> tuple[str, Table]:
                 "Purchase option",
                 lambda row: wording.option(row["purchase_option"]) + small(TERMS.get(row["commitment_class"])),
             ),
-            Column(
-                "Last price\nUSD per\nchip-hour",
-                lambda row: wording.amount(row["cheapest_price_usd"], places),
-                right=True,
-            ),
+            Number("Last price\nUSD per\nchip-hour", lambda row: wording.amount(row["cheapest_price_usd"], places)),
             Column("Last\nconfirmed", lambda row: wording.day(row["last_observed_at"])),
             Column("Age", lambda row: f"{wording.days(row['age_days'])} days"),
             Column("Document,\nsource", document),

@@ -13,7 +13,7 @@ from reports.pages.archive import Edition, content
 from reports.pages.frame import frame
 from reports.queries import Row
 from reports.tables import change_tables, price_tables, source_tables
-from reports.tables.table import Column, Table, document_link, left_out, small, span
+from reports.tables.table import Column, Number, Table, document_link, left_out, small, span
 from reports.templating import macro
 from reports.weekly import charts as week_charts
 from reports.weekly import news, sections
@@ -170,14 +170,13 @@ def moves_table(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -
         rows=frame.head(MAX_MOVES).rows(named=True),
         columns=[
             Column("What, provider,\noption, tier", lambda row: news.name_of(row) + small(_terms_of(row))),
-            Column(
+            Number(
                 "Change",
                 lambda row: change_tables.change(row["change_ratio"]),
-                right=True,
                 why=lambda row: NO_PERCENT if row["change_ratio"] is None else None,
             ),
-            Column("Was", lambda row: news.amounts(row)[0], right=True),
-            Column("Now", lambda row: news.amounts(row)[1], right=True),
+            Number("Was", lambda row: news.amounts(row)[0]),
+            Number("Now", lambda row: news.amounts(row)[1]),
             Column("Unit", lambda row: news.brief(row["pricing_currency"]) + _UNIT[row["is_per_chip"]]),
             Column("Region", _where),
             Column("Happened within (UTC),\nby source", lambda row: _when(row) + _windows(row)),
@@ -228,12 +227,9 @@ def offers_table(found: WeekFacts) -> Table:
                 "What, provider,\noption, tier", lambda row: (row["offered"] or wording.UNKNOWN) + small(_terms(row))
             ),
             Column("Kind", lambda row: KINDS[row["change_kind"]]),
-            Column("Offers", "n_offers", right=True),
-            Column(
-                "Least\nUSD per\nchip-hour",
-                lambda row: wording.amount(row["least_price_usd"], places),
-                right=True,
-                why=NO_DOLLARS,
+            Number("Offers", "n_offers"),
+            Number(
+                "Least\nUSD per\nchip-hour", lambda row: wording.amount(row["least_price_usd"], places), why=NO_DOLLARS
             ),
             Column("Happened\n(UTC)", _when),
             Column("Source", lambda row: wording.few(row["sources"], most=2)),
@@ -259,12 +255,10 @@ def checked_table(found: WeekFacts) -> Table:
         rows=rows,
         columns=[
             Column("Provider", "service_provider_name"),
-            Column("Prices\nchecked", "n_checked", right=True),
-            Column("Known in\nsix weeks", "n_known", right=True),
-            Column(
-                "List prices\nchecked", lambda row: f"{row['n_listed_checked']:,} of {row['n_listed']:,}", right=True
-            ),
-            Column("List prices\nmoved", lambda row: n_moved.get(row["service_provider_name"], 0), right=True),
+            Number("Prices\nchecked", "n_checked"),
+            Number("Known in\nsix weeks", "n_known"),
+            Number("List prices\nchecked", lambda row: f"{row['n_listed_checked']:,} of {row['n_listed']:,}"),
+            Number("List prices\nmoved", lambda row: n_moved.get(row["service_provider_name"], 0)),
             Column("Last seen", lambda row: _greyed(row["last_observed_at"], found)),
             Column("Source", lambda row: wording.few(row["sources"], most=3) or "none in this week"),
         ],
@@ -284,8 +278,8 @@ def sources_table(found: WeekFacts) -> Table:
         columns=[
             Column("Source", "source"),
             Column("Kind", lambda row: "live" if row["kind"] == "live" else "archived"),
-            Column("Days with a\ngood fetch", "n_days", right=True),
-            Column("Failed\nfetches", "n_failed", right=True),
+            Number("Days with a\ngood fetch", "n_days"),
+            Number("Failed\nfetches", "n_failed"),
             Column("Last good fetch", lambda row: wording.minute(row["last_good_at"]), why="no good fetch at all"),
         ],
     )
@@ -302,14 +296,13 @@ def drift_table(frame: pl.DataFrame, found: WeekFacts) -> Table:
             Column("Chip", "accelerator_name"),
             Column("Provider", "service_provider_name"),
             Column("Option", lambda row: wording.option(row["purchase_option"])),
-            Column("Drift", lambda row: change_tables.change(row["drift"]), right=True),
-            Column(
+            Number("Drift", lambda row: change_tables.change(row["drift"])),
+            Number(
                 "Mean of\nall offers",
                 lambda row: wording.percent(row["level_change"]),
-                right=True,
                 why="the level of one of the days is not known",
             ),
-            Column("Offers", lambda row: f"{row['n_items_before']:,} to {row['n_items_after']:,}", right=True),
+            Number("Offers", lambda row: f"{row['n_items_before']:,} to {row['n_items_after']:,}"),
             Column("To note", lambda row: wording.listed(*(n for k, n in _DRIFT_NOTES.items() if row[k])) or "none"),
         ],
         note="The mean of all offers moves with what comes and goes, too."

@@ -124,10 +124,7 @@ def _moves(found: WeekFacts) -> Section:
     note = "List prices in USD per chip-hour, unless a row names another currency; a month has 730 hours."
     if left:
         note += f" {wording.count(left, 'more move')} of your chips on the page."
-    table = Table(
-        heads=("", "was", "now", "change", "8 chips, USD a month"),
-        rows=tuple(_move(row) for row in rows),
-    )
+    table = Table(heads=("", "was", "now", "change", "8 chips, USD a month"), rows=tuple(_move(row) for row in rows))
     return Section(key="moves", title=SECTIONS["moves"][0], table=table, note=note if rows else "")
 
 
