@@ -85,14 +85,11 @@ def render(folder: Path) -> str:
     older = of_days[DAYS_OPEN:]
     return frame(
         "archive.html.j2",
-        title="Archive",
         headline=f"{n_days:,} {'day' if n_days == 1 else 'days'} and {n_weeks:,} {'week' if n_weeks == 1 else 'weeks'} "
         "are here",
         place=PLACE,
         built_at=None,
         version=version("chipledger"),
-        kind="Archive",
-        nav=(("weeks", "Weeks"), ("days", "Days")),
         weeks=of_weeks,
         days=of_days[:DAYS_OPEN],
         years=[
@@ -113,7 +110,6 @@ def week_list(folder: Path) -> str:
             listed.append((path.name, path.stem.removesuffix(KNOWN_THEN) + known, note, headline(path)))
     return frame(
         "weeks.html.j2",
-        title="Accelerator prices by week",
         headline="Weeks",
         place=f"{folder.name}/index.html",
         built_at=None,

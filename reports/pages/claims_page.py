@@ -32,13 +32,6 @@ MEANINGS = {
     "unverifiable": "nothing here decides; the arithmetic says what is missing",
 }
 """How a claim may stand, what failed first, and what that means."""
-NAV = (
-    ("counts", "Counts"),
-    ("plans", "Plans and spot"),
-    ("claims", "Every claim"),
-    ("contradictions", "Disagreements"),
-    ("wrong", "A wrong verdict"),
-)
 CHIPS = ("H100", "H200", "B200", "Trainium1", "Trainium3")
 """The chips of the table of savings: those of the text, and their like."""
 WAYS = {
@@ -66,13 +59,10 @@ def render(file: Path) -> str:
         plans = guard.part("The table of savings", lambda: _savings(con, built_at))
     return frame(
         "claims.html.j2",
-        title="What is written, and what holds",
         headline=headline(rows),
         place=PLACE,
         built_at=built_at,
         version=version,
-        kind="What is written, and what holds",
-        nav=NAV,
         counts=counts(rows) if rows else None,
         plans=plans,
         claims=every(rows) if rows else None,

@@ -142,12 +142,10 @@ def render(file: Path, *, draw: bool = False) -> str:
     models = list(dict.fromkeys(row["model_name"] for row in rows))
     return frame(
         "cost.html.j2",
-        title="Cost per token",
         headline=headline(points),
         place=PLACE,
         built_at=built_at,
         version=version,
-        kind="Cost per token",
         nav=[
             ("chips", "Chip by chip"),
             *([("frontier", "Cost against speed")] if charts else []),

@@ -39,12 +39,10 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
     return [
         frame(
             "daily.html.j2",
-            title=f"Accelerator prices, {day}",
             headline=news.headline(found),
             place=place,
             built_at=found.built_at,
             version=found.version,
-            kind="Daily report",
             nav=PARTS,
             day=day,
             # Our own links are written as from the top folder; those of sources begin with their scheme.

@@ -46,14 +46,12 @@ def render(file: Path) -> str:
     names = {option: wording.option(option) for option in options}
     return frame(
         "drift.html.j2",
-        title="Drift",
         headline=guard.page("The headline", lambda: headline(moving), lambda error: guard.failed("The headline", error))
         if moving
         else "No price can be compared yet",
         place=PLACE,
         built_at=built_at,
         version=version,
-        kind="Drift",
         nav=[*((f"drift-{option}", name) for option, name in names.items()), (TOKENS, "per token")],
         day=wording.date(built_at),
         options=[

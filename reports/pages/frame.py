@@ -66,11 +66,11 @@ def root(place: str) -> str:
 def frame(
     template: str,
     *,
-    title: str,
     headline: str,
     place: str,
     built_at: datetime | None,
     version: str,
+    title: str = "",
     kind: str = "",
     nav: Sequence[tuple[str, str]] = (),
     sections: Sequence[tuple[str, str, object]] = (),
@@ -79,9 +79,8 @@ def frame(
     """Return the page of a template, with `values` for its own parts; the same values give the same bytes.
 
     `title` is of the browser's tab, `headline` the one sentence at the top, `place` the path of the page below the
-    folder of reports, `kind` what page it is. `nav` leads to parts of the page: anchor, name. `sections` are shown
-    after
-    the template's own parts: anchor, name, table. `built_at` is the only clock: when the published file was made, naive
+    folder of reports, `kind` what page it is. `nav` leads to parts of the page: anchor, name. What of title, kind and
+    nav is fixed stands in the template. `sections` are shown after the template's own parts: anchor, name, table. `built_at` is the only clock: when the published file was made, naive
     and UTC.
     """
     nav = [*nav, *((anchor, name) for anchor, name, _ in sections)]

@@ -119,12 +119,10 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
     """
     return frame(
         "front.html.j2",
-        title="What AI accelerators cost",
         headline=f"{headline(front)}{trouble}.",
         place=PLACE,
         built_at=front.built_at,
         version=front.version,
-        kind="front",
         trust=front.trust,
         chips=guard.part("The table of chips", lambda: to_html(table(front))),
         chart=guard.part("The chart", lambda: _chart(front)),

@@ -71,12 +71,10 @@ def render(file: Path) -> str:
     ]
     return frame(
         "methods.html.j2",
-        title="Methods",
         headline=f"{len(formulas) + len(PRICES):,} formulas, each in one place",
         place=PLACE,
         built_at=built_at,
         version=version,
-        kind="Methods",
         nav=(
             ("prices", "Prices"),
             *((name, title) for name, title, *_ in schemas),

@@ -19,13 +19,6 @@ MAX_SCOPES = 500
 MAX_FAILED = 50
 KINDS = ("live", "archive", "import")
 NEVER = "never read"
-NAV = (
-    ("by-source", "By source"),
-    ("checked", "What was checked"),
-    ("by-scope", "By scope"),
-    ("failures", "Failures"),
-    ("refusals", "Refused"),
-)
 
 
 def render(file: Path) -> str:
@@ -37,13 +30,10 @@ def render(file: Path) -> str:
         checks = truth_tables.read(con)
     return frame(
         "sources.html.j2",
-        title="Sources",
         headline=headline(scopes, refused.height),
         place=PLACE,
         built_at=built_at,
         version=version,
-        kind="Sources",
-        nav=NAV,
         warnings=news.warnings(checks, scopes, unknown=pl.DataFrame()),
         summary=summary(sources, scopes),
         checks=truth_tables.part(checks),
