@@ -73,21 +73,18 @@ def frame(
     title: str = "",
     kind: str = "",
     nav: Sequence[tuple[str, str]] = (),
-    sections: Sequence[tuple[str, str, object]] = (),
     **values: object,
 ) -> str:
     """Return the page of a template, with `values` for its own parts; the same values give the same bytes.
 
     `title` is of the browser's tab, `headline` the one sentence at the top, `place` the path of the page below the
     folder of reports, `kind` what page it is. `nav` leads to parts of the page: anchor, name. What of title, kind and
-    nav is fixed stands in the template. `sections` are shown after the template's own parts: anchor, name, table. `built_at` is the only clock: when the published file was made, naive
-    and UTC.
+    nav is fixed stands in the template. `built_at` is the only clock: when the published file was made, naive and UTC.
     """
-    nav = [*nav, *((anchor, name) for anchor, name, _ in sections)]
     return render(
         template, title=title, headline=headline, place=place, built_at=built_at, version=version, kind=kind, nav=nav,
         root=root(place), site=SITE, more=MORE, parent=next((of for path, _, of in MORE if path == place), None),
-        style=style(), script=script(), policy=policy(), sections=sections, **values,
+        style=style(), script=script(), policy=policy(), **values,
     )  # fmt: skip
 
 

@@ -38,12 +38,12 @@ def brief(text: object, most: int = MAX_NAME) -> str:
 
 def chip_of(row: Row) -> str:
     """Return the chip of a row with its form: H100 SXM; a dash where it is unknown."""
-    return brief(" ".join(part for part in (row["accelerator_name"], row["form_factor"]) if part) or None)
+    return brief(wording.listed(row["accelerator_name"], row["form_factor"], by=" ") or None)
 
 
 def name_of(row: Row) -> str:
     """Return what moved: AWS's instance type with its chip, or the chip with its form."""
-    chip = " ".join(part for part in (row["accelerator_name"], row["form_factor"]) if part)
+    chip = wording.listed(row["accelerator_name"], row["form_factor"], by=" ")
     if row["offered"] is None:
         return brief(chip or None)
     return brief(f"{row['offered']} ({chip})" if chip and chip != row["offered"] else row["offered"])
@@ -51,13 +51,7 @@ def name_of(row: Row) -> str:
 
 def terms_of(row: Row) -> str:
     """Return provider, purchase option and tier of a move."""
-    option = wording.option(
-        row["purchase_option"],
-        term_hours=row["commitment_term_hours"],
-        payment=row["purchase_payment_model"],
-        offering_class=row["offering_class"] if row["offering_class"] != "standard" else None,
-    )
-    return brief(", ".join(part for part in (row["service_provider_name"], option, row["tier"]) if part))
+    return brief(wording.listed(row["service_provider_name"], wording.option_of(row), row["tier"]))
 
 
 def amounts(row: Row) -> tuple[str, str]:
