@@ -101,21 +101,14 @@ def render(folder: Path) -> str:
 
 def week_list(folder: Path) -> str:
     """Return the page that lists the weeks of a folder, the newest first, and the days."""
-    listed = []
-    for path in sorted(folder.glob("*-W??*.html"), reverse=True):
-        if ".edition-" not in path.name:
-            known = " (as known then)" if path.stem.endswith(KNOWN_THEN) else ""
-            editions = len(earlier_editions(path))
-            note = f", edition {editions + 1}" if editions else ""
-            listed.append((path.name, path.stem.removesuffix(KNOWN_THEN) + known, note, headline(path)))
     return frame(
         "weeks.html.j2",
         headline="Weeks",
         place=f"{folder.name}/index.html",
         built_at=None,
         version=version("chipledger"),
-        weeks=listed,
-        days=[path.stem for path in sorted((folder.parent / "daily").glob("????-??-??.html"), reverse=True)],
+        weeks=weeks(folder.parent),
+        days=days(folder.parent),
     )
 
 

@@ -38,25 +38,12 @@ REASONS = (
 )
 
 
-POINT = (
-    "model_name",
-    "task",
-    "scenario",
-    "benchmark",
-    "precision",
-    "input_length",
-    "output_length",
-    "decoding",
-    "interactivity",
-    "interactivity_statistic",
-)
-"""The columns that make an operating point; a run has all but the last two, which are of the speed asked of it."""
-
-
 class Point(NamedTuple):
-    """One operating point: what must be equal where costs are compared."""
+    """One operating point: what must be equal where costs are compared. A run has all but the last two, which are
+    of the speed wanted of it.
+    """
 
-    model: Any
+    model_name: Any
     task: Any
     scenario: Any
     benchmark: Any
@@ -70,7 +57,7 @@ class Point(NamedTuple):
     @classmethod
     def of(cls, row: Row) -> "Point":
         """Return the point of a row."""
-        return cls(*(row.get(name) for name in POINT))
+        return cls(*(row.get(name) for name in cls._fields))
 
     @property
     def measured_as(self) -> tuple[Any, ...]:
@@ -125,8 +112,8 @@ def chief_points(rows: Sequence[Row]) -> dict[Point, list[Row]]:
     best: dict[str, tuple[Point, list[Row]]] = {}
     for point, of_point in by_point(rows).items():
         costs = on_demand(of_point)
-        if costs and (point.model not in best or len(costs) > len(best[point.model][1])):
-            best[point.model] = point, costs
+        if costs and (point.model_name not in best or len(costs) > len(best[point.model_name][1])):
+            best[point.model_name] = point, costs
     return dict(sorted(best.values(), key=lambda each: len(each[1]), reverse=True)[:MAX_POINTS])
 
 
@@ -177,7 +164,7 @@ def headline(points: Mapping[Point, list[Row]]) -> str:
         f"{wording.significant(row['all_in_output_usd_median'])} ({row['accelerator_name']})" for row in ends
     )
     return (
-        f"A million output tokens of {point.model} costs {prices} USD on demand, cheapest seen of "
+        f"A million output tokens of {point.model_name} costs {prices} USD on demand, cheapest seen of "
         f"{wording.count(len(costs), 'chip')}"
     )
 
@@ -224,10 +211,10 @@ def by_chip(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold
             return _greyed(row, _at_most(row, row["all_in_output_usd_median"])) + small(row["form_factor"])
         if (point.measured_as, chip) in measured:
             return wording.UNKNOWN + small(NO_PRICE)
-        return wording.UNKNOWN + small(OTHER_POINT if (point.model, chip) in modelled else NO_RUN)
+        return wording.UNKNOWN + small(OTHER_POINT if (point.model_name, chip) in modelled else NO_RUN)
 
     def column(point: Point) -> Column:
-        head = (point.model or wording.UNKNOWN) + small(point.text)
+        head = (point.model_name or wording.UNKNOWN) + small(point.text)
         return Number(head, lambda row: cell(row["chip"], point))
 
     left = [name for name in names if name not in chips]

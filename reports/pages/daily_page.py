@@ -54,38 +54,15 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
 
 def _basis(found: Facts) -> Markup:
     """Return the counts that everything below rests on; what is stale or missing comes first."""
-    standing = news.Standing.of(found.counts)
-    states = dict(found.scopes["state"].value_counts().iter_rows())
-    live = sum(n for state, n in states.items() if state != "archived")
-    past = "none"
-    if standing.archived:
-        past = f"{wording.day(standing.archived_from)} to {wording.day(standing.archived_to)}, never called current"
-    run = found.runs.row(0, named=True) if found.runs.height else None
-    n_missing, n_stale, n_failed = (states.get(state, 0) for state in ("missing", "stale", "retry"))
-    tiles = [
-        ("Prices known", f"{standing.known:,}", f"{found.confirmed:,} of them checked by the last run"),
-        ("Current", f"{standing.current:,}", "confirmed within their source's limit of age"),
-        ("Stale", f"{standing.stale:,}", "of a live source, too old to be called current"),
-        ("Archived", f"{standing.archived:,}", past),
-        (
-            "Live scopes fresh",
-            f"{states.get('fresh', 0):,} of {live:,}",
-            f"{n_missing:,} missing, {n_stale:,} stale, {n_failed:,} failed last time",
-        ),
-        ("Archived scopes", f"{states.get('archived', 0):,}", "parts of an archive or import"),
-        ("Refused rows", f"{found.refused.height:,}", "open, in no number of this page"),
-        ("Last run", wording.day(run["recorded_at"]) if run else "none", _run_note(found)),
-    ]
-    warnings = news.warnings(found.checks, found.scopes, sources="#sources", unknown=found.unknown)
-    return _part("basis")(warnings, tiles, truth_tables.sentence(found.checks))
-
-
-def _run_note(found: Facts) -> str:
-    if not found.runs.height:
-        return "imports only"
-    if not found.has_previous_run:
-        return "the first one in this file"
-    return f"the one before: {wording.minute(found.runs.row(1, named=True)['recorded_at'])}"
+    return _part("basis")(
+        news.warnings(found.checks, found.scopes, sources="#sources", unknown=found.unknown),
+        found.counts,
+        dict(found.scopes["state"].value_counts().iter_rows()),
+        found.confirmed,
+        found.refused.height,
+        found.runs.rows(named=True),
+        truth_tables.sentence(found.checks),
+    )
 
 
 def _changes(found: Facts) -> Markup:
@@ -102,8 +79,8 @@ def _changes(found: Facts) -> Markup:
             found, earlier, "recent", "In the last 30 days", f"Those since the last run left out. {ORDER}"
         )
     else:
-        standing = news.Standing.of(found.counts)
-        dated = "" if standing.current else f", the newest of {wording.day(standing.newest)}"
+        standing = found.counts
+        dated = "" if standing["n_current"] else f", the newest of {wording.day(standing['newest_at'])}"
         before = f"No {'other ' if since.height else ''}change{' known' if dated else ''}, {checked}{dated}."
     last = [] if since.height or earlier.height else [("", _last_known(found))]
     return _part("changes")([("Since the last run", now), ("In the last 30 days", before), *last])

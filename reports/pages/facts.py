@@ -12,7 +12,7 @@ from markupsafe import Markup
 from reports import currency
 from reports.charts import site_charts
 from reports.currency import Rate
-from reports.queries import Row, build, frame
+from reports.queries import Row, ask, build, frame
 from reports.tables import change_tables, price_tables, source_tables, truth_tables
 
 
@@ -31,7 +31,7 @@ class Facts:
     version: str
     runs: pl.DataFrame
     scopes: pl.DataFrame
-    counts: pl.DataFrame
+    counts: Row
     confirmed: int
     changes: pl.DataFrame
     aws_prices: pl.DataFrame
@@ -119,7 +119,7 @@ def read(
             version=version,
             runs=runs,
             scopes=frame(con, "scope"),
-            counts=frame(con, "count"),
+            counts=ask(con, "count")[0],
             confirmed=frame(con, "confirmed", run_id=last["run_id"]).item(),
             changes=changes,
             aws_prices=aws_prices,

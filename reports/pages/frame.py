@@ -66,10 +66,10 @@ def root(place: str) -> str:
 def frame(
     template: str,
     *,
-    headline: str,
     place: str,
     built_at: datetime | None,
     version: str,
+    headline: str = "",
     title: str = "",
     kind: str = "",
     nav: Sequence[tuple[str, str]] = (),
@@ -78,8 +78,8 @@ def frame(
     """Return the page of a template, with `values` for its own parts; the same values give the same bytes.
 
     `title` is of the browser's tab, `headline` the one sentence at the top, `place` the path of the page below the
-    folder of reports, `kind` what page it is. `nav` leads to parts of the page: anchor, name. What of title, kind and
-    nav is fixed stands in the template. `built_at` is the only clock: when the published file was made, naive and UTC.
+    folder of reports, `kind` what page it is. `nav` leads to parts of the page: anchor, name. What of these is
+    fixed stands in the template. `built_at` is the only clock: when the published file was made, naive and UTC.
     """
     return render(
         template, title=title, headline=headline, place=place, built_at=built_at, version=version, kind=kind, nav=nav,

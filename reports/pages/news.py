@@ -1,8 +1,6 @@
 """The sentence of news, and what it rests on: text from facts, without any mark-up."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import polars as pl
@@ -11,6 +9,7 @@ from markupsafe import Markup
 from reports import wording
 from reports.pages import facts
 from reports.pages.facts import Facts
+from reports.queries import Row
 from reports.tables import truth_tables
 from reports.templating import macro
 
@@ -30,46 +29,18 @@ ALIKE = (
 SAME_RATIO = 0.0005
 
 
-@dataclass(frozen=True)
-class Standing:
-    """How many prices are known and how good they are; the dates are those that the prices carry."""
-
-    known: int
-    current: int
-    stale: int
-    archived: int
-    newest: datetime | None
-    archived_from: datetime | None
-    archived_to: datetime | None
-
-    @classmethod
-    def of(cls, counts: pl.DataFrame) -> "Standing":
-        """Return the standing of a frame of counts by kind of source and currentness."""
-        of_live = pl.col("kind") == "live"
-        past = counts.filter(~of_live & ~pl.col("is_current"))
-        return cls(
-            known=_total(counts),
-            current=_total(counts.filter("is_current")),
-            stale=_total(counts.filter(of_live & ~pl.col("is_current"))),
-            archived=_total(past),
-            newest=_moment(counts["newest_at"].max()),
-            archived_from=_moment(past["oldest_at"].min()),
-            archived_to=_moment(past["newest_at"].max()),
-        )
-
-
 def headline(found: Facts) -> str:
     """Return the one sentence of news: a number, a direction and a scope."""
-    standing = Standing.of(found.counts)
-    if not standing.known:
+    standing = found.counts
+    if not standing["n_known"]:
         return "No price is known: nothing was read yet."
-    if not standing.current:
+    if not standing["n_current"]:
         return f"{_past_news(found, standing)}{trouble(found.scopes)}."
     since = facts.since_run(found.changes)
     checked = f"{wording.count(checked_prices(found), 'price')} checked"
     offers = _offers_moved(since)
     if not found.has_previous_run:
-        news = f"{wording.count(standing.current, 'current price')}; nothing earlier to compare them with"
+        news = f"{wording.count(standing['n_current'], 'current price')}; nothing earlier to compare them with"
     elif (lists := since.filter(pl.col("change_kind") == "list_change")).height:
         news = f"{_lists_moved(lists)}{offers}; {checked}"
     else:
@@ -79,8 +50,7 @@ def headline(found: Facts) -> str:
 
 def checked_prices(found: Facts) -> int:
     """Return how many prices an absence of change speaks of: those of the last run, or all where none is current."""
-    standing = Standing.of(found.counts)
-    return found.confirmed if standing.current else standing.known
+    return int(found.confirmed if found.counts["n_current"] else found.counts["n_known"])
 
 
 def troubles(scopes: pl.DataFrame) -> list[tuple[str, str]]:
@@ -120,13 +90,13 @@ def warnings(
     )
 
 
-def _past_news(found: Facts, standing: Standing) -> str:
+def _past_news(found: Facts, standing: Row) -> str:
     """Return the news of a file without a current price: from an archive, or with every live source stale."""
-    checked = wording.count(standing.known, "price")
+    checked = wording.count(standing["n_known"], "price")
     recent = found.changes.filter("is_recent")
-    if standing.stale:
+    if standing["n_stale"]:
         return f"None of {checked} is current: every live source is stale or missing"
-    dated = f"all of past dates, the newest of {wording.day(standing.archived_to)}; none is current"
+    dated = f"all of past dates, the newest of {wording.day(standing['archived_to'])}; none is current"
     if recent.height:
         lists = recent.filter(pl.col("change_kind") == "list_change").height
         return f"{wording.count(lists, 'list price')} moved in the last 30 days, {checked} checked, {dated}"
@@ -173,11 +143,3 @@ def _whose(found: Facts) -> str:
     """Return the provider in a word where all live sources are of one."""
     providers = found.scopes.filter(pl.col("kind") == "live")["service_provider_name"].unique().to_list()
     return f"{providers[0]} " if len(providers) == 1 else ""
-
-
-def _total(counts: pl.DataFrame) -> int:
-    return sum(counts["n_offers"])
-
-
-def _moment(value: object) -> datetime | None:
-    return value if isinstance(value, datetime) else None

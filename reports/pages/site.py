@@ -12,8 +12,10 @@ from pathlib import Path
 
 import duckdb
 
-from reports import wording
+from reports import queries, wording
 from reports.files import put
+from reports.pages import archive, claims_page, daily_page, evidence_page, facts, feed, front_page, guard, news
+from reports.pages.frame import frame
 
 DRAWN = ("price_index", "token_cost")
 """The marts that charts are drawn of, beside those of prices."""
@@ -37,9 +39,6 @@ class Page:
 
     def render(self, file: Path, draw: bool) -> str:
         """Return the page; where it cannot be made at all, one that says so. `draw` is whether it has its charts."""
-        # What these import costs half a second, which a command that writes no page must not pay.
-        from reports.pages import guard
-
         make: Callable[..., str] = getattr(import_module(f"reports.pages.{self.module}"), self.make)
         options = {"draw": draw} if self.is_drawn else {}
         return guard.page(self.title, lambda: make(file, **options), partial(_instead, self.title, self.path))
@@ -84,14 +83,11 @@ def write(
 
     A day has one page: a later run of that day replaces it. Each page appears whole or not at all; the front page comes
     last, as it leads to all others. Without `local`, pages that are not for publishing are left out, and taken away
-    where they were. Charts take two seconds: with `draw` None they are drawn where a price is current.
+    where they were. With `draw` None charts are drawn where a price is current.
     `shown_in` is the currency in which prices are shown beside US dollars, `chips` are those of the front page.
     `standing` is the file cut to some regions, for the tables of where things stand of a day, and `regions` says to
     which. A part that fails says so in its place, inside `guard.noted` (reports/pages/guard.py).
     """
-    from reports import queries
-    from reports.pages import archive, claims_page, daily_page, evidence_page, facts, feed, front_page, guard, news
-
     # Held open, the file is opened once for all pages, each of which asks through a connection of its own.
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, _ = queries.build(con)
@@ -144,9 +140,6 @@ def write(
 
 
 def _instead(title: str, place: str, error: Exception) -> str:
-    from reports.pages import guard
-    from reports.pages.frame import frame
-
     return frame(
         "plain.html.j2",
         title=title,
