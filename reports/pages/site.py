@@ -14,7 +14,7 @@ import duckdb
 
 from reports import queries, wording
 from reports.files import put
-from reports.pages import archive, claims_page, daily_page, evidence_page, facts, feed, front_page, guard, news
+from reports.pages import archive, claims_page, daily_page, evidence_page, feed, front_page, guard
 from reports.pages.frame import frame
 
 DRAWN = ("price_index", "token_cost")
@@ -100,8 +100,8 @@ def write(
 
         def of_day() -> list[str]:
             nonlocal trouble
-            found = facts.read(file, draw=drawn, shown_in=shown_in, standing=standing, regions=regions)
-            trouble = news.trouble(found.scopes)
+            found = daily_page.read(file, draw=drawn, shown_in=shown_in, standing=standing, regions=regions)
+            trouble = daily_page.trouble(found.scopes)
             return daily_page.render(found, places)
 
         texts = guard.page("The day", of_day, lambda error: [_instead("The day", each, error) for each in places])

@@ -7,7 +7,7 @@ import duckdb
 import polars as pl
 
 from reports import wording
-from reports.pages import news
+from reports.pages import daily_page
 from reports.pages.frame import frame
 from reports.queries import Row, ask, build
 from reports.queries import frame as read_frame
@@ -34,7 +34,7 @@ def render(file: Path) -> str:
         place=PLACE,
         built_at=built_at,
         version=version,
-        warnings=news.warnings(checks, scopes, unknown=pl.DataFrame()),
+        warnings=daily_page.warnings(checks, scopes, unknown=pl.DataFrame()),
         summary=summary(sources, scopes),
         checks=truth_tables.part(checks),
         scopes=source_tables.health(scopes, most=MAX_SCOPES) if scopes.height else None,
