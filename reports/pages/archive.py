@@ -88,8 +88,7 @@ def render(folder: Path) -> str:
         headline=f"{n_days:,} {'day' if n_days == 1 else 'days'} and {n_weeks:,} {'week' if n_weeks == 1 else 'weeks'} "
         "are here",
         place=PLACE,
-        built_at=None,
-        version=version("chipledger"),
+        build=(None, version("chipledger")),
         weeks=of_weeks,
         days=of_days[:DAYS_OPEN],
         years=[
@@ -105,8 +104,7 @@ def week_list(folder: Path) -> str:
         "weeks.html.j2",
         headline="Weeks",
         place=f"{folder.name}/index.html",
-        built_at=None,
-        version=version("chipledger"),
+        build=(None, version("chipledger")),
         weeks=weeks(folder.parent),
         days=days(folder.parent),
     )

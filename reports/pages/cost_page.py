@@ -131,8 +131,7 @@ def render(file: Path, *, draw: bool = False) -> str:
         "cost.html.j2",
         headline=headline(points),
         place=PLACE,
-        built_at=built_at,
-        version=version,
+        build=(built_at, version),
         nav=[
             ("chips", "Chip by chip"),
             *([("frontier", "Cost against speed")] if charts else []),

@@ -313,8 +313,7 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
             "daily.html.j2",
             headline=headline(found),
             place=place,
-            built_at=found.built_at,
-            version=found.version,
+            build=(found.built_at, found.version),
             nav=PARTS,
             day=day,
             # Our own links are written as from the top folder; those of sources begin with their scheme.

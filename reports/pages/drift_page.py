@@ -50,8 +50,7 @@ def render(file: Path) -> str:
         if moving
         else "No price can be compared yet",
         place=PLACE,
-        built_at=built_at,
-        version=version,
+        build=(built_at, version),
         nav=[*((f"drift-{option}", name) for option, name in names.items()), (TOKENS, "per token")],
         day=wording.date(built_at),
         options=[

@@ -28,8 +28,7 @@ def render(file: Path, offers: Sequence[int], *, built_at: datetime, version: st
         "evidence.html.j2",
         headline=f"What the {wording.count(len(rows), 'price')} of these pages rest on",
         place=PLACE,
-        built_at=built_at,
-        version=version,
+        build=(built_at, version),
         table=guard.part("The list of offers", lambda: to_html(table(rows))) if rows else None,
         query=select("evidence").replace("(select unnest($offers))", "(...)"),
     )

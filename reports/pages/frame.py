@@ -67,8 +67,7 @@ def frame(
     template: str,
     *,
     place: str,
-    built_at: datetime | None,
-    version: str,
+    build: tuple[datetime | None, str],
     headline: str = "",
     title: str = "",
     kind: str = "",
@@ -79,10 +78,11 @@ def frame(
 
     `title` is of the browser's tab, `headline` the one sentence at the top, `place` the path of the page below the
     folder of reports, `kind` what page it is. `nav` leads to parts of the page: anchor, name. What of these is
-    fixed stands in the template. `built_at` is the only clock: when the published file was made, naive and UTC.
+    fixed stands in the template. `build` is when the published file was made, naive and
+    UTC, the only clock, and by which version.
     """
     return render(
-        template, title=title, headline=headline, place=place, built_at=built_at, version=version, kind=kind, nav=nav,
+        template, title=title, headline=headline, place=place, built_at=build[0], version=build[1], kind=kind, nav=nav,
         root=root(place), site=SITE, more=MORE, parent=next((of for path, _, of in MORE if path == place), None),
         style=style(), script=script(), policy=policy(), **values,
     )  # fmt: skip

@@ -145,7 +145,6 @@ def _instead(title: str, place: str, error: Exception) -> str:
         title=title,
         headline=f"{title}: this page could not be made",
         place=place,
-        built_at=None,
-        version="",
+        build=(None, ""),
         parts=[guard.failed(title, error)],
     )

@@ -4,6 +4,7 @@ Purchase options are never mixed: each has a column or a table of its own.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -15,6 +16,7 @@ from reports.queries import Row
 from reports.tables.table import Column, Number, Table, document, document_link, left_out, small, span
 from reports.templating import macro
 
+USD = "price_per_accelerator_hour_usd"
 AwsRow = Mapping[str, Row]
 """The prices of one chip in one region, by cell."""
 
@@ -78,66 +80,55 @@ links = macro("cells.html.j2", "links")
 def by_chip(prices: pl.DataFrame, rate: Rate | None = None) -> Table:
     """Return the summary of AWS: one row for each chip, in the region where it is the cheapest seen."""
     regions = _regions(prices)
-    best = [min(rows, key=_rank) for rows in regions.values()]
-    places = _places(best, "price_per_accelerator_hour_usd")
-    return Table(
-        id="aws-chips",
-        title=f"AWS: {_range(best, places)}",
-        subtitle=f"List prices, Linux; the region and type where the chip is the cheapest seen on demand. "
+    best = _best(regions)
+    n_regions = Number("Regions\npriced", lambda row: len(regions[_chip(row)]))
+    return _aws_table(
+        "aws-chips",
+        f"AWS: {_range(best, _places(best, USD))}",
+        "List prices, Linux; the region and type where the chip is the cheapest seen on demand. "
         f"{wording.count(len(best), 'chip')}, dearest first; {_dates(best)}.",
-        rows=best,
-        columns=[
-            Column("Chip", _chip),
-            *_prices("price_per_accelerator_hour_usd", "chip-hour", places, rate),
-            Column("Instance type", lambda row: _first(row)["instance_type"]),
-            Column("Region", _region),
-            Number("Regions\npriced", lambda row: len(regions[_chip(row)])),
-            *_EVIDENCE,
-        ],
-        note=AWS_NOTE,
+        best,
+        rate,
+        CHIP,
+        [REGION, n_regions],
     )
 
 
 def by_region(prices: pl.DataFrame, rate: Rate | None = None) -> Table:
     """Return every chip in every region of AWS: the cheapest type seen on demand, and that type under Reserved."""
     rows = [row for rows in _regions(prices).values() for row in rows]
-    places = _places(rows, "price_per_accelerator_hour_usd")
-    return Table(
-        id="aws-regions",
-        title=f"AWS: {wording.count(len(rows), 'price')} of chips by region",
-        subtitle=f"List prices, Linux; in each region the type with the cheapest chip seen on demand; {_dates(rows)}.",
-        rows=rows,
-        group=_chip,
-        columns=[
-            Column("Region", _region),
-            *_prices("price_per_accelerator_hour_usd", "chip-hour", places, rate),
-            Column("Instance type", lambda row: _first(row)["instance_type"]),
-            *_EVIDENCE,
-        ],
-        note=AWS_NOTE,
-    )
+    title = f"AWS: {wording.count(len(rows), 'price')} of chips by region"
+    about = f"List prices, Linux; in each region the type with the cheapest chip seen on demand; {_dates(rows)}."
+    return replace(_aws_table("aws-regions", title, about, rows, rate, REGION, []), group=_chip)
 
 
 def neuron(prices: pl.DataFrame, rate: Rate | None = None) -> Table | None:
     """Return Neuron chips per NeuronCore-hour, each in the region where it is the cheapest seen; None without any."""
-    regions = _regions(prices.filter(pl.col("price_per_neuron_core_hour").is_not_null()))
-    best = [min(rows, key=_rank) for rows in regions.values()]
-    if not best:
-        return None
-    places = _places(best, "price_per_neuron_core_hour")
-    return Table(
-        id="aws-neuron",
-        title="AWS: Neuron chips per NeuronCore-hour",
-        subtitle="The same types as above; the price of a chip-hour divided by the NeuronCores of the chip.",
-        rows=best,
-        columns=[
-            Column("Chip", _chip),
-            *_prices("price_per_neuron_core_hour", "core-hour", places, rate),
-            Column("Instance type", lambda row: _first(row)["instance_type"]),
-            Column("Region", _region),
-            *_EVIDENCE,
-        ],
-    )
+    best = _best(_regions(prices.filter(pl.col("price_per_neuron_core_hour").is_not_null())))
+    title = "AWS: Neuron chips per NeuronCore-hour"
+    about = "The same types as above; the price of a chip-hour divided by the NeuronCores of the chip."
+    made = _aws_table("aws-neuron", title, about, best, rate, CHIP, [REGION], column="price_per_neuron_core_hour")
+    return replace(made, note="") if best else None
+
+
+def _aws_table(
+    id: str,
+    title: str,
+    subtitle: str,
+    rows: Sequence[AwsRow],
+    rate: Rate | None,
+    stub: Column,
+    more: Sequence[Column],
+    *,
+    column: str = USD,
+) -> Table:
+    prices = _prices(column, "chip-hour" if column == USD else "core-hour", _places(rows, column), rate)
+    columns = [stub, *prices, Column("Instance type", lambda row: _first(row)["instance_type"]), *more, *_EVIDENCE]
+    return Table(id=id, title=title, subtitle=subtitle, rows=rows, columns=columns, note=AWS_NOTE)
+
+
+def _best(regions: Mapping[str, Sequence[AwsRow]]) -> list[AwsRow]:
+    return [min(rows, key=_rank) for rows in regions.values()]
 
 
 def aws_confirmed(row: AwsRow) -> str:
@@ -214,6 +205,9 @@ def _region(row: AwsRow) -> str | None:
     return _first(row)["region_id"] or None
 
 
+CHIP, REGION = Column("Chip", _chip), Column("Region", _region)
+
+
 def _rank(row: AwsRow) -> int:
     """Return the rank of a row's region for its chip: 1 is where it is cheapest."""
     return int(_first(row)["region_rank"])
@@ -225,7 +219,7 @@ def _places(rows: Sequence[AwsRow], column: str) -> int:
 
 def _range(best: Sequence[AwsRow], places: int) -> str:
     """Return from where to where the cheapest prices seen reach."""
-    prices = [row["on_demand"]["price_per_accelerator_hour_usd"] for row in best if "on_demand" in row]
+    prices = [row["on_demand"][USD] for row in best if "on_demand" in row]
     known = [price for price in prices if price is not None]
     if not known:
         return "no on-demand price in USD is known"

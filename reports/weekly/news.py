@@ -240,9 +240,10 @@ def checks(found: WeekFacts) -> list[str]:
 
 def also(found: WeekFacts) -> str:
     """Return in a sentence what moves by itself, what came and went, and what was left out, for the page."""
-    kinds = {"gone_offer": "gone", "new_offer": "new", "returned_offer": "back"}
     by_kind = dict(found["offer"].group_by("change_kind").agg(pl.col("n_offers").sum()).iter_rows())
-    shown = [f"{wording.count(by_kind[kind], 'offer')} {word}" for kind, word in kinds.items() if kind in by_kind]
+    shown = [
+        f"{wording.count(by_kind[kind], 'offer')} {word}" for kind, word in wording.CAME.items() if kind in by_kind
+    ]
     if drifting := int(found["drifting"]["n_moves"].sum()):
         shown.append(f"{wording.count(drifting, 'move')} of spot and market prices")
     for row in found["currency"].iter_rows(named=True):

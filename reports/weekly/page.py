@@ -27,16 +27,6 @@ MAX_MOVES = 60
 MAX_OFFERS = 40
 MAX_DRIFTS = 25
 MAX_WINDOWS = 4
-KINDS = {
-    "list_change": "list price",
-    "correction": "correction",
-    "suspected_error": "suspected error",
-    "new_offer": "new",
-    "gone_offer": "gone",
-    "returned_offer": "back",
-    "spot_move": "spot",
-    "market_move": "market",
-}
 NO_PERCENT = "nothing to compare with: it was free"
 NO_WINDOW = "seen for the first time; nothing says when it came"
 NO_DOLLARS = "priced in another currency, or without known chips"
@@ -67,8 +57,7 @@ def render(found: WeekFacts, earlier: Sequence[Edition] = (), *, draw: bool = Tr
         title=f"Accelerator prices, week {found.week}",
         headline=brief.subject,
         place=place(found.week, known_then=found.known_then),
-        built_at=found.built_at,
-        version=found.version,
+        build=(found.built_at, found.version),
         kind=f"Week {found.week}{state}, {known}",
         nav=[*((each.key, each.title) for each in brief.sections), ("details", "Details")],
         opening=sections.opening(found),
@@ -215,7 +204,7 @@ def offers_table(found: WeekFacts) -> Table:
     places = wording.places_of(row["least_price_usd"] for row in rows)
     left = int(found["offer"]["n_offers"].sum()) - sum(row["n_offers"] for row in rows)
     counts = found["offer"].group_by("change_kind").agg(pl.col("n_offers").sum()).sort("change_kind")
-    kinds = ", ".join(f"{n:,} {KINDS[kind]}" for kind, n in counts.iter_rows())
+    kinds = ", ".join(f"{n:,} {wording.CAME[kind]}" for kind, n in counts.iter_rows())
     return Table(
         id="offers",
         title=f"Offers that came and went: {kinds}",
@@ -226,7 +215,7 @@ def offers_table(found: WeekFacts) -> Table:
             Column(
                 "What, provider,\noption, tier", lambda row: (row["offered"] or wording.UNKNOWN) + small(_terms(row))
             ),
-            Column("Kind", lambda row: KINDS[row["change_kind"]]),
+            Column("Kind", lambda row: wording.CAME[row["change_kind"]]),
             Number("Offers", "n_offers"),
             Number(
                 "Least\nUSD per\nchip-hour", lambda row: wording.amount(row["least_price_usd"], places), why=NO_DOLLARS
@@ -317,7 +306,7 @@ _DRIFT_NOTES = {"is_all_carried": "not seen on the last day", "is_thin": "few of
 def _terms_of(row: Row) -> str:
     """Return the terms of a move, and of a correction or error that it is one."""
     terms = news.terms_of(row)
-    return terms if row["change_kind"] == "list_change" else f"{terms}: {KINDS[row['change_kind']]}"
+    return terms if row["change_kind"] == "list_change" else f"{terms}: {wording.KINDS[row['change_kind']]}"
 
 
 def _terms(row: Row) -> str:
