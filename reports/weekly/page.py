@@ -28,7 +28,6 @@ MAX_OFFERS = 40
 MAX_DRIFTS = 25
 MAX_WINDOWS = 4
 NO_PERCENT = "nothing to compare with: it was free"
-NO_WINDOW = "seen for the first time; nothing says when it came"
 NO_DOLLARS = "priced in another currency, or without known chips"
 
 _joined = macro("week_parts.html.j2", "joined")
