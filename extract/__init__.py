@@ -11,7 +11,7 @@ from extract.aws import (
     spot_feed,
 )
 from extract.base import Source
-from extract.neoclouds import CATALOGS
+from extract.neoclouds import CATALOGUES
 from extract.neoclouds import SOURCES as NEOCLOUDS
 
 SOURCES: tuple[Source, ...] = (
@@ -26,7 +26,7 @@ SOURCES: tuple[Source, ...] = (
     instance_types.SOURCE,
     ecb_rates.SOURCE,
     *NEOCLOUDS,
-    *CATALOGS,
+    *CATALOGUES,
 )
 """Every source, one line each, in the order of precedence: of two that price one offer, the one further up wins."""
 

@@ -63,10 +63,9 @@ class Source:
     where it fails; `parse` is pure and raises LayoutChanged. `backfill`, where a source has an archive,
     yields the fetches of one scope between two dates (None: open), oldest first; they are archived and never complete.
     `settings` names what a deployment may choose of it, besides `enabled`. `polite` sources go through
-    `extract.web.polite`, which obeys robots.txt and pauses between requests to a host. A source with `off_because`
-    is collected
-    only where a deployment says `enabled = true`; the text says why. `credentials` names environment variables and AWS
-    actions in backticks, for the docs.
+    `extract.web.polite`, which obeys robots.txt and pauses between requests to a host. A source with `off_because` is
+    collected only where a deployment says `enabled = true`; the text says why. `credentials` names environment
+    variables and AWS actions in backticks, for the docs.
     """
 
     name: str
@@ -84,6 +83,16 @@ class Source:
     polite: bool = False
     off_because: str = ""
     credentials: str = "none"
+
+
+def past_only(name: str, hint: str) -> Callable[[Context, str], ScopeFetch]:
+    """Return the `fetch` of an archive, which has no present prices: it raises SourceError."""
+
+    def fetch(ctx: Context, scope: str) -> ScopeFetch:
+        message = "this source has past prices only, and no present prices"
+        raise SourceError(message, source=name, field="scope", value=scope, hint=hint)
+
+    return fetch
 
 
 @contextmanager

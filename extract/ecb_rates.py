@@ -5,9 +5,7 @@ by `backfill`, from the CSV in eurofxref-hist.zip beside it (since 1999-01-04). 
 what was calculated is told, https://www.ecb.europa.eu/services/using-our-site/disclaimer/html/index.en.html ; "for
 information purposes only".
 
-Settings: `url` (the XML; eurofxref-hist-90d.xml beside it has the same form with 90 days), `archive_url` (the ZIP).
-
-Quirks:
+Settings: `url` (the XML; eurofxref-hist-90d.xml has the same form with 90 days), `archive_url` (the ZIP).
 
 1. Rates are units of a currency for one euro, so dollars for a yuan are a quotient of two of them (core.usd_rate).
 2. One is published at about 16:00 CET of each TARGET working day: on weekends and holidays the file still has the last
@@ -31,11 +29,15 @@ import zlib
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from xml.parsers import expat
+from typing import Any
+from xml.etree import ElementTree
 
 from extract.base import Context, Parsed, Source
+from extract.web import strict_xml
+from extract.web.interface import Response
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged, SettingsError
+from warehouse.schema.tables import OBSERVATION
 
 NAME = "ecb_rates"
 URL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
@@ -49,33 +51,22 @@ DOLLARS_PER_EURO = (Decimal("0.5"), Decimal(2))
 """Since 1999 it was 0.8252 to 1.5990; beyond this it is another number, such as one that is out by a factor."""
 NO_RATE = "N/A"
 UNREADABLE = (
-    zipfile.BadZipFile,
-    NotImplementedError,
-    RuntimeError,
-    EOFError,
-    OSError,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    ValueError,
-    LookupError,
+    *(zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError),
+    *(zlib.error, lzma.LZMAError, struct.error, ValueError, LookupError),
 )
 """What the reader of ZIP raises for archives that are cut, patched together or of another kind."""
 
-_GESMES = "http://www.gesmes.org/xml/2002-08-01"
-_EUROFXREF = "http://www.ecb.int/vocabulary/2002-08-01/eurofxref"
-_CUBE = f"{_EUROFXREF} Cube"
-_ENVELOPE = (f"{_GESMES} Envelope",)
-_PATHS = {
-    _ENVELOPE: (),
-    (*_ENVELOPE, f"{_GESMES} subject"): (),
-    (*_ENVELOPE, f"{_GESMES} Sender"): (),
-    (*_ENVELOPE, f"{_GESMES} Sender", f"{_GESMES} name"): (),
-    (*_ENVELOPE, _CUBE): (),
-    (*_ENVELOPE, _CUBE, _CUBE): ("time",),
-    (*_ENVELOPE, _CUBE, _CUBE, _CUBE): ("currency", "rate"),
+_GESMES = "{http://www.gesmes.org/xml/2002-08-01}"
+_CUBE = "{http://www.ecb.int/vocabulary/2002-08-01/eurofxref}Cube"
+_ENVELOPE = (f"{_GESMES}Envelope",)
+_SUBJECT, _SENDER = (*_ENVELOPE, f"{_GESMES}subject"), (*_ENVELOPE, f"{_GESMES}Sender")
+_TEXTS = {_SUBJECT: "Reference rates", (*_SENDER, f"{_GESMES}name"): "European Central Bank"}
+_ATTRIBUTES: dict[tuple[str, ...], list[str]] = {
+    **{path: [] for path in (_ENVELOPE, _SENDER, (*_ENVELOPE, _CUBE), *_TEXTS)},
+    (*_ENVELOPE, _CUBE, _CUBE): ["time"],
+    (*_ENVELOPE, _CUBE, _CUBE, _CUBE): ["currency", "rate"],
 }
-"""Every element that the XML may have, by the names from the root on, with its attributes."""
+"""Every element that the XML may have, by the names from the root on, with its attributes; and those with a text."""
 
 Rates = dict[date, dict[str, Decimal]]
 
@@ -86,22 +77,14 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a look at the rates of the last working day; raise Unavailable or SourceError."""
+    """Return a fetch of the rates of the last working day; raise Unavailable or SourceError."""
     answer = ctx.web.get(_address(ctx, "url", URL), accept="application/xml, text/xml")
-    document = Document(
-        source=NAME,
-        scope=scope,
-        url=answer.url,
-        body=answer.body,
-        fetched_at=ctx.now(),
-        status=answer.status,
-        content_type=answer.content_type,
-    )
+    document = _document(ctx, scope, answer, body=answer.body, content_type=answer.content_type)
     return ScopeFetch(source=NAME, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))
 
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
-    """Yield the rates of all working days between two dates, as one look at the archive.
+    """Yield the rates of all working days between two dates, as one fetch of the archive.
 
     Raises Unavailable, SourceError, or LayoutChanged where it is no such archive.
     """
@@ -111,17 +94,9 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     kept = [line for line in lines if _is_between(line, since, until)]
     if not kept:
         return
-    document = Document(
-        source=NAME,
-        scope=scope,
-        url=answer.url,
-        body=b"".join((head, *kept)),
-        fetched_at=ctx.now(),
-        status=answer.status,
-        content_type="text/csv",
-        whole=Whole(size=len(whole), sha256=hashlib.sha256(whole).hexdigest()),
-    )
-    # What was asked for before has the same end, so that it is not loaded twice.
+    size = Whole(size=len(whole), sha256=hashlib.sha256(whole).hexdigest())
+    document = _document(ctx, scope, answer, body=b"".join((head, *kept)), content_type="text/csv", whole=size)
+    # What was fetched before has the same end, so that it is not loaded twice.
     last: date = parse(document).facts["fx_rate"]["rate_date"].to_list()[-1]
     end = datetime.combine(last, time(), tzinfo=UTC) + timedelta(days=1)
     yield ScopeFetch(
@@ -129,76 +104,65 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     )
 
 
+def _document(ctx: Context, scope: str, answer: Response, **others: Any) -> Document:
+    at = ctx.now()
+    return Document(source=NAME, scope=scope, url=answer.url, fetched_at=at, status=answer.status, **others)
+
+
 def parse(document: Document) -> Parsed:
     """Return the rates of the XML, of the CSV or of the ZIP as facts, and no prices; raise LayoutChanged."""
     import polars as pl
 
-    from warehouse.schema.tables import OBSERVATION
-
     body = _unpacked(document.body) if document.body.startswith(b"PK") else document.body
-    rates, n_missing = _csv_rates(body) if body.startswith(b"Date,") else (_Envelope(body).rates, 0)
+    rates, n_missing = _csv_rates(body) if body.startswith(b"Date,") else (_xml_rates(body), 0)
     _check(rates, latest=document.fetched_at.astimezone(UTC).date() + timedelta(days=1))
     rows = [(currency, day, rate) for day, found in rates.items() for currency, rate in found.items()]
-    columns: dict[str, pl.DataType | type[pl.DataType]] = {
-        "pricing_currency": pl.String,
-        "rate_date": pl.Date,
-        "units_per_eur": pl.Decimal(18, 10),
-    }
+    columns: dict[str, Any] = {"pricing_currency": pl.String, "rate_date": pl.Date, "units_per_eur": pl.Decimal(18, 10)}
     facts = pl.DataFrame(rows, schema=columns, orient="row").sort("rate_date", "pricing_currency")
     nothing = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
     ignored = {"no rate of a currency on a day": n_missing} if n_missing else {}
     return Parsed(rows=pl.DataFrame(schema=nothing), ignored=ignored, facts={"fx_rate": facts})
 
 
-class _Envelope:
-    """Reads the rates of the XML: no element, attribute or text but those that it always had."""
+def _xml_rates(body: bytes) -> Rates:
+    """Return the rates of the XML: no element, attribute or text but those that it always had."""
+    try:
+        root = strict_xml.root(body)
+    except ValueError as error:
+        start = body[:80].decode("utf-8", "replace")
+        raise _refusal(f"expected the XML of the reference rates: {error}", "body", start) from error
+    rates: Rates = {}
+    day = date.min
+    texts = {}
+    for path, element in _elements(root, ()):
+        name, text = path[-1], f"{element.text or ''}{element.tail or ''}".strip()
+        if path not in _ATTRIBUTES:
+            raise _refusal("unexpected XML element", "element", name)
+        if sorted(element.attrib) != _ATTRIBUTES[path]:
+            expected = ", ".join(_ATTRIBUTES[path]) or "none"
+            raise _refusal(f"expected the attributes {expected}", name, dict(element.attrib))
+        if text and path not in _TEXTS:
+            raise _refusal("unexpected text", name, text)
+        if path in _TEXTS:
+            texts[path] = text
+        elif "time" in element.attrib:
+            day = _new_day(rates, element.attrib["time"])
+        elif "rate" in element.attrib:
+            _add(rates, day, element.attrib["currency"], element.attrib["rate"])
+    if texts != _TEXTS:
+        raise _refusal("expected the reference rates of the European Central Bank", "Sender", [*texts.values()])
+    return rates
 
-    def __init__(self, body: bytes) -> None:
-        self.rates: Rates = {}
-        self._path: tuple[str, ...] = ()
-        self._text = ""
-        self._day = date.min
-        self._header: dict[str, str] = {}
-        parser = expat.ParserCreate(namespace_separator=" ")
-        parser.StartDoctypeDeclHandler = self._doctype
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._characters
-        try:
-            parser.Parse(body, True)
-        except (expat.ExpatError, ValueError, LookupError) as error:  # the latter two: of its encoding
-            start = body[:80].decode("utf-8", "replace")
-            raise _refusal(f"expected the XML of the reference rates: {error}", "body", start) from error
-        expected = {"subject": "Reference rates", "name": "European Central Bank"}
-        if self._header != expected:
-            raise _refusal("expected the reference rates of the European Central Bank", "Sender", self._header)
 
-    def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_internal_subset: bool) -> None:
-        raise _refusal("a DTD, which the rates never had", "DOCTYPE", name)
-
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        self._path = (*self._path, name)
-        expected = _PATHS.get(self._path)
-        if expected is None:
-            raise _refusal("an element that the rates never had", "element", name)
-        if tuple(sorted(attributes)) != expected:
-            raise _refusal(f"expected the attributes {', '.join(expected) or 'none'}", name, dict(attributes))
-        if "time" in attributes:
-            self._day = _new_day(self.rates, attributes["time"])
-        elif "rate" in attributes:
-            _add(self.rates, self._day, attributes["currency"], attributes["rate"])
-        self._text = ""
-
-    def _end(self, name: str) -> None:
-        text, self._text = self._text.strip(), ""
-        if name.startswith(f"{_GESMES} ") and text:
-            self._header[name.rpartition(" ")[2]] = text
-        elif text:
-            raise _refusal("text where the rates never had one", name, text)
-        self._path = self._path[:-1]
-
-    def _characters(self, text: str) -> None:
-        self._text += text
+def _elements(
+    element: ElementTree.Element, above: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], ElementTree.Element]]:
+    """Yield each element with the names of those from the root on."""
+    path = (*above, element.tag)
+    yield path, element
+    if path in _ATTRIBUTES:
+        for child in element:
+            yield from _elements(child, path)
 
 
 def _csv_rates(body: bytes) -> tuple[Rates, int]:

@@ -33,17 +33,11 @@ NAME = "import"
 PREFIX = "import:"
 REQUIRED = ("observed_at_utc", "provider", "region", "pricing", "usd_per_hour")
 OPTIONAL = (
-    "instance_type",
-    "gpu",
-    "gpu_count",
-    "term",
-    "payment",
-    "currency",
-    "source",
-    "tier_raw",
-    "gpu_raw",
-    "flags",
+    *("instance_type", "gpu", "gpu_count", "gpu_raw", "term", "payment"),
+    *("currency", "source", "tier_raw", "flags"),
 )
+NOT_CSV, CSV_HINT = "not a CSV of observations", "Check that it is whole and saved as UTF-8 text with commas"
+COLUMNS_HINT = "docs/importing.md lists the columns"
 _NOISE = r"[^a-z0-9]"
 PROVIDERS = {
     "aws": "AWS",
@@ -167,83 +161,50 @@ def _begins(flag: pl.Expr) -> pl.Expr:
 
 def _read(document: Document) -> pl.DataFrame:
     if len(document.body.partition(b"\n")[0]) > MAX_HEADER_BYTES:
-        raise LayoutChanged(
-            "the header is no line of names",
-            source=document.scope,
-            field="header",
-            value=document.body[:80],
-            hint="docs/importing.md lists the columns",
-        )
+        raise _wrong(document, "the header is no line of names", "header", document.body[:80], COLUMNS_HINT)
     _check_cells(document)
     try:
         table = pl.read_csv(document.body, infer_schema=False, encoding="utf8", truncate_ragged_lines=False)
     except pl.exceptions.PolarsError as error:
-        reason = str(error).splitlines()[0]
-        raise LayoutChanged(
-            "not a CSV of observations",
-            source=document.scope,
-            field="file",
-            value=reason,
-            hint="Check that it is whole and saved as UTF-8 text with commas",
-        ) from error
+        raise _wrong(document, NOT_CSV, "file", str(error).splitlines()[0], CSV_HINT) from error
     table = table.filter(~pl.all_horizontal(pl.all().is_null()))  # blank lines, of which a file can have a million
-    twice = [name.removesuffix(TWICE) for name in table.columns if name.endswith(TWICE)]
-    if {*twice} & {*REQUIRED, *OPTIONAL}:
-        raise LayoutChanged(
-            "duplicate columns",
-            source=document.scope,
-            field="header",
-            value=", ".join(twice),
-            hint="Leave one of them out",
-        )
     known = {*REQUIRED, *OPTIONAL}
+    twice = [name.removesuffix(TWICE) for name in table.columns if name.endswith(TWICE)]
+    if known.intersection(twice):
+        raise _wrong(document, "duplicate columns", "header", ", ".join(twice), "Leave one of them out")
     misspelt = [name for name in table.columns if name not in known and name.strip().lower() in known]
     if misspelt:
         # Passed over, a column called Currency would make dollars of euros.
-        raise LayoutChanged(
-            "a column is spelt otherwise",
-            source=document.scope,
-            field="header",
-            value=", ".join(misspelt),
-            hint="Write the names in small letters, without blanks",
-        )
-    missing = [name for name in REQUIRED if name not in table.columns]
-    if "instance_type" not in table.columns:
-        missing += [name for name in ("gpu", "gpu_count") if name not in table.columns]
+        hint = "Write the names in small letters, without blanks"
+        raise _wrong(document, "a column is spelt otherwise", "header", ", ".join(misspelt), hint)
+    chip = ("gpu", "gpu_count") if "instance_type" not in table.columns else ()
+    missing = [name for name in (*REQUIRED, *chip) if name not in table.columns]
     if missing:
-        raise LayoutChanged(
-            f"the header lacks {', '.join(missing)}",
-            source=document.scope,
-            field="header",
-            value=",".join(table.columns),
-            hint="docs/importing.md lists the columns",
-        )
+        message = f"the header lacks {', '.join(missing)}"
+        raise _wrong(document, message, "header", ",".join(table.columns), COLUMNS_HINT)
     absent = [name for name in OPTIONAL if name not in table.columns]
     return table.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
 
 
 def _check_cells(document: Document) -> None:
-    """Raise where a line has not as many cells as the header, or a quote stands where none may.
+    """Raise where a line has not as many cells as the header, or a misplaced quote.
 
-    The reader below fills a short line up with nothing, so that a price would lose the flag that doubts it.
+    The CSV reader of polars pads a short line with nulls, so that a price would lose the flag that doubts it.
     """
-    problem = ""
     if b'"' in document.body:
         reader = csv.reader(io.StringIO(document.body.decode("utf-8-sig", "replace"), newline=""), strict=True)
         try:
             counts = {len(cells) for cells in reader if cells}
         except csv.Error as error:
-            problem = str(error)
+            raise _wrong(document, NOT_CSV, "file", str(error), CSV_HINT) from error
     else:
         counts = {line.count(b",") for line in document.body.split(b"\n") if line.strip()}
-    if problem or len(counts) > 1:
-        raise LayoutChanged(
-            "not a CSV of observations",
-            source=document.scope,
-            field="file",
-            value=problem or "lines with more or fewer cells than the header",
-            hint="Check that it is whole and saved as UTF-8 text with commas",
-        )
+    if len(counts) > 1:
+        raise _wrong(document, NOT_CSV, "file", "lines with more or fewer cells than the header", CSV_HINT)
+
+
+def _wrong(document: Document, message: str, field: str, value: object, hint: str) -> LayoutChanged:
+    return LayoutChanged(message, source=document.scope, field=field, value=value, hint=hint)
 
 
 def _text(name: str) -> pl.Expr:

@@ -26,7 +26,7 @@ from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from extract.base import Context, Landed, Parsed, Source
+from extract.base import Context, Landed, Parsed, Source, past_only
 from extract.web.interface import Response
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
@@ -37,8 +37,6 @@ MARK = "archive:"
 BLOCK_BYTES = 1 << 16
 REGION_INDEX = "/offers/v1.0/aws/AmazonEC2/current/region_index.json"
 VERSION_FILE = "/offers/v1.0/aws/AmazonEC2/{at:%Y%m%d%H%M%S}/{region}/index.csv"
-
-
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -93,17 +91,6 @@ def regions(ctx: Context) -> tuple[str, ...]:
     return tuple(sorted(index["regions"]))
 
 
-def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Raise SourceError: the archive knows the past only."""
-    raise SourceError(
-        "the offline archive has no present prices",
-        source=NAME,
-        field="scope",
-        value=scope,
-        hint="Read it as past prices (backfill), or ask aws_price_list for the present ones",
-    )
-
-
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield the looks of one region between two dates, oldest first, as those of this source."""
     from extract.aws.price_list import versions
@@ -153,7 +140,7 @@ SOURCE = Source(
     terms_url="https://github.com/aws/karpenter-provider-aws/blob/main/LICENSE",
     max_age=None,
     scopes=regions,
-    fetch=fetch,
+    fetch=past_only(NAME, "Read it as past prices (backfill), or fetch aws_price_list for the present ones"),
     parse=parse,
     backfill=backfill,
     kind="archive",

@@ -22,7 +22,7 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from extract.base import Context, Parsed, Source
+from extract.base import Context, Parsed, Source, past_only
 from extract.offline_archive import MARK
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, SourceError
@@ -52,24 +52,12 @@ def newest() -> datetime:
     return max(_newest(_file(origin).read_bytes()) for origin in origins())
 
 
-def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Raise SourceError: the archive knows the past only."""
-    raise SourceError(
-        "the archive of prices has no present prices",
-        source=NAME,
-        field="scope",
-        value=scope,
-        hint="Read it with `chipledger run --offline`",
-    )
-
-
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield the look at one file, where its newest moment lies between two dates. Raises SourceError."""
     known = origins()
     if scope not in known:
-        raise SourceError(
-            "the archive has no such file", source=NAME, field="scope", value=scope, hint=f"Known: {', '.join(known)}"
-        )
+        hint = f"Known: {', '.join(known)}"
+        raise SourceError("the archive has no such file", source=NAME, field="scope", value=scope, hint=hint)
     body = _file(scope).read_bytes()
     at = _newest(body)
     if (since and at < since) or (until and at > until):
@@ -129,7 +117,7 @@ SOURCE = Source(
     terms_url="https://github.com/chipledger/chipledger/blob/main/docs/offline-archive.md",
     max_age=None,
     scopes=scopes,
-    fetch=fetch,
+    fetch=past_only(NAME, "Read it with `chipledger run --offline`"),
     parse=parse,
     backfill=backfill,
     kind="archive",

@@ -19,7 +19,7 @@ from typing import Any
 
 import jinja2
 
-from extract.neoclouds import pages, words
+from extract.neoclouds import offers, pages
 from extract.neoclouds.answers import MONEY_WORD, Digits
 from extract.web import strict_json
 from warehouse.documents import Document
@@ -447,10 +447,10 @@ def _html_draft(text: str) -> Draft:
     raise SettingsError("found no table with a header row and a column of prices", field="ANSWER", value=text[:60])
 
 
-def _prices(cells: list[str]) -> list[words.Worded]:
+def _prices(cells: list[str]) -> list[offers.ShownPrice]:
     """Return the prices of a column; empty where a cell is neither a price nor a text for none, or none has a price."""
     try:
-        found = [words.price(cell, source="", field="", units=_AnyUnit(), symbol=False) for cell in cells]
+        found = [offers.shown_price(cell, "", units=_AnyUnit(), symbol=False) for cell in cells]
     except LayoutChanged:
         return []
     is_money = any(
@@ -482,7 +482,7 @@ def _table_draft(text: str, page: pages.Page, node: Any, columns: Columns, price
     units = sorted({one.unit for one in prices})
     currencies = {one.currency for one in prices}
     code = re.search(r"USD|EUR|\$|\N{EURO SIGN}", price[0])
-    named = words.CURRENCIES[code[0]] if code else ""
+    named = offers.CURRENCIES[code[0]] if code else ""
     has_symbol = "" not in currencies
     texts = " ".join([price[0], heading, *re.findall(r"(?:/|per ).*", " ".join(columns[price]))])
     draft.values |= {

@@ -31,28 +31,25 @@ import json
 import logging
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
 from importlib import import_module, metadata
 from importlib.util import find_spec
+from logging.handlers import BufferingHandler
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from extract.base import Context, Parsed, Source
-from extract.neoclouds.answers import Digits, Fields, content, refusal
-from extract.neoclouds.offers import Row, offer, once, parsed, plain
+from extract.base import Context, Source
+from extract.neoclouds.answers import Fields, answer, errors_of, refusal
+from extract.neoclouds.offers import Found, Unknown, offer, parser, plain, with_memory
 from extract.web import strict_json
+from extract.web.interface import Response, Web
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import CredentialsMissing, LayoutChanged, SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from extract.web.interface import Response, Web
 
 NAME = "gpuhunt"
 URL = "https://github.com/dstackai/gpuhunt"
@@ -80,58 +77,55 @@ SERVED = {
     "seeweb": Served("Seeweb", "SeewebProvider", SEEWEB_KEY, "EUR"),
 }
 READ_HERE = (
-    "aws",
-    "crusoe",
-    "digitalocean",
-    "hotaisle",
-    "jarvislabs",
-    "lambdalabs",
-    "lium",
-    "nebius",
-    "runpod",
-    "vastai",
-    "verda",
-    "vultr",
+    *("aws", "crusoe", "digitalocean", "hotaisle", "jarvislabs", "lambdalabs", "lium", "nebius", "runpod", "vastai"),
+    *("verda", "vultr"),
 )
 """Providers of gpuhunt that have a source of their own here, or that of AWS."""
 
 
+@errors_of(NAME)
 def scopes(ctx: Context) -> tuple[str, ...]:
     """Return the providers that can be asked: without a key, or with the one they need; raise CredentialsMissing."""
     _installed()
     return tuple(name for name, served in SERVED.items() if not served.key or os.environ.get(served.key))
 
 
+@errors_of(NAME)
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a look at what gpuhunt says of one provider; raise CredentialsMissing, Unavailable or SourceError."""
     if scope not in SERVED:
         reason = "chipledger reads it itself" if scope in READ_HERE else "not one that gpuhunt reads here"
         hint = f"Allowed: {', '.join(SERVED)}"
-        raise SourceError(reason, source=NAME, field="scope", value=scope, hint=hint)
+        raise SourceError(reason, field="scope", value=scope, hint=hint)
     _installed()
     provider = _provider(scope)
     with _warnings(f"gpuhunt.providers.{scope}") as warnings:
         items = _offers(scope, provider, ctx.web)
-    now = ctx.now()
     fields = {
         "gpuhunt": metadata.version("gpuhunt"),
         "provider": scope,
-        "warnings": sorted(set(warnings)),
+        "warnings": sorted({record.getMessage() for record in warnings}),
         "items": items,
     }
     try:
         body = json.dumps(fields, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False).encode()
     except ValueError as error:
-        raise refusal(NAME, f"gpuhunt gave what is no number: {error}", "items", scope) from error
+        raise refusal(f"gpuhunt gave what is no number: {error}", "items", scope) from error
     document = Document(
-        source=NAME, scope=scope, url=f"gpuhunt:{scope}", body=body, fetched_at=now, content_type="application/json"
+        source=NAME,
+        scope=scope,
+        url=f"gpuhunt:{scope}",
+        body=body,
+        fetched_at=ctx.now(),
+        content_type="application/json",
     )
-    return ScopeFetch(source=NAME, scope=scope, observed_at=now, complete=False, documents=(document,))
+    at = document.fetched_at
+    return ScopeFetch(source=NAME, scope=scope, observed_at=at, complete=False, documents=(document,))
 
 
 def _installed() -> None:
     if find_spec("gpuhunt") is None:
-        raise CredentialsMissing("gpuhunt is not installed", source=NAME, field="extra", value=NAME, hint=INSTALL)
+        raise CredentialsMissing("gpuhunt is not installed", field="extra", value=NAME, hint=INSTALL)
 
 
 def _provider(scope: str) -> Any:
@@ -140,7 +134,6 @@ def _provider(scope: str) -> Any:
     if served.key and not os.environ.get(served.key):
         raise CredentialsMissing(
             f"{served.provider} answers with a key only",
-            source=NAME,
             field=served.key,
             value="not set",
             hint=f"Set {served.key}",
@@ -149,17 +142,17 @@ def _provider(scope: str) -> Any:
         made = getattr(import_module(f"gpuhunt.providers.{scope}"), served.class_name)
     except (ImportError, AttributeError) as error:
         hint = "This release of gpuhunt has no such provider; see which one chipledger was tested with"
-        raise SourceError(f"gpuhunt is another: {error}", source=NAME, field="scope", value=scope, hint=hint) from error
+        raise SourceError(f"gpuhunt is another: {error}", field="scope", value=scope, hint=hint) from error
     return getattr(made, "from_env", made)()
 
 
 class _Requests:
     """What gpuhunt's providers use of requests, over our own web; whatever else they might, it has not."""
 
-    def __init__(self, web: "Web") -> None:
+    def __init__(self, web: Web) -> None:
         self._web = web
 
-    def get(self, url: str, *, headers: "Mapping[str, str] | None" = None, timeout: float = 0) -> "_Answer":
+    def get(self, url: str, *, headers: Mapping[str, str] | None = None, timeout: float = 0) -> "_Answer":
         return _Answer(self._web.get(url, headers=headers or {}))
 
     def request(self, method: str, url: str, *, json: object, timeout: float = 0) -> "_Answer":
@@ -173,7 +166,7 @@ class _Answer:
 
     ok = True
 
-    def __init__(self, answer: "Response") -> None:
+    def __init__(self, answer: Response) -> None:
         self._answer = answer
 
     def raise_for_status(self) -> None:
@@ -206,7 +199,7 @@ _turn = Lock()
 
 
 @contextmanager
-def _calls_through(web: "Web", scope: str) -> Iterator[None]:
+def _calls_through(web: Web, scope: str) -> Iterator[None]:
     """Let a provider of gpuhunt ask through our web; one at a time."""
     module: Any = import_module(f"gpuhunt.providers.{scope}")
     with _turn:
@@ -217,7 +210,7 @@ def _calls_through(web: "Web", scope: str) -> Iterator[None]:
             module.requests = real
 
 
-def _offers(scope: str, provider: Any, web: "Web") -> list[dict[str, Any]]:
+def _offers(scope: str, provider: Any, web: Web) -> list[dict[str, Any]]:
     """Return what a provider of gpuhunt gives; each way in which it fails is an error of ours."""
     try:
         with _calls_through(web, scope):
@@ -226,90 +219,61 @@ def _offers(scope: str, provider: Any, web: "Web") -> list[dict[str, Any]]:
         if error.field == "status" and error.value in (401, 403):
             message = f"{SERVED[scope].provider} answered HTTP {error.value}"
             hint = f"Check {SERVED[scope].key}" if SERVED[scope].key else "It may want a key now"
-            raise CredentialsMissing(message, source=NAME, field="status", value=error.value, hint=hint) from error
+            raise CredentialsMissing(message, field="status", value=error.value, hint=hint) from error
         raise
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
         hint = "This release of gpuhunt does not read this answer; install a newer one"
         message = f"gpuhunt could not read the answer: {error!r}"
-        raise LayoutChanged(message, source=NAME, field="items", value=scope, hint=hint) from error
-
-
-class _Heard(logging.Handler):
-    """Keeps what a logger warns of."""
-
-    def __init__(self, logged: list[str]) -> None:
-        super().__init__(logging.WARNING)
-        self.logged = logged
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep one warning."""
-        self.logged.append(record.getMessage())
+        raise LayoutChanged(message, field="items", value=scope, hint=hint) from error
 
 
 @contextmanager
-def _warnings(logger: str) -> Iterator[list[str]]:
+def _warnings(logger: str) -> Iterator[list[logging.LogRecord]]:
     """Give the list that gpuhunt's warnings go to: they are all that it says of what it leaves out."""
-    logged: list[str] = []
-    heard = _Heard(logged)
-    logging.getLogger(logger).addHandler(heard)
+    handler = BufferingHandler(sys.maxsize)
+    handler.setLevel(logging.WARNING)
+    logging.getLogger(logger).addHandler(handler)
     try:
-        yield logged
+        yield handler.buffer
     finally:
-        logging.getLogger(logger).removeHandler(heard)
+        logging.getLogger(logger).removeHandler(handler)
 
 
-def parse(document: Document) -> Parsed:
-    """Return the offers with chips that gpuhunt gave; raise LayoutChanged where there are none."""
-    fields = Fields(NAME, "document", content(document))
-    scope, conditions = fields.text("provider"), f"via gpuhunt {fields.text('gpuhunt')}"
-    if scope not in SERVED:
-        raise refusal(NAME, f"expected one of {', '.join(SERVED)}", "provider", scope)
-    warnings = fields.texts("warnings")
-    rows: list[Row] = []
-    ignored: Counter[str] = Counter()
+def read(document: Document) -> Iterator[Found]:
+    """Yield the offers with chips that gpuhunt gave, and its warnings."""
+    fields = answer(document)
+    scope, conditions = fields.one_of("provider", SERVED), f"via gpuhunt {fields.text('gpuhunt')}"
+    warnings = [f"gpuhunt says: {warning}" for warning in fields.texts("warnings")]
+    has_offer = False
     for item in fields.objects("items"):
         item.only_money("price")
-        if item.text("provider") != scope:
-            raise refusal(NAME, f"expected {scope}", f"{item.place}.provider", item.text("provider"))
+        item.one_of("provider", [scope])
         if not item.whole("gpu_count"):
-            ignored["without accelerators"] += 1
-        elif not item.number("price"):
-            ignored["a price of zero"] += 1
+            yield "without accelerators"
         else:
-            rows.append(_row(scope, item, conditions))
-    if not rows:
-        remark = f"; gpuhunt says: {'; '.join(warnings)}" if warnings else ""
-        raise refusal(NAME, f"expected offers of {scope}, found none with a chip{remark}", "items", dict(ignored))
-    rows, repeated = once(rows)
-    ignored += Counter({"repeated": repeated})
-    return parsed(rows, source=NAME, ignored=ignored, unknown=[f"gpuhunt says: {warning}" for warning in warnings])
+            has_offer |= item.number("price") > 0
+            yield _row(SERVED[scope], item, conditions)
+    if not has_offer:
+        raise refusal("; ".join([f"expected offers of {scope}, found none with a chip", *warnings]), "items", scope)
+    yield from map(Unknown, warnings)
 
 
-def _row(scope: str, item: Fields, conditions: str) -> Row:
-    """Return one offer."""
-    served = SERVED[scope]
+def _row(served: Served, item: Fields, conditions: str) -> Found:
     place = item.any("location")
-    if not isinstance(place, str) or isinstance(place, Digits):
-        raise refusal(NAME, "expected a text", f"{item.place}.location", place)
+    data = item.inner("provider_data")
+    name = data.text("gpu_type") if "gpu_type" in data else item.text("gpu_name")
+    memory = item.number_or_none("gpu_memory")
     return offer(
-        served.provider,
-        label=_label(item),
-        price=item.number("price"),
+        with_memory(name, plain(memory)) if memory else name,
+        item.number("price"),
         count=item.whole("gpu_count"),
         instance_type=item.text("instance_name"),
         option="spot" if item.flag("spot") else "on_demand",
         currency=served.currency,
         conditions=conditions,
-        region_id=None if place in PLACELESS else place,
+        region_id=None if place in PLACELESS else item.text("location"),
+        service_provider_name=served.provider,
     )
-
-
-def _label(item: Fields) -> str:
-    """Return the chip in the provider's own words where gpuhunt hands them on, with the memory of one chip."""
-    data = item.inner("provider_data")
-    name = data.text("gpu_type") if "gpu_type" in data else item.text("gpu_name")
-    memory = item.number_or_none("gpu_memory")
-    return name if not memory or re.search(r"\d ?GB\b", name) else f"{name} {plain(memory)}GB"
 
 
 SOURCE = Source(
@@ -321,7 +285,7 @@ SOURCE = Source(
     max_age=timedelta(days=3),
     scopes=scopes,
     fetch=fetch,
-    parse=parse,
+    parse=parser(NAME, "several", read),
     off_because=OFF_BECAUSE,
     credentials=f"none, or `{SEEWEB_KEY}`",
 )

@@ -1,7 +1,7 @@
 """Prices of providers other than AWS: one module each, on the same few helpers.
 
-`fetching` gets documents, `answers` reads JSON and `pages` reads HTML strictly, `words` reads what stands where a price
-should, `offers` makes the rows. docs/adding-a-provider.md says how to add one.
+`fetching` gets documents, `answers` reads JSON and `pages` reads HTML strictly, `offers` reads prices and makes the
+rows. docs/adding-a-provider.md says how to add one.
 """
 
 from extract.base import Source
@@ -55,5 +55,5 @@ SOURCES: tuple[Source, ...] = (
 )
 """Every source of this folder, one line each. Of two that price one offer the upper one wins: append a new source."""
 
-CATALOGS: tuple[Source, ...] = (skypilot_catalog.SOURCE, gpuhunt_.SOURCE)
-"""Sources of this folder that are no provider's own: what others gather of many of them."""
+CATALOGUES: tuple[Source, ...] = (skypilot_catalog.SOURCE, gpuhunt_.SOURCE)
+"""Sources that are no provider's own: what others collect of many of them."""

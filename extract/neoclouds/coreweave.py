@@ -3,10 +3,6 @@
 The page https://www.coreweave.com/pricing is public, under https://docs.coreweave.com/policies/terms-of-service ; it is
 rendered on the server. It refuses clients that do not say who they are.
 
-Settings: `url`.
-
-Quirks:
-
 1. The CPU section has the same markup and the same region titles. Read is what stands between the heading "On-demand
    GPU instances" and the next heading of its rank.
 2. The tables of the regions have the same rows, one behind the other: each region starts at its own "REGION: ..."
@@ -22,23 +18,14 @@ Quirks:
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from extract.base import Parsed
-from extract.neoclouds import offers, pages, words
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
+from extract.neoclouds.offers import Found, ShownPrice, offer, shown_price
+from extract.neoclouds.pages import HEADINGS, UNSEEN, Node, Page, Section, cells, innermost, inside, text_of
 from warehouse.documents import Document
 
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
-
-NAME = "coreweave"
-URL = "https://www.coreweave.com/pricing"
-PROVIDER = "CoreWeave"
 SECTION = "On-demand GPU instances"
 CPU_SECTION = "On-demand CPU instances"
 ROW = '[role="listitem"]'
@@ -64,131 +51,104 @@ _COUNT = re.compile(r"([1-9]\d?)(?:\^\d)?")
 _MEMORY = re.compile(r"[1-9]\d{0,3}")
 
 
-def parse(document: Document) -> Parsed:
-    """Return the prices of the GPU section; raise LayoutChanged."""
-    page = pages.Page(document)
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of the GPU section."""
+    page = Page(document)
     section = page.part(SECTION)
     listed = section.css(ROW)
-    within = {node.mem_id for row in listed for node in pages.inside(row)}
-    regions = section.split(
-        [node for node in section.nodes if node.tag in pages.HEADINGS and node.mem_id not in within]
-    )
+    within = {node.mem_id for row in listed for node in inside(row)}
+    titles = [node for node in section.nodes if node.tag in HEADINGS and node.mem_id not in within]
+    regions = section.split(titles)
     if sum(len(region.css(ROW)) for region in regions) != len(listed):
-        raise refusal(page.source, "expected every row below the title of a region", "region", len(listed))
-    ignored = Counter({"machine without GPU": len(page.part(CPU_SECTION).css(ROW))})
-    rows, twice = offers.once(row for region in regions for row in _region(region, page.is_excerpt, ignored))
-    ignored["duplicate on the page"] = twice
-    return offers.parsed(rows, source=page.source, ignored=+ignored)
+        raise refusal("expected every row below the title of a region", "region", len(listed))
+    yield from ["machine without GPU"] * len(page.part(CPU_SECTION).css(ROW))
+    for region in regions:
+        title = _REGION.fullmatch(region.name)
+        if title is None:
+            raise refusal("expected a region, such as REGION: EUROPE", "region", region.name)
+        columns = _columns(region, page.is_excerpt)
+        for row in region.css(ROW):
+            yield from _machine(row, columns, title[1])
 
 
-def _region(region: pages.Section, is_excerpt: bool, ignored: Counter[str]) -> Iterator[offers.Row]:
-    """Yield the offers of one region; count the rows that have no price of a kind."""
-    title = _REGION.fullmatch(region.name)
-    if title is None:
-        raise refusal(region.source, "expected a region, such as REGION: EUROPE", "region", region.name)
-    columns = _columns(region, is_excerpt)
-    for row in region.css(ROW):
-        machine = _Machine(region.source, row, columns)
-        for column, price in machine.prices.items():
-            if price.amount is None:
-                ignored[f"no {column}"] += 1
-                continue
-            single = column == INFERENCE
-            yield offers.offer(
-                PROVIDER,
-                label=f"{machine.name} {machine.memory}GB",
-                price=price.amount,
-                count=1 if single else machine.count,
-                instance_type=None if single else machine.name,
-                option="spot" if column == SPOT else "on_demand",
-                tier=INFERENCE_TIER if single else None,
-                statistic="floor" if price.is_floor else "price",
-                currency=price.currency,
-                region_id=title[1],
-            )
-
-
-def _columns(region: pages.Section, is_excerpt: bool) -> list[str]:
+def _columns(region: Section, is_excerpt: bool) -> list[str]:
     """Return the columns of a region's table; of an excerpt without its headers none."""
-    if is_excerpt and not any(pages.text_of(node) == MODEL for node in region.nodes):
+    if is_excerpt and not any(text_of(node) == MODEL for node in region.nodes):
         return []
     _, columns = region.head(MODEL)
     if sorted(columns) not in (sorted(COLUMNS), sorted((*COLUMNS, INFERENCE))):
         message = f"expected the columns {' | '.join(COLUMNS)}, found {' | '.join(columns)}"
-        raise refusal(region.source, message, "column", region.name)
+        raise refusal(message, "column", region.name)
     return columns
 
 
-class _Machine:
-    """One row: the name, chips, GB of memory of each and prices by column, as labelled and as the cells have them."""
+def _machine(row: Node, columns: Sequence[str], region: str) -> Iterator[Found]:
+    """Yield the offers of one row, as labelled and as the cells have them."""
+    names = {text_of(node) for node in row.css(", ".join(HEADINGS))}
+    if len(names) != 1 or "" in names:
+        raise refusal("expected one name in a row", "row", " | ".join(sorted(names)))
+    (name,) = names
+    texts = {MODEL: name, COUNT: _value_at(row, COUNT, name), MEMORY: _value_at(row, MEMORY_LABEL, name)}
+    count, memory = _COUNT.fullmatch(texts[COUNT]), _MEMORY.fullmatch(texts[MEMORY])
+    if count is None or memory is None:
+        raise refusal("expected a number of GPUs and of GB", name, str(texts))
+    prices = _labelled(row, name)
+    _compare(row, columns, texts, prices)
+    label = f"{name} {memory[0]}GB"
+    for column, price in prices.items():
+        if column == INFERENCE:
+            yield offer(label, price, tier=INFERENCE_TIER, region_id=region)
+        else:
+            option = "spot" if column == SPOT else "on_demand"
+            yield offer(label, price, count=int(count[1]), instance_type=name, option=option, region_id=region)
 
-    def __init__(self, source: str, row: "LexborNode", columns: Sequence[str]) -> None:
-        self._source, self._row = source, row
-        names = {pages.text_of(node) for node in row.css(", ".join(pages.HEADINGS))}
-        if len(names) != 1 or "" in names:
-            raise refusal(source, "expected one name in a row", "row", " | ".join(sorted(names)))
-        (self.name,) = names
-        self._texts = {MODEL: self.name, COUNT: self._value_at(COUNT), MEMORY: self._value_at(MEMORY_LABEL)}
-        count, memory = _COUNT.fullmatch(self._texts[COUNT]), _MEMORY.fullmatch(self._texts[MEMORY])
-        if count is None or memory is None:
-            raise refusal(source, "expected a number of GPUs and of GB", self.name, str(self._texts))
-        self.count, self.memory = int(count[1]), int(memory[0])
-        self.prices = self._labelled()
-        self._compare(columns)
 
-    def _value_at(self, label: str) -> str:
-        """Return the text before a label of the copy for small screens."""
-        found = [node for node in pages.innermost(pages.inside(self._row), label) if pages.text_of(node) == label]
-        before = found[0].prev if len(found) == 1 else None
-        while before is not None and before.tag in pages.UNSEEN:
-            before = before.prev
-        if before is None:
-            raise refusal(self._source, f"expected one value with the label {label!r}", self.name, len(found))
-        return pages.text_of(before)
+def _value_at(row: Node, label: str, name: str) -> str:
+    """Return the text before a label of the copy for small screens."""
+    found = [node for node in innermost(inside(row), label) if text_of(node) == label]
+    before = found[0].prev if len(found) == 1 else None
+    while before is not None and before.tag in UNSEEN:
+        before = before.prev
+    if before is None:
+        raise refusal(f"expected one value with the label {label!r}", name, len(found))
+    return text_of(before)
 
-    def _labelled(self) -> dict[str, words.Worded]:
-        """Return the prices of the copy for small screens, by the column that each label stands for."""
-        prices: dict[str, words.Worded] = {}
-        for node in pages.innermost(pages.inside(self._row), "Price:"):
-            found = _PRICE.fullmatch(pages.text_of(node))
-            column = LABELS.get(found["label"]) if found else None
-            if found is None or column is None or column in prices:
-                raise refusal(self._source, "expected each known price once", self.name, pages.text_of(node))
-            prices[column] = self._price(found["price"], column)
-        if set(prices) not in ({ON_DEMAND, SPOT}, {*PRICES}):
-            raise refusal(self._source, "expected an on-demand and a spot price", self.name, " | ".join(prices))
-        return prices
 
-    def _compare(self, columns: Sequence[str]) -> None:
-        """Raise where the cells say something else than the labels; an excerpt without headers may lack the last."""
-        texts = [pages.text_of(cell) for cell in pages.cells(self._row)]
-        texts = [text for text in texts if "Price:" not in text and COUNT not in text]
-        if columns and len(texts) != len(columns):
-            raise refusal(
-                self._source, f"expected {len(columns)} cells, found {len(texts)}", self.name, " | ".join(texts)
-            )
-        if columns and set(self.prices) != set(PRICES) & set(columns):
-            raise refusal(
-                self._source, "expected a label for each column of prices", self.name, " | ".join(self.prices)
-            )
-        for column, text in zip(columns or (*COLUMNS, INFERENCE), texts, strict=False):
-            same = self._texts.get(column, text) == text
-            if not same or (column in PRICES and self._price(text, column) != self.prices.get(column)):
-                raise refusal(
-                    self._source, "the cell and its copy for small screens differ", f"{self.name}, {column}", text
-                )
+def _labelled(row: Node, name: str) -> dict[str, ShownPrice]:
+    """Return the prices of the copy for small screens, by the column that each label stands for."""
+    prices: dict[str, ShownPrice] = {}
+    for node in innermost(inside(row), "Price:"):
+        found = _PRICE.fullmatch(text_of(node))
+        column = LABELS.get(found["label"]) if found else None
+        if found is None or column is None or column in prices:
+            raise refusal("expected each known price once", name, text_of(node))
+        prices[column] = shown_price(found["price"], f"{name}, {column}", noted=False)
+    if set(prices) not in ({ON_DEMAND, SPOT}, {*PRICES}):
+        raise refusal("expected an on-demand and a spot price", name, " | ".join(prices))
+    return prices
 
-    def _price(self, text: str, column: str) -> words.Worded:
-        return words.price(text, source=self._source, field=f"{self.name}, {column}", noted=False)
+
+def _compare(row: Node, columns: Sequence[str], known: dict[str, str], prices: dict[str, ShownPrice]) -> None:
+    """Raise where the cells say something else than the labels; an excerpt without headers may lack the last."""
+    name = known[MODEL]
+    texts = [text for text in map(text_of, cells(row)) if "Price:" not in text and COUNT not in text]
+    if columns and len(texts) != len(columns):
+        raise refusal(f"expected {len(columns)} cells, found {len(texts)}", name, " | ".join(texts))
+    if columns and set(prices) != set(PRICES) & set(columns):
+        raise refusal("expected a label for each column of prices", name, " | ".join(prices))
+    for column, text in zip(columns or (*COLUMNS, INFERENCE), texts, strict=False):
+        field = f"{name}, {column}"
+        is_same = known.get(column, text) == text
+        if not is_same or (column in PRICES and shown_price(text, field, noted=False) != prices.get(column)):
+            raise refusal("the cell and its copy for small screens differ", field, text)
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="coreweave",
+    provider="CoreWeave",
     title="CoreWeave list prices, on demand and spot",
-    url=URL,
+    url="https://www.coreweave.com/pricing",
     terms_url="https://docs.coreweave.com/policies/terms-of-service",
-    parse=parse,
     accept=HTML,
-    max_age=timedelta(days=3),
 )

@@ -3,10 +3,6 @@
 The page https://www.crusoe.ai/cloud/pricing is public, under https://legal.crusoe.ai/ ; it is rendered on the server.
 Crusoe's API knows machines and capacity, but no prices.
 
-Settings: `url`.
-
-Quirks:
-
 1. CPU, storage, Kubernetes, fine-tuning and inference have the same markup below their own headings ($0.04/vCPU-hr,
    $1.74 for a million tokens). Read is what stands between "GPU instances pricing" and the next heading of its rank,
    and only prices in /GPU-hr.
@@ -21,27 +17,15 @@ Quirks:
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
-from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from extract.base import Parsed
-from extract.neoclouds import offers, pages, words
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
+from extract.neoclouds.offers import Found, offer, shown_price
+from extract.neoclouds.pages import HEADINGS, Node, Page, cells, children, inside, pieces, text_of
 from warehouse.documents import Document
 
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
-
-NAME = "crusoe"
-URL = "https://www.crusoe.ai/cloud/pricing"
-PROVIDER = "Crusoe"
-OFF_BECAUSE = (
-    "Crusoe's terms are reported to forbid copying or publishing without written permission (read on 2026-10-05); "
-    "read https://legal.crusoe.ai/ and decide"
-)
+TERMS_URL = "https://legal.crusoe.ai/"
 SECTION = "GPU instances pricing"
 ROW = '[role="listitem"]'
 MODEL, ON_DEMAND, SPOT = COLUMNS = ("GPU model", "On-demand", "Current spot")
@@ -50,79 +34,58 @@ EMPTY = "w-dyn-bind-empty"
 _MEMORY = re.compile(r"[1-9]\d{0,3} ?GB")
 
 
-def parse(document: Document) -> Parsed:
-    """Return the prices of the GPU section; raise LayoutChanged."""
-    page = pages.Page(document)
-    section = page.part(SECTION)
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of the GPU section."""
+    section = Page(document).part(SECTION)
     _, columns = section.head(MODEL)
     if columns != [*COLUMNS]:
         message = f"expected the columns {' | '.join(COLUMNS)}, found {' | '.join(columns)}"
-        raise refusal(page.source, message, "column", SECTION)
-    ignored: Counter[str] = Counter()
-    rows, ignored["duplicate on the page"] = offers.once(
-        offer for row in section.css(ROW) for offer in _offers(page.source, row, ignored)
-    )
-    return offers.parsed(rows, source=page.source, ignored=+ignored)
-
-
-def _offers(source: str, row: "LexborNode", ignored: Counter[str]) -> Iterator[offers.Row]:
-    """Yield the offers of one row; count the columns that have no price."""
-    cells = pages.cells(row)
-    if len(cells) != len(COLUMNS):
-        raise refusal(source, f"expected {len(COLUMNS)} cells, found {len(cells)}", "row", pages.text_of(row))
-    label = _label(source, cells[0])
-    prices = {
-        column: words.price(
-            pages.text_of(cell), source=source, field=f"{label}, {column}", units=("gpuhr",), noted=False
+        raise refusal(message, "column", SECTION)
+    for row in section.css(ROW):
+        found = cells(row)
+        if len(found) != len(COLUMNS):
+            raise refusal(f"expected {len(COLUMNS)} cells, found {len(found)}", "row", text_of(row))
+        label = _label(found[0])
+        on_demand, spot = (
+            shown_price(text_of(cell), f"{label}, {column}", units=("gpuhr",), noted=False)
+            for column, cell in zip(COLUMNS[1:], found[1:], strict=True)
         )
-        for column, cell in zip(COLUMNS[1:], cells[1:], strict=True)
-    }
-    on_demand, spot = prices[ON_DEMAND].amount, prices[SPOT].amount
-    if spot is not None and (on_demand is None or spot >= on_demand):
-        raise refusal(source, "a spot price that is not below the on-demand price", label, f"{spot}, {on_demand}")
-    for column, price in prices.items():
-        if price.amount is None:
-            ignored[f"no price: {column}"] += 1
-            continue
-        yield offers.offer(
-            PROVIDER,
-            label=label,
-            price=price.amount,
-            option="spot" if column == SPOT else "on_demand",
-            statistic="floor" if price.is_floor else "price",
-            currency=price.currency,
-        )
+        if spot.amount is not None and (on_demand.amount is None or spot.amount >= on_demand.amount):
+            values = f"{spot.amount}, {on_demand.amount}"
+            raise refusal("a spot price that is not below the on-demand price", label, values)
+        yield offer(label, on_demand)
+        yield offer(label, spot, option="spot")
 
 
-def _label(source: str, cell: "LexborNode") -> str:
+def _label(cell: Node) -> str:
     """Return the name with both tags, such as NVIDIA A100 80GB SXM."""
-    headings = [node for node in pages.inside(cell) if _is_heading(node)]
-    others = [block for block in pages.children(cell) if not any(map(_is_heading, (block, *pages.inside(block))))]
-    tags = [tag for block in others for tag in pages.children(block)]
+    headings = [node for node in inside(cell) if _is_heading(node)]
+    others = [block for block in children(cell) if not any(map(_is_heading, (block, *inside(block))))]
+    tags = [tag for block in others for tag in children(block)]
     if len(headings) != 1 or len(others) != 1 or len(tags) != 2:
-        raise refusal(source, "expected a name and two tags", "row", pages.text_of(cell))
-    if any(len(pages.pieces(node)) > 1 for node in (*headings, *tags)):
-        raise refusal(source, "expected one text in each tag", "row", pages.text_of(cell))
-    name, memory, form = map(pages.text_of, (*headings, *tags))
+        raise refusal("expected a name and two tags", "row", text_of(cell))
+    if any(len(pieces(node)) > 1 for node in (*headings, *tags)):
+        raise refusal("expected one text in each tag", "row", text_of(cell))
+    name, memory, form = map(text_of, (*headings, *tags))
     if not name or not _MEMORY.fullmatch(memory):
-        raise refusal(source, "expected a name and a memory in GB", "row", pages.text_of(cell))
+        raise refusal("expected a name and a memory in GB", "row", text_of(cell))
     if not form and EMPTY not in (tags[1].attributes.get("class") or ""):
-        raise refusal(source, "expected a second tag, or one that is marked as empty", "row", pages.text_of(cell))
+        raise refusal("expected a second tag, or one that is marked as empty", "row", text_of(cell))
     return f"{name} {memory} {form}".strip()
 
 
-def _is_heading(node: "LexborNode") -> bool:
-    return node.tag in pages.HEADINGS
+def _is_heading(node: Node) -> bool:
+    return node.tag in HEADINGS
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="crusoe",
+    provider="Crusoe",
     title="Crusoe list prices, on demand and spot",
-    url=URL,
-    terms_url="https://legal.crusoe.ai/",
-    parse=parse,
+    url="https://www.crusoe.ai/cloud/pricing",
+    terms_url=TERMS_URL,
     accept=HTML,
-    max_age=timedelta(days=3),
-    off_because=OFF_BECAUSE,
+    off_because="Crusoe's terms are reported to forbid copying or publishing without written permission (read on "
+    f"2026-10-05); read {TERMS_URL} and decide",
 )

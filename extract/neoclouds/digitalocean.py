@@ -9,8 +9,6 @@ Settings: `url` (the page).
 Without a token the one scope is "page". With one there are "sizes" (the API) and "spot" (of the page its spot prices
 alone, which the API does not have), so that no offer is told twice.
 
-Quirks:
-
 1. All prices are of the whole Droplet: "NVIDIA H100 (8x)" has eight, "NVIDIA H100" one; `gpu_info.count` in the API.
 2. The page has one table a way to buy, all with the columns GPU and Price. A heading names each, and a section that is
    new is told and not read. Behind the heading of spot stands the word "public" while it is a preview. The page says
@@ -24,31 +22,23 @@ Quirks:
    it has a price and no stock.
 """
 
-import dataclasses
-import operator
 import os
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from extract.base import Context, Parsed
-from extract.neoclouds import answers, offers, pages, words
-from extract.neoclouds.fetching import HTML, base_url, numbered_pages, pages_of, web_source
+from extract.base import Context
+from extract.neoclouds import answers
+from extract.neoclouds.answers import Fields, refusal
+from extract.neoclouds.fetching import HTML, is_refused_key, no_key, numbered_pages, web_source
+from extract.neoclouds.offers import Found, Offer, Unknown, offer, shown_price, stock
+from extract.neoclouds.pages import Page, text_of
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.errors import CredentialsMissing, SourceError
+from warehouse.errors import SourceError
 
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
-
-NAME = "digitalocean"
-PROVIDER = "DigitalOcean"
 URL = "https://docs.digitalocean.com/products/droplets/details/pricing/"
-OFF_BECAUSE = (
-    "DigitalOcean's terms are reported to forbid automated collection of its pages (read on 2026-10-10); "
-    "read https://www.digitalocean.com/legal/terms-of-service-agreement and decide"
-)
+TERMS_URL = "https://www.digitalocean.com/legal/terms-of-service-agreement"
 API_URL = "https://api.digitalocean.com/v2/sizes"
 TOKEN_VARIABLE = "DIGITALOCEAN_TOKEN"  # noqa: S105, the name of a variable
 SIZES_A_PAGE = 200
@@ -58,6 +48,7 @@ SPOT_HEADINGS = ("Spot GPU Droplet Pricing", "Spot GPU Droplet Pricing public")
 CONTRACT_HEADING = "Contract GPU Droplet Pricing"
 OTHER_HEADINGS = ("CPU Droplet Pricing", "Bandwidth Billing")
 NO_CONTRACT_PRICE = "Per contract after contacting sales"
+COLUMNS = ("GPU", "Price")
 HOURS_PER_MONTH = (670, 750)
 _CHIPS = re.compile(r"(?P<chip>[A-Za-z0-9][^,()$]*?)(?:, (?P<condition>[a-z -]+))?(?: \((?P<count>[1-9]\d?)x\))?")
 
@@ -67,162 +58,121 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return (SIZES, SPOT) if os.environ.get(TOKEN_VARIABLE) else (PAGE,)
 
 
-def answers_of(ctx: Context, scope: str) -> Iterator[Response]:
+def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield the page, or all pages of sizes; raise CredentialsMissing where the token is missing or refused."""
     if scope != SIZES:
-        yield ctx.web.get(base_url(ctx, NAME, URL), accept=HTML)
+        yield ctx.web.get(url, accept=HTML)
         return
     token = os.environ.get(TOKEN_VARIABLE, "")
-    hint = f"Put a token with the scope size:read into the environment variable {TOKEN_VARIABLE}"
     if not token:
-        raise CredentialsMissing("no token", source=NAME, field=TOKEN_VARIABLE, value="", hint=hint)
+        raise no_key(TOKEN_VARIABLE, "no token with the scope size:read")
+    address, headers = f"{API_URL}?per_page={SIZES_A_PAGE}&page=", {"Authorization": f"Bearer {token}"}
     try:
         yield from numbered_pages(
-            lambda number: ctx.web.get(
-                f"{API_URL}?per_page={SIZES_A_PAGE}&page={number}", headers={"Authorization": f"Bearer {token}"}
-            ),
-            lambda content, _: not _has_more(answers.Fields(NAME, "page", content)),
-            source=NAME,
+            lambda number: ctx.web.get(f"{address}{number}", headers=headers), lambda page, _: not _has_more(page)
         )
     except SourceError as error:
-        if error.field == "status" and error.value in (401, 403):
-            raise CredentialsMissing(
-                "the token was refused", source=NAME, field=TOKEN_VARIABLE, value="(hidden)", hint=hint
-            ) from error
+        if is_refused_key(error):
+            raise no_key(TOKEN_VARIABLE, "the token was refused; it needs the scope size:read", "(hidden)") from error
         raise
 
 
-def parse(document: Document) -> Parsed:
-    """Return the price of each GPU Droplet on the page or in the API; raise LayoutChanged."""
-    if document.body.lstrip().startswith(b"<"):
-        return _page(document)
-    return _sizes(document)
+def _has_more(page: object) -> bool:
+    links = Fields("page", page).inner("links")
+    return "pages" in links and "next" in links.inner("pages")
 
 
-def _page(document: Document) -> Parsed:
-    page = pages.Page(document)
-    headings = [pages.text_of(node) for node in page.tree.css("h2")]
+def read(document: Document) -> Iterator[Found]:
+    """Yield the price of each GPU Droplet on the page or in the API."""
+    return _page(document) if document.body.lstrip().startswith(b"<") else _sizes(document)
+
+
+def _page(document: Document) -> Iterator[Found]:
+    page = Page(document)
+    headings = [text_of(node) for node in page.tree.css("h2")]
     spot_heading = next((heading for heading in SPOT_HEADINGS if heading in headings), SPOT_HEADINGS[0])
-    on_demand = _table(page, ON_DEMAND_HEADING)
-    rows = [row for line in on_demand for row in _droplet(line, "on_demand")]
-    spot = [row for line in _table(page, spot_heading) for row in _droplet(line, "spot")]
-    _check_spot(rows, spot)
-    ignored = {}
-    if document.scope == SPOT:
-        ignored["in the API's answer"] = len(rows)
-        rows = []
-    rows += spot
+    on_demand = [_droplet(line, "on_demand") for line in page.part(ON_DEMAND_HEADING).table(COLUMNS)]
+    spot = [_droplet(line, "spot") for line in page.part(spot_heading).table(COLUMNS)]
+    _check_spot(on_demand, spot)
+    yield from on_demand if document.scope != SPOT else ["in the API's answer"] * len(on_demand)
+    yield from spot
     if CONTRACT_HEADING in headings:
-        contracts = _table(page, CONTRACT_HEADING)
-        for line in contracts:
+        for line in page.part(CONTRACT_HEADING).table(COLUMNS):
             if line["Price"] != NO_CONTRACT_PRICE:
-                raise answers.refusal(NAME, f"expected {NO_CONTRACT_PRICE!r}", line["GPU"], line["Price"])
-        ignored["per contract"] = len(contracts)
+                raise refusal(f"expected {NO_CONTRACT_PRICE!r}", line["GPU"], line["Price"])
+            yield "per contract"
     known = {ON_DEMAND_HEADING, spot_heading, CONTRACT_HEADING, *OTHER_HEADINGS}
-    unknown = [f"section {heading!r}" for heading in headings if heading not in known]
-    return offers.parsed(rows, source=NAME, ignored=ignored, unknown=unknown)
+    yield from (Unknown(f"section {heading!r}") for heading in headings if heading not in known)
 
 
-def _table(page: pages.Page, heading: str) -> list[dict[str, str]]:
-    tables: list[LexborNode] = page.part(heading).css("table")
-    if len(tables) != 1:
-        raise answers.refusal(NAME, f"expected one table below {heading!r}", "table", len(tables))
-    return pages.table(NAME, tables[0], ("GPU", "Price"))
-
-
-def _droplet(line: dict[str, str], option: str) -> Iterator[offers.Row]:
+def _droplet(line: dict[str, str], option: str) -> Offer | str:
     found = _CHIPS.fullmatch(line["GPU"])
     if found is None:
-        raise answers.refusal(NAME, "expected a GPU and how many, such as NVIDIA H100 (8x)", "GPU", line["GPU"])
-    price = words.price(line["Price"], source=NAME, field=line["GPU"], units=("hour",))
-    if price.amount is not None:
-        yield offers.offer(
-            PROVIDER,
-            label=found["chip"],
-            price=price.amount,
-            count=int(found["count"] or 1),
-            option=option,
-            currency=price.currency,
-            capacity_unit="instance",
-            conditions=found["condition"],
-            statistic="floor" if price.is_floor else "price",
-        )
+        raise refusal("expected a GPU and how many, such as NVIDIA H100 (8x)", "GPU", line["GPU"])
+    price, count = shown_price(line["Price"], line["GPU"], units=("hour",)), int(found["count"] or 1)
+    others = {"capacity_unit": "instance", "conditions": found["condition"]}
+    return offer(found["chip"], price, count=count, option=option, **others)
 
 
-def _check_spot(on_demand: list[offers.Row], spot: list[offers.Row]) -> None:
+def _check_spot(on_demand: list[Offer | str], spot: list[Offer | str]) -> None:
     """Raise where a machine costs more as spot than on demand."""
-    machine = operator.itemgetter("accelerator_label", "accelerator_count", "conditions")
-    list_prices = {machine(row): Decimal(str(row["unit_price"])) for row in on_demand}
-    for row in spot:
-        price = Decimal(str(row["unit_price"]))
-        if price > list_prices.get(machine(row), price):
-            message = f"expected at most the price on demand, which is {list_prices[machine(row)]}"
-            raise answers.refusal(NAME, message, f"spot {row['accelerator_label']}", price)
+
+    def prices(rows: list[Offer | str]) -> Iterator[tuple[tuple[object, ...], Decimal]]:
+        for row in rows:
+            if isinstance(row, Offer):
+                machine = (row["accelerator_label"], row["accelerator_count"], row["conditions"])
+                yield machine, Decimal(str(row["unit_price"]))
+
+    list_prices = dict(prices(on_demand))
+    for machine, price in prices(spot):
+        if price > list_prices.get(machine, price):
+            message = f"expected at most the price on demand, which is {list_prices[machine]}"
+            raise refusal(message, f"spot {machine[0]}", price)
 
 
-def _sizes(document: Document) -> Parsed:
-    sizes = [
-        size
-        for page in pages_of(answers.content(document))
-        for size in answers.Fields(NAME, "page", page).objects("sizes")
-    ]
-    rows: dict[str, offers.Row] = {}
-    stock: list[dict[str, object]] = []
-    n_others = 0
-    for size in sizes:
+def _sizes(document: Document) -> Iterator[Found]:
+    slugs: set[str] = set()
+    for size in (size for page in answers.pages(document) for size in page.objects("sizes")):
         size.only_money("price_hourly", "price_monthly")
-        if "gpu_info" not in size or size.any("gpu_info") is None:
-            n_others += 1
+        if not size.has("gpu_info"):
+            yield "no GPU"
             continue
         slug = size.text("slug")
-        if slug in rows:
-            raise answers.refusal(NAME, "duplicate size", f"{size.place}.slug", slug)
-        rows[slug] = _size(size, slug)
-        stock += _stock(size, rows[slug])
-    return offers.parsed(rows.values(), source=NAME, ignored={"no GPU": n_others}, availability=stock)
+        if slug in slugs:
+            raise size.wrong("slug", "duplicate size")
+        slugs.add(slug)
+        yield from _size(size, slug)
 
 
-def _size(size: answers.Fields, slug: str) -> offers.Row:
+def _size(size: Fields, slug: str) -> Iterator[Found]:
+    """Yield the price of a size, and its stock in each region."""
     chip = size.inner("gpu_info")
     count, memory = chip.whole("count"), chip.inner("vram")
     total, unit = memory.whole("amount"), memory.text("unit")
     if not count or not total or total % count or unit != "gib":
-        raise answers.refusal(NAME, "expected gib of all GPUs together", memory.place, f"{total} {unit} of {count}")
+        raise memory.wrong("amount", f"expected gib of all GPUs together, found {total} {unit} of {count}")
     price, monthly = size.number("price_hourly"), size.number("price_monthly")
     least, most = HOURS_PER_MONTH
     if not price or not least * price <= monthly <= most * price:
-        message = f"expected {least} to {most} x price_hourly, which is {price}"
-        raise answers.refusal(NAME, message, f"{size.place}.price_monthly", monthly)
+        raise size.wrong("price_monthly", f"expected {least} to {most} x price_hourly, which is {price}")
     label = f"{chip.text('model')} {total // count}GB"
-    return offers.offer(PROVIDER, label=label, price=price, count=count, instance_type=slug)
-
-
-def _stock(size: answers.Fields, row: offers.Row) -> Iterator[dict[str, object]]:
-    fields = {name: row[name] for name in ("service_provider_name", "instance_type", "accelerator_label")}
-    fields |= {"accelerator_count": size.inner("gpu_info").number("count"), "purchase_option": "on_demand"}
+    yield offer(label, price, count=count, instance_type=slug)
     is_available = size.flag("available")
-    regions: list[str | None] = [*size.texts("regions")]
-    for region in regions or [None]:
+    for region in size.texts("regions") or [""]:
         status = "available" if is_available and region else "not available"
-        yield {**fields, "region_id": region, "stock_status": status}
+        yield stock(label, count=count, instance_type=slug, region_id=region or None, stock_status=status)
 
 
-def _has_more(page: answers.Fields) -> bool:
-    links = page.inner("links")
-    return "pages" in links and "next" in links.inner("pages")
-
-
-SOURCE = dataclasses.replace(
-    web_source(
-        name=NAME,
-        provider=PROVIDER,
-        title="DigitalOcean GPU Droplets",
-        url=URL,
-        terms_url="https://www.digitalocean.com/legal/terms-of-service-agreement",
-        parse=parse,
-        pages=answers_of,
-        off_because=OFF_BECAUSE,
-        credentials=f"none, or `{TOKEN_VARIABLE}`",
-    ),
+SOURCE = web_source(
+    read,
+    name="digitalocean",
+    provider="DigitalOcean",
+    title="DigitalOcean GPU Droplets",
+    url=URL,
+    terms_url=TERMS_URL,
+    pages=pages,
     scopes=scopes,
+    off_because="DigitalOcean's terms are reported to forbid automated collection of its pages (read on 2026-10-10); "
+    f"read {TERMS_URL} and decide",
+    credentials=f"none, or `{TOKEN_VARIABLE}`",
 )

@@ -1,29 +1,31 @@
-"""How the sources of this folder come by their documents: one look at one scope, all pages of it or none."""
+"""How the sources of this folder fetch their documents: one fetch of one scope, all pages of it or none."""
 
 import functools
 import json
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from extract.base import Context, Parsed, Source
+from extract.base import Context, Source
+from extract.neoclouds.answers import HINT, PAGES, errors_of, refusal
+from extract.neoclouds.offers import Found, parser
 from extract.web.interface import Response
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import LayoutChanged, SettingsError, SourceError, Unavailable
+from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 
 HTML = "text/html"
 JSON = "application/json"
-PAGES = "chipledger_pages"
-"""Key under which the pages of one answer stand in one document, each as received."""
 MAX_PAGES = 200
 PAGES_LIMIT_BYTES = 64 << 20
 """For all pages of an answer together: as much as one page may have."""
 PAGES_TIMEOUT_S = 1800.0
-HINT = "Check the landed answer; the source may have a new layout"
 
-Pages = Callable[[Context, str], Iterator[Response]]
+Scopes = Callable[[Context], tuple[str, ...]]
+Pages = Callable[[Context, str, str], Iterable[Response]]
+"""Gives the responses to one scope, in order, from a context, the address and the scope."""
 
 
 class Todo(str):
@@ -36,55 +38,59 @@ def todo(question: str) -> Any:
 
 
 def web_source(
+    read: Callable[[Document], Iterable[Found]],
     *,
     name: str,
     provider: str,
     title: str,
     url: str,
     terms_url: str,
-    parse: Callable[[Document], Parsed],
     accept: str = JSON,
     pages: Pages | None = None,
-    scopes: tuple[str, ...] = ("all",),
+    scopes: tuple[str, ...] | Scopes = ("all",),
     max_age: timedelta = timedelta(days=3),
     off_because: str = "",
     settings: tuple[str, ...] = (),
     credentials: str = "none",
 ) -> Source:
-    """Return a source that asks one address, or all `pages` of an answer, and keeps what came as one document.
+    """Return a source that fetches one address, or all `pages` of an answer, as one document.
 
-    `pages` gives the responses of one scope, in order; without it the one address is asked. The setting `url` puts
-    another address in place of `url`: the whole of it without `pages`, else what `base_url` returns.
+    `read` yields the offers of a document, its stock, and the reasons for what has no price. The setting `url` replaces
+    `url`: the whole address without `pages`, else the one that they get.
     """
+    fetch_pages = pages or (lambda ctx, address, scope: [ctx.web.get(address, accept=accept)])
 
     def fetch(ctx: Context, scope: str) -> ScopeFetch:
-        """Return a complete look; raise Unavailable, SourceError or LayoutChanged."""
-        if pages is None:
-            answer = ctx.web.get(base_url(ctx, name, url), accept=accept)
-            body, address, content_type, status = answer.body, answer.url, answer.content_type, answer.status
-        else:
-            answers = _all(pages(ctx, scope), name)
-            body = answers[0].body if len(answers) == 1 else joined([answer.body for answer in answers])
-            address, content_type, status = answers[0].url, answers[0].content_type, answers[0].status
+        """Return a complete fetch; raise Unavailable, SourceError or LayoutChanged."""
+        with errors_of(name):
+            answers = _all(fetch_pages(ctx, _address(ctx, url), scope))
+        bodies = [answer.body for answer in answers]
         document = Document(
             source=name,
             scope=scope,
-            url=address,
-            body=body,
+            url=answers[0].url,
+            body=bodies[0] if len(bodies) == 1 else b'{"%s": [%s]}' % (PAGES.encode(), b", ".join(bodies)),
             fetched_at=ctx.now(),
-            status=status,
-            content_type=content_type,
+            status=answers[0].status,
+            content_type=answers[0].content_type,
         )
-        return ScopeFetch(
-            source=name, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,)
-        )
+        at = document.fetched_at
+        return ScopeFetch(source=name, scope=scope, observed_at=at, complete=True, documents=(document,))
 
-    if questions := [field for field, value in parse.__globals__.items() if isinstance(value, Todo)]:
+    def scopes_of(ctx: Context) -> tuple[str, ...]:
+        with errors_of(name):
+            return scopes(ctx) if callable(scopes) else scopes
+
+    questions = {field: value for field, value in read.__globals__.items() if isinstance(value, Todo)}
+
+    def refuse(*arguments: object) -> Any:
+        """Raise LayoutChanged with the first question in the module of `read`."""
+        field, question = next(iter(questions.items()))
+        hint = f"Replace todo(...) by the value of {field} in the module of the source"
+        raise LayoutChanged(f"TODO: {question}", source=name, field=field, value="", hint=hint)
+
+    if questions:
         off_because = f"its module is not finished: {', '.join(questions)}"
-        fetch, parse = (
-            functools.wraps(fetch)(_unfinished(name, parse)),
-            functools.wraps(parse)(_unfinished(name, parse)),
-        )
     return Source(
         name=name,
         provider=provider,
@@ -92,9 +98,9 @@ def web_source(
         url=url,
         terms_url=terms_url,
         max_age=max_age,
-        scopes=lambda ctx: scopes,
-        fetch=fetch,
-        parse=parse,
+        scopes=scopes_of,
+        fetch=functools.wraps(fetch)(refuse) if questions else fetch,
+        parse=parser(name, provider, functools.wraps(read)(refuse) if questions else read),
         settings=("url", *settings),
         polite=True,
         off_because=off_because,
@@ -102,18 +108,37 @@ def web_source(
     )
 
 
-def _unfinished(name: str, parse: Callable[[Document], Parsed]) -> Callable[..., Any]:
-    """Return a function that raises LayoutChanged with the first question in the module of `parse`."""
+def chosen(setting: str, known: Sequence[str], form: str = "") -> Scopes:
+    """Return the scopes by a setting: "all" of those known, or a list of some; with `form` of any names of that form.
 
-    def refuse(*arguments: object) -> None:
-        field, question = next((k, v) for k, v in parse.__globals__.items() if isinstance(v, Todo))
-        hint = f"Replace todo(...) by the value of {field} in the module of the source"
-        raise LayoutChanged(f"TODO: {question}", source=name, field=field, value="", hint=hint)
+    Its result raises SettingsError.
+    """
 
-    return refuse
+    def scopes(ctx: Context) -> tuple[str, ...]:
+        wanted = ctx.settings.get(setting, "all")
+        if wanted == "all":
+            return tuple(known)
+        names = wanted if isinstance(wanted, list | tuple) else []
+        if names and all(isinstance(one, str) and (re.fullmatch(form, one) if form else one in known) for one in names):
+            return tuple(dict.fromkeys(names))
+        hint = f"Known: {', '.join(known)}"
+        raise SettingsError('expected "all" or a list of names', field=setting, value=wanted, hint=hint)
+
+    return scopes
 
 
-def _all(pages: Iterator[Response], source: str) -> list[Response]:
+def no_key(variable: str, message: str, value: str = "") -> CredentialsMissing:
+    """Return the error of a key that is missing or was refused."""
+    hint = f"Put an API key into the environment variable {variable}"
+    return CredentialsMissing(message, field=variable, value=value, hint=hint)
+
+
+def is_refused_key(error: SourceError) -> bool:
+    """Return whether a server refused a key."""
+    return error.field == "status" and error.value in (401, 403)
+
+
+def _all(pages: Iterable[Response]) -> list[Response]:
     """Return all pages; raise where there is none, or where they are too many bytes or take too long together."""
     answers: list[Response] = []
     size, ends_at = 0, time.monotonic() + PAGES_TIMEOUT_S
@@ -122,28 +147,24 @@ def _all(pages: Iterator[Response], source: str) -> list[Response]:
         size += len(answer.body)
         if size > PAGES_LIMIT_BYTES:
             message = f"the pages exceed {PAGES_LIMIT_BYTES} bytes"
-            raise SourceError(message, source=source, field="size", value=size, hint=HINT)
+            raise SourceError(message, field="size", value=size, hint=HINT)
         if time.monotonic() > ends_at:
             message = f"the pages did not end within {PAGES_TIMEOUT_S:g} s"
-            raise Unavailable(message, source=source, field="pages", value=len(answers), hint="Try again later")
+            raise Unavailable(message, field="pages", value=len(answers), hint="Try again later")
     if not answers:
-        raise LayoutChanged("no page at all", source=source, field="pages", value=0, hint=HINT)
+        raise refusal("no page at all", "pages", 0)
     return answers
 
 
-def base_url(ctx: Context, name: str, default: str) -> str:
+def _address(ctx: Context, default: str) -> str:
     """Return the address that the deployment chose, or the default; raise SettingsError where it is none."""
     url = ctx.settings.get("url") or default
     if not isinstance(url, str) or urlsplit(url).scheme not in ("http", "https"):
-        raise SettingsError(
-            "expected an http address", source=name, field="url", value=url, hint="Begin it with https://"
-        )
+        raise SettingsError("expected an http address", field="url", value=url, hint="Begin it with https://")
     return url
 
 
-def numbered_pages(
-    get: Callable[[int], Response], is_last: Callable[[Any, int], bool], *, source: str
-) -> Iterator[Response]:
+def numbered_pages(get: Callable[[int], Response], is_last: Callable[[Any, int], bool]) -> Iterator[Response]:
     """Yield pages 1, 2, ... as `get` gives them, up to the one whose content `is_last` calls the last.
 
     Raises LayoutChanged where a page is no JSON, where one repeats the page before it, or where they do not end.
@@ -152,28 +173,13 @@ def numbered_pages(
     for number in range(1, MAX_PAGES + 1):
         answer = get(number)
         if answer.body == before:
-            raise LayoutChanged(
-                "a page repeats the one before it", source=source, field="page", value=number, hint=HINT
-            )
+            raise refusal("a page repeats the one before it", "page", number)
         before = answer.body
         try:
             content = json.loads(answer.body)
         except (ValueError, RecursionError) as error:
-            message = f"no JSON: {error}"
-            raise LayoutChanged(message, source=source, field="page", value=number, hint=HINT) from error
+            raise refusal(f"no JSON: {error}", "page", number) from error
         yield answer
         if is_last(content, number):
             return
-    raise LayoutChanged("the pages do not end", source=source, field="page", value=MAX_PAGES, hint=HINT)
-
-
-def joined(bodies: list[bytes]) -> bytes:
-    """Return several JSON pages as one JSON document, in which each stands as it was received."""
-    return b'{"%s": [' % PAGES.encode() + b", ".join(bodies) + b"]}"
-
-
-def pages_of(content: object) -> list[Any]:
-    """Return the pages of a document that was read as JSON: its parts where it was joined, else itself."""
-    if isinstance(content, Mapping) and set(content) == {PAGES} and isinstance(content[PAGES], list):
-        return list(content[PAGES])
-    return [content]
+    raise refusal("the pages do not end", "page", MAX_PAGES)

@@ -3,10 +3,6 @@
 https://hotaisle.xyz/pricing , rendered by the server; its robots tag says index, follow. No terms of its use are known
 here. Hot Aisle's API has prices in cents and needs a key; it is not read.
 
-Settings: `url`.
-
-Quirks:
-
 1. Prices are of one GPU and hour: "$2.99/GPU/hr". Every one that a reader sees must stand where it is known, in a card
    of a plan, in the summary above them, or in the sentence on old customers: any other might be of anything.
 2. A card says how it is rented (VM, Bare metal), how many are taken (1x, "2x & 4x", 8x), the chip and the price. Each
@@ -21,20 +17,13 @@ Quirks:
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from extract.base import Parsed
-from extract.neoclouds import answers, offers, pages, words
+from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
+from extract.neoclouds.offers import Found, Offer, ShownPrice, offer, plain, shown_price
+from extract.neoclouds.pages import Node, Page, children, innermost, inside, text_of
 from warehouse.documents import Document
 
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
-
-NAME = "hotaisle"
-PROVIDER = "Hot Aisle"
-URL = "https://hotaisle.xyz/pricing"
 UNIT = "/GPU/hr"
 MONTH_HOURS = 730
 VM, BARE_METAL = "VM", "Bare metal"
@@ -53,28 +42,30 @@ GRANDFATHERED = re.compile(
     r"Existing customers with running compute remain grandfathered at (?P<price>\S+)\. "
     r"Why we raised our (?P<chip>\S+) price\."
 )
-Summed = dict[str, tuple[Decimal, set[int]]]
-"""Of each kind of plan, the price and the sizes in the summary."""
+Summed = dict[str, set[tuple[str, str]]]
+"""Of each kind of plan, the price with each size."""
 
 
-def parse(document: Document) -> Parsed:
-    """Return the price of each size of each plan, and that of old customers; raise LayoutChanged."""
-    page = pages.Page(document)
-    visible = list(pages.inside(page.tree.body)) if page.tree.body is not None else []
-    rows: list[offers.Row] = []
+def read(document: Document) -> Iterator[Found]:
+    """Yield the price of each size of each plan, and that of old customers."""
+    page = Page(document)
+    visible = list(inside(page.tree.body)) if page.tree.body is not None else []
+    rows: list[Offer | str] = []
     summed: Summed = {}
-    for node in pages.innermost(visible, UNIT):
+    for node in innermost(visible, UNIT):
         parent = node.parent
-        around = [pages.text_of(child) for child in pages.children(parent)] if parent is not None else []
+        around = [text_of(child) for child in children(parent)] if parent is not None else []
         if around and around[0] in SUMMARY:
             _sum_up(summed, around)
-        elif parent is not None and "grandfathered" in pages.text_of(parent):
-            rows.append(_grandfathered(pages.text_of(parent)))
+        elif parent is not None and "grandfathered" in (sentence := text_of(parent)):
+            found = GRANDFATHERED.fullmatch(sentence)
+            if found is None:
+                raise refusal("expected the price of existing customers", "grandfathered", sentence)
+            rows.append(offer(found["chip"], _price(found["price"], "grandfathered"), restriction="grandfathered"))
         else:
             rows += _plan(node)
     _compare(summed, rows)
-    rows, n_copies = offers.once(rows)
-    return offers.parsed(rows, source=NAME, ignored={"duplicate on the page": n_copies} if n_copies else {})
+    yield from rows
 
 
 def _sum_up(summed: Summed, around: list[str]) -> None:
@@ -82,27 +73,20 @@ def _sum_up(summed: Summed, around: list[str]) -> None:
     kind, note = SUMMARY[title]
     found = note.fullmatch(around[2]) if len(around) == 3 else None
     if found is None or kind in summed:
-        raise answers.refusal(NAME, "expected once a title, a price and what it is of", title, " | ".join(around))
+        raise refusal("expected once a title, a price and what it is of", title, " | ".join(around))
     sizes = found["sizes"] if "sizes" in note.groupindex else title
-    summed[kind] = _price(around[1], title)[0], {int(number) for number in re.findall(r"\d+", sizes)}
+    amount = _price(around[1], title).amount
+    summed[kind] = {(plain(amount), size) for size in re.findall(r"\d+", sizes)} if amount else set()
 
 
-def _grandfathered(sentence: str) -> offers.Row:
-    found = GRANDFATHERED.fullmatch(sentence)
-    if found is None:
-        raise answers.refusal(NAME, "expected the price of existing customers", "grandfathered", sentence)
-    price = _price(found["price"], "grandfathered")
-    return _row(found["chip"], price, restriction="grandfathered")
-
-
-def _plan(node: "LexborNode") -> Iterator[offers.Row]:
+def _plan(node: Node) -> Iterator[Offer | str]:
     """Yield a row for each size of the card in which a price stands."""
     card = node.parent
-    while card is not None and not any(child.tag == "h2" for child in pages.children(card)):
+    while card is not None and not any(child.tag == "h2" for child in children(card)):
         card = card.parent
-    parts = pages.children(card) if card is not None else []
-    texts = [pages.text_of(part) for part in parts]
-    size_and_chip = [pages.text_of(part) for part in pages.children(parts[2])] if len(parts) > 3 else []
+    parts = children(card) if card is not None else []
+    texts = [text_of(part) for part in parts]
+    size_and_chip = [text_of(part) for part in children(parts[2])] if len(parts) > 3 else []
     if (
         len(size_and_chip) != 2
         or parts[1].tag != "h2"
@@ -113,58 +97,53 @@ def _plan(node: "LexborNode") -> Iterator[offers.Row]:
         or sum(text.count(UNIT) for text in texts) != 1
     ):
         message = "expected a card: VM or Bare metal, its name, how many of which chip, one price"
-        raise answers.refusal(NAME, message, "price", f"{pages.text_of(node)} in {' | '.join(texts)[:200]}")
-    kind, name, terms = texts[0], texts[1], texts[3].partition(" ")[2]
+        raise refusal(message, "price", f"{text_of(node)} in {' | '.join(texts)[:200]}")
+    kind, name = texts[:2]
+    shown, _, terms = texts[3].partition(" ")
     if terms != (MONTHLY if kind == BARE_METAL else ""):
-        raise answers.refusal(NAME, f"expected the terms of {kind}", name, texts[3])
-    price = _price(texts[3].partition(" ")[0], name)
-    for size in re.findall(r"\d+", size_and_chip[0]):
-        if kind == BARE_METAL:
-            yield _row(
-                size_and_chip[1],
+        raise refusal(f"expected the terms of {kind}", name, texts[3])
+    price, (sizes, chip) = _price(shown, name), size_and_chip
+    for size in re.findall(r"\d+", sizes):
+        if kind == VM:
+            yield offer(chip, price, minimum_quantity=size, tier=VM)
+        else:
+            yield offer(
+                chip,
                 price,
-                minimum_quantity=size,
-                tier="bare metal",
                 option="reserved",
                 commitment_term_hours=MONTH_HOURS,
+                minimum_quantity=size,
+                tier="bare metal",
             )
-        else:
-            yield _row(size_and_chip[1], price, minimum_quantity=size, tier=VM)
 
 
-def _row(chip: str, price: tuple[Decimal, str], option: str = "on_demand", **others: str | int) -> offers.Row:
-    amount, currency = price
-    return offers.offer(PROVIDER, label=chip, price=amount, option=option, currency=currency) | others
-
-
-def _price(text: str, field: str) -> tuple[Decimal, str]:
-    price = words.price(text, source=NAME, field=field, units=("gpuhr",))
+def _price(text: str, field: str) -> ShownPrice:
+    price = shown_price(text, field, units=("gpuhr",))
     if price.amount is None or price.is_floor or price.is_noted:
-        raise answers.refusal(NAME, "expected a price, without more words", field, text)
-    return price.amount, price.currency
+        raise refusal("expected a price, without more words", field, text)
+    return price
 
 
-def _compare(summed: Summed, rows: list[offers.Row]) -> None:
+def _compare(summed: Summed, rows: list[Offer | str]) -> None:
     """Raise where the summary and the cards do not say the same of prices and sizes."""
-    summarised: dict[str, set[tuple[str, str]]] = {kind: set() for kind, _ in SUMMARY.values()}
+    in_cards: Summed = {kind: set() for kind, _ in SUMMARY.values()}
     for row in rows:
-        if row.get("restriction") is None and str(row["accelerator_label"]).lower() == SUMMED_CHIP:
+        if isinstance(row, Offer) and "tier" in row and str(row["accelerator_label"]).lower() == SUMMED_CHIP:
             kind = VM if row["tier"] == VM else BARE_METAL
-            summarised[kind].add((str(row["unit_price"]), str(row["minimum_quantity"])))
-    for kind, found in summarised.items():
-        price, sizes = summed.get(kind, (Decimal(0), set()))
-        expected = {(offers.plain(price), str(size)) for size in sizes}
+            in_cards[kind].add((str(row["unit_price"]), str(row["minimum_quantity"])))
+    for kind, found in in_cards.items():
+        expected = summed.get(kind, set())
         if found != expected or not found:
             message = f"expected the prices and sizes of the summary of {kind}, {sorted(expected)}"
-            raise answers.refusal(NAME, message, kind, str(sorted(found)))
+            raise refusal(message, kind, str(sorted(found)))
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="hotaisle",
+    provider="Hot Aisle",
     title="Hot Aisle, AMD GPUs",
-    url=URL,
+    url="https://hotaisle.xyz/pricing",
     terms_url="https://hotaisle.xyz/",
-    parse=parse,
     accept=HTML,
 )

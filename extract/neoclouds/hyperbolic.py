@@ -3,10 +3,6 @@
 The answer of https://api.hyperbolic.ai/v2/alpha/on-demand/rental-options is what its GPU page shows to anybody who is
 not signed in, under https://hyperbolic.xyz/terms .
 
-Settings: `url`.
-
-Quirks:
-
 1. `costPerHourCents` is of the whole option, in US cents, whatever `gpuCount` is. `providerCostPerHourCents` beside it
    is what Hyperbolic pays itself, and is never read.
 2. An option has no id. What tells two in one region apart is the processor, so its cores are the conditions.
@@ -19,25 +15,16 @@ Quirks:
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Iterator
 
-from extract.base import Parsed
-from extract.neoclouds.answers import Fields, content, objects, refusal
+from extract.neoclouds.answers import Fields, content, objects
 from extract.neoclouds.fetching import web_source
-from extract.neoclouds.offers import CENTS, Row, offer, once, parsed
+from extract.neoclouds.offers import CENTS, Found, offer, stock
 from warehouse.documents import Document
 
-NAME = "hyperbolic"
-URL = "https://api.hyperbolic.ai/v2/alpha/on-demand/rental-options"
-PROVIDER = "Hyperbolic"
-OFF_BECAUSE = (
-    "Hyperbolic was left out by a reader of its terms and robots.txt, which closes /api/ (2026-10-10); "
-    "read https://hyperbolic.xyz/terms and decide"
-)
-MACHINES = {"virtual-machine": "vcpuCount", "bare-metal": "cpuCount"}
-"""Each kind of machine, which is the tier, and the field that counts the cores of its nodes."""
-CORES = {"vcpuCount": "vCPU", "cpuCount": "CPU"}
+TERMS_URL = "https://hyperbolic.xyz/terms"
+MACHINES = {"virtual-machine": ("vcpuCount", "vCPU"), "bare-metal": ("cpuCount", "CPU")}
+"""Each kind of machine, which is the tier, with the field that counts the cores of its nodes, and their name."""
 NETWORKS = {
     ("ethernet", "normal"): "ethernet",
     ("ethernet", "rocev2"): "ethernet rocev2",
@@ -46,50 +33,48 @@ NETWORKS = {
 """The fabric of each pair of connectionType and ethernetVariant."""
 
 
-def parse(document: Document) -> Parsed:
-    """Return the prices of the options that can be rented; raise LayoutChanged where the answer is another."""
-    ignored: Counter[str] = Counter()
-    options = objects(NAME, "options", content(document))
-    _refuse_lost_forms(options)
-    rows, twice = once(row for option in options for row in _rows(option, ignored))
-    ignored["the same offer twice"] += twice
-    return parsed(rows, source=NAME, ignored=+ignored, availability=_free(options))
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of the options that can be rented, and what is free."""
+    options = objects("options", content(document.body))
+    formed = {option.text("gpuType") for option in options if "gpuFormFactor" in option}
+    for option in options:
+        # Without its form "h100" is two chips.
+        if "gpuFormFactor" not in option and (not formed or option.text("gpuType") in formed):
+            raise option.wrong("gpuFormFactor", "expected the field gpuFormFactor")
+        yield _row(option)
+    yield from _free(options)
 
 
-def _rows(option: Fields, ignored: Counter[str]) -> Iterator[Row]:
+def _row(option: Fields) -> Found:
     option.only_money("costPerHourCents", "providerCostPerHourCents")
-    count, cents, cores = option.whole("gpuCount"), option.number("costPerHourCents"), MACHINES[_machine(option)]
-    nodes, label, fabric = option.objects("nodes"), _label(option), _fabric(option)
+    machine = option.one_of("machineType", MACHINES)
+    cores, unit = MACHINES[machine]
+    count, cents, nodes = option.whole("gpuCount"), option.number("costPerHourCents"), option.objects("nodes")
+    label = _label(option)
+    network = option.text("connectionType"), option.text("ethernetVariant") if "ethernetVariant" in option else None
+    if network not in NETWORKS:
+        known = "; ".join(map(str, NETWORKS))
+        raise option.wrong("connectionType", f"unknown network {network}; expected one of {known}")
     for node in nodes:
         node.only_money()
     if not option.flag("enabled"):
-        ignored["an option that is not enabled"] += 1
-    elif not cents or not count:
-        ignored["an option without price or chips"] += 1
-    elif sum(node.whole("gpuCount") for node in nodes) != count:
-        ignored["an option whose nodes have another number of chips"] += 1
-    elif not all(node.whole(cores) for node in nodes):
-        ignored["an option whose nodes have no cores"] += 1
-    else:
-        yield offer(
-            PROVIDER,
-            label=label,
-            price=cents / CENTS,
-            count=count,
-            region_id=option.text("region"),
-            tier=_machine(option),
-            fabric=fabric,
-            minimum_quantity="1" if count == 1 else None,
-            conditions=f"{sum(node.whole(cores) for node in nodes)} {CORES[cores]}",
-        )
-
-
-def _refuse_lost_forms(options: list[Fields]) -> None:
-    """Raise where the form is gone from some options of a chip, or from all: "h100" is two chips without it."""
-    formed = {option.text("gpuType") for option in options if "gpuFormFactor" in option}
-    for option in options:
-        if "gpuFormFactor" not in option and (not formed or option.text("gpuType") in formed):
-            raise refusal(NAME, "expected the field gpuFormFactor", f"{option.place}.gpuFormFactor", None)
+        return "an option that is not enabled"
+    if not cents or not count:
+        return "an option without price or chips"
+    if sum(node.whole("gpuCount") for node in nodes) != count:
+        return "an option whose nodes have another number of chips"
+    if not all(node.whole(cores) for node in nodes):
+        return "an option whose nodes have no cores"
+    return offer(
+        label,
+        cents / CENTS,
+        count=count,
+        region_id=option.text("region"),
+        tier=machine,
+        fabric=NETWORKS[network],
+        minimum_quantity="1" if count == 1 else None,
+        conditions=f"{sum(node.whole(cores) for node in nodes)} {unit}",
+    )
 
 
 def _label(option: Fields) -> str:
@@ -97,52 +82,24 @@ def _label(option: Fields) -> str:
     return f"{option.text('gpuType')} {form}".strip()
 
 
-def _machine(option: Fields) -> str:
-    kind = option.text("machineType")
-    if kind not in MACHINES:
-        raise refusal(NAME, "a kind of machine that is not known", f"{option.place}.machineType", kind)
-    return kind
-
-
-def _fabric(option: Fields) -> str:
-    network = option.text("connectionType"), option.text("ethernetVariant") if "ethernetVariant" in option else None
-    if network not in NETWORKS:
-        raise refusal(
-            NAME, "a network that is not known", f"{option.place}.connectionType", " ".join(map(str, network))
-        )
-    return NETWORKS[network]
-
-
-def _free(options: list[Fields]) -> list[Mapping[str, object]]:
-    """Return what is free of options of one chip, where no other option would be written to the same row."""
-    available: dict[tuple[str, str, str], list[int]] = {}
-    for option in options:
-        if "totalAvailable" in option and option.whole("gpuCount") == 1:
-            key = (_label(option), option.text("region"), _machine(option))
-            available.setdefault(key, []).append(option.whole("totalAvailable"))
-    return [
-        {
-            "service_provider_name": PROVIDER,
-            "accelerator_label": label,
-            "accelerator_count": 1,
-            "region_id": region,
-            "purchase_option": "on_demand",
-            "tier": tier,
-            "n_machines": free[0],
-            "n_accelerators": free[0],
-        }
-        for (label, region, tier), free in available.items()
-        if len(free) == 1
-    ]
+def _free(options: list[Fields]) -> Iterator[Found]:
+    """Yield what is free of options of one chip, where no other option would be written to the same row."""
+    single = [one for one in options if "totalAvailable" in one and one.whole("gpuCount") == 1]
+    keys = [(_label(one), one.text("region"), one.text("machineType")) for one in single]
+    number = Counter(keys)
+    for one, (label, region, tier) in zip(single, keys, strict=True):
+        free = one.whole("totalAvailable")
+        if number[label, region, tier] == 1:
+            yield stock(label, count=1, region_id=region, tier=tier, n_machines=free, n_accelerators=free)
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="hyperbolic",
+    provider="Hyperbolic",
     title="Hyperbolic on-demand options",
-    url=URL,
-    terms_url="https://hyperbolic.xyz/terms",
-    max_age=timedelta(days=3),
-    parse=parse,
-    off_because=OFF_BECAUSE,
+    url="https://api.hyperbolic.ai/v2/alpha/on-demand/rental-options",
+    terms_url=TERMS_URL,
+    off_because="Hyperbolic was left out by a reader of its terms and robots.txt, which closes /api/ (2026-10-10); "
+    f"read {TERMS_URL} and decide",
 )

@@ -3,10 +3,6 @@
 The page https://www.hyperstack.cloud/gpu-pricing is public, under https://www.hyperstack.cloud/terms-and-conditions ;
 it is rendered on the server.
 
-Settings: `url`.
-
-Quirks:
-
 1. Each table is a card with a title and its own columns; the price is the last column on demand and the second of a
    reservation, so columns are known by their headers. CPU, storage, tokens and fine-tuning are cards of the same
    markup: read are the three cards of GPUs, and a card that is new and of GPUs is refused.
@@ -20,24 +16,15 @@ Quirks:
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from extract.base import Parsed
-from extract.neoclouds import offers, pages, words
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
+from extract.neoclouds.offers import Found, offer, shown_price
+from extract.neoclouds.pages import Node, Page, Section, children, pieces, text_of
 from warehouse.documents import Document
 
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
-
-NAME = "hyperstack"
-URL = "https://www.hyperstack.cloud/gpu-pricing"
-PROVIDER = "Hyperstack"
 MODEL, MEMORY, PER_HOUR, FROM, SPOT = "GPU Model", "VRAM (GB)", "Pricing Per Hour", "Starting from", "Spot VM"
 CARD_TITLE = "h3"
 
@@ -54,16 +41,14 @@ class _Card:
     tier: str | None = None
 
 
+NUMBERS = (MEMORY, "Max pCPUs per GPU", "Max RAM (GB) per GPU")
+"""Columns that hold a whole number in each row."""
+RESERVED = (MODEL, FROM, "Reserve")
 CARDS = (
-    _Card(
-        title="On-Demand GPU Pricing",
-        columns=(MODEL, MEMORY, "Max pCPUs per GPU", "Max RAM (GB) per GPU", PER_HOUR),
-        price=PER_HOUR,
-        option="on_demand",
-    ),
+    _Card(title="On-Demand GPU Pricing", columns=(MODEL, *NUMBERS, PER_HOUR), price=PER_HOUR, option="on_demand"),
     _Card(
         title="Reservation Pricing",
-        columns=(MODEL, FROM, "Reserve"),
+        columns=RESERVED,
         price=FROM,
         option="reserved",
         statistic="floor",
@@ -71,76 +56,53 @@ CARDS = (
     ),
     _Card(title="Spot VM Pricing", columns=(MODEL, SPOT), price=SPOT, option="spot"),
 )
-NUMBERS = CARDS[0].columns[1:4]
-"""Columns that hold a whole number in each row."""
 _NUMBER = re.compile(r"[1-9]\d{0,4}")
 _PLACE = re.compile(r".*(?:item|col)(\d+)")
 
 
-def parse(document: Document) -> Parsed:
-    """Return the prices of the three cards of GPUs; raise LayoutChanged."""
-    page = pages.Page(document)
-    shown = {pages.text_of(node) for node in page.whole().css(CARD_TITLE)}
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of the three cards of GPUs."""
+    page = Page(document)
+    shown = {text_of(node) for node in page.whole().css(CARD_TITLE)}
     # A page has all cards; an excerpt of one may leave the last out.
     cards = [card for card in CARDS if card.option != "spot" or card.title in shown or not page.is_excerpt]
     of_gpus = len(page.whole().named(MODEL))
     if of_gpus > len(cards):
         message = f"expected the column {MODEL!r} in {len(cards)} cards, found it in {of_gpus}"
-        raise refusal(page.source, message, "card", " | ".join(sorted(shown)))
-    ignored: Counter[str] = Counter()
-    rows, ignored["duplicate on the page"] = offers.once(
-        offer for card in cards for offer in _offers(page.part(card.title, tags=(CARD_TITLE,)), card, ignored)
-    )
-    return offers.parsed(rows, source=page.source, ignored=+ignored)
+        raise refusal(message, "card", " | ".join(sorted(shown)))
+    for card in cards:
+        for row in _rows(page.part(card.title, tags=(CARD_TITLE,)), card):
+            label = row[MODEL] + (f" {row[MEMORY]}GB" if MEMORY in row else "")
+            price = shown_price(row[card.price], f"{label}, {card.title}", noted=False)
+            yield offer(label, price, option=card.option, tier=card.tier, statistic=card.statistic)
 
 
-def _offers(section: pages.Section, card: _Card, ignored: Counter[str]) -> Iterator[offers.Row]:
-    """Yield the offers of one card; count the rows without a price."""
-    for row in _rows(section, card):
-        label = row[MODEL] + (f" {row[MEMORY]}GB" if MEMORY in row else "")
-        price = words.price(row[card.price], source=section.source, field=f"{label}, {card.title}", noted=False)
-        if price.amount is None:
-            ignored[f"no price: {card.title}"] += 1
-            continue
-        yield offers.offer(
-            PROVIDER,
-            label=label,
-            price=price.amount,
-            option=card.option,
-            tier=card.tier,
-            statistic="floor" if price.is_floor else card.statistic,
-            currency=price.currency,
-        )
-
-
-def _rows(section: pages.Section, card: _Card) -> Iterator[dict[str, str]]:
+def _rows(section: Section, card: _Card) -> Iterator[dict[str, str]]:
     """Yield the rows of a card by column; raise LayoutChanged where they are not as the headers say."""
     head, columns = section.head(MODEL)
-    if columns != [*card.columns] or not _is_in_order(pages.children(head)):
+    if columns != [*card.columns] or not _is_in_order(children(head)):
         message = f"expected the columns {' | '.join(card.columns)}, found {' | '.join(columns)}"
-        raise refusal(section.source, message, "column", card.title)
-    blocks = pages.children(head.parent) if head.parent is not None else []
+        raise refusal(message, "column", card.title)
+    blocks = children(head.parent) if head.parent is not None else []
     if len(blocks) != 2 or blocks[0].mem_id != head.mem_id:
-        raise refusal(section.source, "expected the headers, and one block of rows below them", "card", card.title)
-    for node in pages.children(blocks[1]):
-        cells = pages.children(node)
+        raise refusal("expected the headers, and one block of rows below them", "card", card.title)
+    for cells in map(children, children(blocks[1])):
         if not cells:
-            # An empty row, as the card of token prices has one at its end.
-            continue
-        texts = [pages.text_of(cell) for cell in cells]
+            continue  # the card of token prices has an empty row at its end
+        texts = [text_of(cell) for cell in cells]
         if len(cells) != len(columns) or not _is_in_order(cells):
-            raise refusal(section.source, f"expected {len(columns)} cells in order", card.title, " | ".join(texts))
+            raise refusal(f"expected {len(columns)} cells in order", card.title, " | ".join(texts))
         row = dict(zip(columns, texts, strict=True))
-        wrong = [name for name, cell in zip(columns, cells, strict=True) if len(pages.pieces(cell)) > 1]
+        wrong = [name for name, cell in zip(columns, cells, strict=True) if len(pieces(cell)) > 1]
         wrong += [name for name in NUMBERS if name in row and not _NUMBER.fullmatch(row[name])]
         wrong += [name for name in columns if name != card.price and "$" in row[name]]
         wrong += [MODEL] if not row[MODEL] or _NUMBER.fullmatch(row[MODEL]) else []
         if wrong:
-            raise refusal(section.source, f"not what {', '.join(wrong)} may be", card.title, " | ".join(texts))
+            raise refusal(f"not what {', '.join(wrong)} may be", card.title, " | ".join(texts))
         yield row
 
 
-def _is_in_order(cells: "list[LexborNode]") -> bool:
+def _is_in_order(cells: list[Node]) -> bool:
     """Return whether the classes number the cells from 1 on, or number none of them."""
     named = [name for cell in cells for name in (cell.attributes.get("class") or "").split()]
     numbers = [int(found[1]) for name in named if (found := _PLACE.fullmatch(name))]
@@ -148,12 +110,11 @@ def _is_in_order(cells: "list[LexborNode]") -> bool:
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="hyperstack",
+    provider="Hyperstack",
     title="Hyperstack list prices: on demand, reserved and spot",
-    url=URL,
+    url="https://www.hyperstack.cloud/gpu-pricing",
     terms_url="https://www.hyperstack.cloud/terms-and-conditions",
-    parse=parse,
     accept=HTML,
-    max_age=timedelta(days=3),
 )

@@ -18,113 +18,61 @@ https://jarvislabs.ai/ . Setting: `url`. Format read of test payloads of May 202
 7. Machines without GPUs stand by themselves, under `cpu_meta`: they are not read.
 """
 
-import dataclasses
 import os
-import re
-from collections import Counter
 from collections.abc import Iterator
-from datetime import timedelta
 
-from extract.base import Context, Parsed
-from extract.neoclouds.answers import Fields, content, refusal
-from extract.neoclouds.fetching import base_url, web_source
-from extract.neoclouds.offers import Row, offer, once, parsed
+from extract.base import Context
+from extract.neoclouds.answers import Fields, answer
+from extract.neoclouds.fetching import no_key, web_source
+from extract.neoclouds.offers import Found, by_option, offer, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.errors import CredentialsMissing
 
-NAME = "jarvislabs"
-PROVIDER = "JarvisLabs"
-URL = "https://backendprod.jarvislabs.net/misc/server_meta"
 KEY = "JL_API_KEY"
-WORKLOADS = {None: "vm", "container": "container", "vm": "vm"}
 PRICE, SPOT_PRICE = "price_per_hour", "spot_price"
 FREE = {"on_demand": "num_free_devices", "spot": "spot_num_free_devices"}
-MEMORY = re.compile(r"[1-9]\d{0,3}")
 
 
 def scopes(ctx: Context) -> tuple[str, ...]:
     """Return the one scope; raise CredentialsMissing where there is no key."""
     if not os.environ.get(KEY):
-        hint = f"Put an API key into the environment variable {KEY}"
-        raise CredentialsMissing("no key", source=NAME, field=KEY, value="", hint=hint)
+        raise no_key(KEY, "no key")
     return ("all",)
 
 
-def pages(ctx: Context, scope: str) -> Iterator[Response]:
+def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield the one answer."""
-    yield ctx.web.get(base_url(ctx, NAME, URL), headers={"Authorization": f"Bearer {os.environ.get(KEY, '')}"})
+    yield ctx.web.get(url, headers={"Authorization": f"Bearer {os.environ.get(KEY, '')}"})
 
 
-def parse(document: Document) -> Parsed:
-    """Return the prices of each chip in each region; raise LayoutChanged where the answer is another."""
-    places = Fields(NAME, "answer", content(document)).objects("server_meta")
-    ignored: Counter[str] = Counter()
-    rows, ignored["the same offer twice"] = once(row for place in places for row in _rows(place, ignored))
-    free = once(row for place in places for row in _free(place))[0]
-    return parsed(rows, source=NAME, ignored=+ignored, availability=free)
-
-
-def _rows(place: Fields, ignored: Counter[str]) -> Iterator[Row]:
-    place.only_money(PRICE, SPOT_PRICE)
-    if "currency" in place and place.text("currency").upper() != "USD":
-        raise refusal(NAME, "expected USD", f"{place.place}.currency", place.text("currency"))
-    price, spot = place.number(PRICE), place.number_or_none(SPOT_PRICE)
-    if spot is not None and spot > price:
-        raise refusal(NAME, f"a spot price above {price} on demand", f"{place.place}.{SPOT_PRICE}", str(spot))
-    prices = {"on_demand": price, "spot": spot}
-    for option, amount in prices.items():
-        if not amount:
-            ignored[f"no {option} price"] += 1
-            continue
-        yield offer(
-            PROVIDER,
-            label=_label(place),
-            price=amount,
-            option=option,
-            region_id=place.text("region"),
-            tier=_tier(place),
-        )
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of each chip in each region, and what is free."""
+    for place in answer(document).objects("server_meta"):
+        place.only_money(PRICE, SPOT_PRICE)
+        if "currency" in place and place.text("currency").upper() != "USD":
+            raise place.wrong("currency", "expected USD")
+        label, region, tier = _label(place), place.text("region"), "vm"
+        if place.text_or_none("workload_type"):
+            tier = place.one_of("workload_type", ("container", "vm"))
+        prices = by_option(place.number(PRICE), place.number_or_none(SPOT_PRICE), f"{place.place}.{SPOT_PRICE}")
+        for option, price in prices.items():
+            yield offer(label, price, option=option, region_id=region, tier=tier)
+            yield stock(label, option=option, region_id=region, tier=tier, n_accelerators=place.whole(FREE[option]))
 
 
 def _label(place: Fields) -> str:
-    memory = place.text("vram")
-    if not MEMORY.fullmatch(memory):
-        raise refusal(NAME, "expected gigabytes, as a text", f"{place.place}.vram", memory)
-    name = place.text("gpu_type")
+    name, memory = place.text("gpu_type"), place.matching("vram", r"[1-9]\d{0,3}", "gigabytes, as a text")
     return name if f"{memory}GB" in name else f"{name} {memory}GB"
 
 
-def _tier(place: Fields) -> str:
-    workload = place.text_or_none("workload_type")
-    if workload not in WORKLOADS:
-        raise refusal(NAME, "a workload_type that is not known", f"{place.place}.workload_type", workload)
-    return WORKLOADS[workload]
-
-
-def _free(place: Fields) -> Iterator[Row]:
-    for option, name in FREE.items():
-        yield {
-            "service_provider_name": PROVIDER,
-            "accelerator_label": _label(place),
-            "region_id": place.text("region"),
-            "purchase_option": option,
-            "tier": _tier(place),
-            "n_accelerators": place.whole(name),
-        }
-
-
-SOURCE = dataclasses.replace(
-    web_source(
-        name=NAME,
-        provider=PROVIDER,
-        title="JarvisLabs GPUs, by region",
-        url=URL,
-        terms_url="https://jarvislabs.ai/",
-        parse=parse,
-        pages=pages,
-        max_age=timedelta(days=3),
-        credentials=f"`{KEY}`",
-    ),
+SOURCE = web_source(
+    read,
+    name="jarvislabs",
+    provider="JarvisLabs",
+    title="JarvisLabs GPUs, by region",
+    url="https://backendprod.jarvislabs.net/misc/server_meta",
+    terms_url="https://jarvislabs.ai/",
+    pages=pages,
     scopes=scopes,
+    credentials=f"`{KEY}`",
 )

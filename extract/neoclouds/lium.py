@@ -24,149 +24,88 @@ prices are US dollars per GPU-hour.
 8. `count` is the number of nodes: an answer cut short does not have them all.
 """
 
-import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any
 
-from extract.base import Parsed
-from extract.neoclouds.answers import Fields, content, refusal
+from extract.neoclouds.answers import Fields, answer, refusal
 from extract.neoclouds.fetching import web_source
-from extract.neoclouds.offers import Row, offer, parsed, plain, quantile
+from extract.neoclouds.offers import Found, market, plain, stock, with_memory
 from warehouse.documents import Document
 
-NAME = "lium"
-PROVIDER = "Lium"
-URL = "https://lium.io/api/public/v1/nodes"
-TERMS_URL = "https://lium.io/terms"
-
 OPTIONS = {"secure": "on_demand", "spot": "spot"}
-QUANTILES = {"p25": Decimal("0.25"), "median": Decimal("0.5")}
-PRICE, NODE_PRICE = "price_per_gpu_hour", "price_per_node_hour"
+PRICE, NODE_PRICE, FREE = "price_per_gpu_hour", "price_per_node_hour", "available_gpu_count"
 ROUNDING = Decimal("0.01")
 """By how much of a dollar the price of a node may differ from that of its GPUs."""
-
-NEEDED = (
-    "gpu_model",
-    "gpu_count",
-    "available_gpu_count",
-    PRICE,
-    "min_rentable_gpu_count",
-    "tier",
-    "country_code",
-)
-
-
+NEEDED = ("gpu_model", "gpu_count", FREE, PRICE, "min_rentable_gpu_count", "tier", "country_code")
 WITHOUT = "without "
 MAX_LACKING = Decimal("0.25")
 """Part of the nodes that may lack what makes a price, before the answer is another one."""
 
 
-class Ask(NamedTuple):
-    """One node: its price of one GPU, and the GPUs that are free."""
-
-    price: Decimal
-    free: int
-
-
-def parse(document: Document) -> Parsed:
-    """Return the quantiles and counts of the answer; raise LayoutChanged where it is not the answer that it was."""
-    answer = Fields(NAME, "answer", content(document))
-    nodes = answer.objects("nodes")
-    if answer.whole("count") != len(nodes):
-        raise refusal(NAME, f"expected {answer.whole('count')} nodes, found {len(nodes)}", "count", len(nodes))
-    asks: dict[tuple[str, str, str], list[Ask]] = defaultdict(list)
+def read(document: Document) -> Iterator[Found]:
+    """Yield the quantiles and counts of the answer."""
+    found = answer(document)
+    nodes = found.objects("nodes")
+    if found.whole("count") != len(nodes):
+        raise found.wrong("count", f"expected as many nodes as the count says, found {len(nodes)}")
+    markets: dict[tuple[str, str, str], list[Fields]] = defaultdict(list)
     ignored: Counter[str] = Counter()
     seen: dict[str, tuple[object, ...]] = {}
     for node in nodes:
         node.only_money(PRICE, NODE_PRICE)
-        node_facts = tuple(node.any(name) for name in (*NEEDED, NODE_PRICE, "gpu_memory_gb"))
+        facts = tuple(node.any(name) for name in (*NEEDED, NODE_PRICE, "gpu_memory_gb"))
         identity = node.text("id")
         if identity in seen:
-            if seen[identity] != node_facts:
-                raise refusal(NAME, "one node says two things", f"{node.place}.id", identity)
+            if seen[identity] != facts:
+                raise node.wrong("id", "one node says two things")
             ignored["repeated"] += 1
             continue
-        seen[identity] = node_facts
-        place, ask, reason = _ask(node)
-        if ask is None or place is None:
-            ignored[reason] += 1
+        seen[identity] = facts
+        place = _market(node)
+        if isinstance(place, str):
+            ignored[place] += 1
         else:
-            asks[place].append(ask)
+            markets[place].append(node)
     lacking = {reason: number for reason, number in ignored.items() if reason.startswith(WITHOUT)}
     if sum(lacking.values()) > len(nodes) * MAX_LACKING:
-        raise refusal(NAME, f"{lacking} of {len(nodes)} nodes", f"nodes, {', '.join(lacking)}", len(nodes))
-    rows, availability = _rows(asks)
-    return parsed(rows, source=NAME, ignored=ignored, availability=availability)
+        raise refusal(f"{lacking} of {len(nodes)} nodes", f"nodes, {', '.join(lacking)}", len(nodes))
+    yield from ignored.elements()
+    for (label, tier, country), asks in sorted(markets.items()):
+        columns: dict[str, Any] = {"option": OPTIONS[tier], "tier": tier, "region_id": country}
+        yield from market(label, [node.number(PRICE) for node in asks], **columns)
+        yield stock(label, n_machines=len(asks), n_accelerators=sum(node.whole(FREE) for node in asks), **columns)
 
 
-def _ask(node: Fields) -> tuple[tuple[str, str, str] | None, Ask | None, str]:
-    """Return label, tier and country of a node with its ask, or why it has none."""
+def _market(node: Fields) -> tuple[str, str, str] | str:
+    """Return label, tier and country of a node that can be rented; else why it cannot."""
     missing = [name for name in NEEDED if node.any(name) is None]
     if missing:
-        return None, None, f"{WITHOUT}{missing[0]}"
-    tier, country = node.text("tier"), node.text("country_code")
-    if tier not in OPTIONS:
-        raise refusal(NAME, f"expected one of {', '.join(OPTIONS)}", f"{node.place}.tier", tier)
-    if not re.fullmatch(r"[A-Z]{2}", country):
-        raise refusal(NAME, "expected two letters", f"{node.place}.country_code", country)
-    price, count, free = node.number(PRICE), node.whole("gpu_count"), node.whole("available_gpu_count")
+        return f"{WITHOUT}{missing[0]}"
+    tier, country = node.one_of("tier", OPTIONS), node.matching("country_code", "[A-Z]{2}", "two letters")
+    price, count, free = node.number(PRICE), node.whole("gpu_count"), node.whole(FREE)
     of_node = node.number_or_none(NODE_PRICE)
     if of_node is not None and abs(of_node - price * count) > ROUNDING:
-        raise refusal(NAME, f"expected {count} times {price}", f"{node.place}.{NODE_PRICE}", of_node)
-    if not 0 <= free <= count:
-        raise refusal(NAME, f"expected at most {count}", f"{node.place}.available_gpu_count", free)
+        raise node.wrong(NODE_PRICE, f"expected {count} times {price}")
+    if free > count:
+        raise node.wrong(FREE, f"expected at most {count}")
     if not price:
-        return None, None, "a price of zero"
+        return "a price of zero"
     if not free or free < node.whole("min_rentable_gpu_count"):
-        return None, None, "less free than the smallest order"
+        return "less free than the smallest order"
     model, memory = node.text("gpu_model"), node.number_or_none("gpu_memory_gb")
-    if re.search(r"\d ?GB\b", model):
-        return (model, tier, country), Ask(price, free), ""
-    if not memory:
-        return None, None, f"{WITHOUT}gpu_memory_gb"
-    return (f"{model} {plain(memory)}GB", tier, country), Ask(price, free), ""
-
-
-def _rows(asks: dict[tuple[str, str, str], list[Ask]]) -> tuple[list[Row], list[Row]]:
-    """Return the prices of each chip, tier and country, and how many machines and chips they are of."""
-    rows: list[Row] = []
-    availability: list[Row] = []
-    for (label, tier, country), found in sorted(asks.items()):
-        prices = [ask.price for ask in found]
-        rows += [
-            offer(
-                PROVIDER,
-                label=label,
-                price=quantile(prices, share),
-                option=OPTIONS[tier],
-                tier=tier,
-                region_id=country,
-                statistic=statistic,
-            )
-            for statistic, share in QUANTILES.items()
-        ]
-        availability.append(
-            {
-                "service_provider_name": PROVIDER,
-                "accelerator_label": label,
-                "region_id": country,
-                "purchase_option": OPTIONS[tier],
-                "tier": tier,
-                "n_machines": len(found),
-                "n_accelerators": sum(ask.free for ask in found),
-            }
-        )
-    return rows, availability
+    label = with_memory(model, plain(memory or Decimal(0)))
+    return (label, tier, country) if memory or label == model else f"{WITHOUT}gpu_memory_gb"
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="lium",
+    provider="Lium",
     title="Lium, public feed of nodes",
-    url=URL,
-    terms_url=TERMS_URL,
-    parse=parse,
+    url="https://lium.io/api/public/v1/nodes",
+    terms_url="https://lium.io/terms",
     max_age=timedelta(days=1),
 )

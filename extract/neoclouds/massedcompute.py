@@ -23,98 +23,72 @@ Format read in August 2026; prices are US dollars per machine-hour.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from typing import Any, NamedTuple
 
-from extract.base import Parsed
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Row, offer, once, parsed
+from extract.neoclouds.offers import Found, ShownPrice, offer, shown_price
 from extract.neoclouds.pages import Page
-from extract.neoclouds.words import Worded, price
 from warehouse.documents import Document
-
-NAME = "massedcompute"
-PROVIDER = "Massed Compute"
-URL = "https://vm.massedcompute.com/pricing"
-TERMS_URL = "https://massedcompute.com/"
 
 _PUSH = re.compile(r"\s*self\.__next_f\.push\((\[.*\])\)\s*;?\s*", re.DOTALL)
 _LINE = re.compile(r"(?:([0-9a-f]+):)?(.*)")
 _TEXT = re.compile(rb"[0-9a-f]+:T([0-9a-f]+),")
 _KEY = re.compile(r"(?P<name>.+?)(?P<mobile>-mobile)?-x (?P<count>\d{1,2})-(?P<place>\d{1,3})")
 _REFERENCE = re.compile(r"\$L?([0-9a-f]+)")
-_OFFER_WORDS = re.compile(r"\s*\[(?!NVLink\])([^\]]+)\]\s*$", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"\s*\[(?!NVLink\])([^\]]+)\]\s*$", re.IGNORECASE)
 TIMES = "\N{MULTIPLICATION SIGN}"
 NOT_THERE = object()
 """Stands for a line of the stream that an excerpt does not have."""
-
 NO_PRICE = "Request"
+
+Machine = tuple[str, int, int]
+"""The name of a machine, its number of chips, and its place in the table."""
 
 
 class Seen(NamedTuple):
     """What one of the two rows of a machine says: its price, and its CPUs and memory where they are named."""
 
-    words: Worded
+    price: ShownPrice
     size: str | None
 
 
-def parse(document: Document) -> Parsed:
-    """Return the prices of the page; raise LayoutChanged where its data is not what it was."""
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of the page."""
     page = Page(document)
     lines, loose = _stream(page)
-    found: dict[tuple[str, int, int], list[Seen]] = {}
-    unread: set[tuple[str, int, int]] = set()
+    found: dict[Machine, list[Seen]] = {}
+    unread: set[Machine] = set()
     for key, properties in _elements([*lines.values(), *loose]):
         match = _KEY.fullmatch(key)
         if match is None:
             continue
-        place = (match["name"].strip(), int(match["count"]), int(match["place"]))
-        seen = _seen(key, place[1], list(_texts(properties, lines)))
+        machine = (match["name"].strip(), int(match["count"]), int(match["place"]))
+        seen = _seen(key, machine[1], list(_texts(properties, lines)))
         if seen is None:
-            unread.add(place)
+            unread.add(machine)
         else:
-            found.setdefault(place, []).append(seen)
+            found.setdefault(machine, []).append(seen)
     missing = sorted(unread - set(found) if page.is_excerpt else unread)
     if missing:
-        raise refusal(NAME, "a row whose cells are not in the page", "row", missing[0])
-    rows, ignored = _rows(found)
-    return parsed(rows, source=NAME, ignored=ignored)
-
-
-def _rows(found: Mapping[tuple[str, int, int], list[Seen]]) -> tuple[list[Row], dict[str, int]]:
-    """Return one row for each machine with a price, and what was left out."""
-    rows: list[Row] = []
-    no_price = 0
-    machines = [(name, count) for name, count, _ in found]
+        raise refusal("a row whose cells are not in the page", "row", missing[0])
+    names = [machine[:2] for machine in found]
     for (name, count, _), copies in found.items():
-        if len({copy.words for copy in copies}) != 1 or len({copy.size for copy in copies if copy.size}) > 1:
-            raise refusal(NAME, "the rows of one machine contradict each other", f"{name} x {count}", str(copies))
-        words = copies[0].words
-        if words.amount is None:
-            no_price += 1
-            continue
-        is_named_by_size = machines.count((name, count)) > 1
-        size = next((copy.size for copy in copies if copy.size), None)
-        if is_named_by_size and size is None:
-            raise refusal(NAME, "two machines of one name, without their sizes", "row", f"{name} x {count}")
-        tier = _OFFER_WORDS.search(name)
-        rows.append(
-            offer(
-                PROVIDER,
-                label=_OFFER_WORDS.sub("", name),
-                price=words.amount,
-                currency=words.currency,
-                count=count,
-                instance_type=f"{name} x {count}",
-                tier=tier[1].strip() if tier else None,
-                conditions=size if is_named_by_size else None,
-                statistic="floor" if words.is_floor else "price",
-            )
+        sizes = {copy.size for copy in copies if copy.size}
+        if len({copy.price for copy in copies}) != 1 or len(sizes) > 1:
+            raise refusal("the rows of one machine contradict each other", f"{name} x {count}", str(copies))
+        is_named_by_size = names.count((name, count)) > 1
+        if copies[0].price.amount and is_named_by_size and not sizes:
+            raise refusal("two machines of one name, without their sizes", "row", f"{name} x {count}")
+        tier = _IN_BRACKETS.search(name)
+        yield offer(
+            _IN_BRACKETS.sub("", name),
+            copies[0].price,
+            count=count,
+            instance_type=f"{name} x {count}",
+            tier=tier[1].strip() if tier else None,
+            conditions=min(sizes) if is_named_by_size and sizes else None,
         )
-    rows, repeated = once(rows)
-    ignored = {"no price shown": no_price, "repeated": repeated}
-    return rows, {reason: number for reason, number in ignored.items() if number}
 
 
 def _stream(page: Page) -> tuple[dict[str, Any], list[Any]]:
@@ -123,24 +97,23 @@ def _stream(page: Page) -> tuple[dict[str, Any], list[Any]]:
     Raises LayoutChanged where a call cannot be read, where an id comes twice, or a line with a row is no JSON.
     """
     pieces = []
-    for script in page.tree.css("script"):
-        text = script.text()
+    for text in (script.text() for script in page.tree.css("script")):
         if "__next_f.push" not in text:
             continue
         call = _PUSH.fullmatch(text)
         try:
             arguments = json.loads(call[1]) if call else None
         except ValueError as error:
-            raise refusal(NAME, f"a call that cannot be read: {error}", "__next_f.push", text[:80]) from error
+            raise refusal(f"a call that cannot be read: {error}", "__next_f.push", text[:80]) from error
         match arguments:
             case [1, str(piece)]:
                 pieces.append(piece)
             case [0, *_]:
                 pass
             case _ if call or "push([1" in text:
-                raise refusal(NAME, "expected one text for each call", "__next_f.push", text[:80])
+                raise refusal("expected one text for each call", "__next_f.push", text[:80])
     if not pieces:
-        raise refusal(NAME, "expected data in calls of self.__next_f.push", "__next_f.push", page.text[:80])
+        raise refusal("expected data in calls of self.__next_f.push", "__next_f.push", page.text[:80])
     lines: dict[str, Any] = {}
     loose: list[Any] = []
     for line in _lines("".join(pieces).encode()):
@@ -149,12 +122,12 @@ def _stream(page: Page) -> tuple[dict[str, Any], list[Any]]:
             value = json.loads(match[2]) if match else None
         except ValueError as error:
             if re.search(r'-x \d+-\d+"', line):
-                raise refusal(NAME, f"a row that cannot be read: {error}", "row", line[:80]) from error
+                raise refusal(f"a row that cannot be read: {error}", "row", line[:80]) from error
             continue
         if match is None or match[1] is None:
             loose.append(value)
         elif lines.setdefault(match[1], value) != value:
-            raise refusal(NAME, "two lines of one id", "id", match[1])
+            raise refusal("two lines of one id", "id", match[1])
     return lines, loose
 
 
@@ -212,33 +185,32 @@ def _texts(value: object, lines: Mapping[str, Any], within: tuple[str, ...] = ()
 
 def _seen(key: str, count: int, texts: list[object]) -> Seen | None:
     """Return what a row says, None where a part of it is not there; raise LayoutChanged where it says it otherwise."""
-    words = [text for text in texts if isinstance(text, str)]
-    amounts = [place for place, text in enumerate(words) if "$" in text or re.fullmatch(r"/\s*\w+", text)]
-    is_whole = len(words) == len(texts)
-    counts = [words[place + 1 : place + 2] for place, text in enumerate(words) if text == TIMES]
+    shown = [text for text in texts if isinstance(text, str)]
+    amounts = [place for place, text in enumerate(shown) if "$" in text or re.fullmatch(r"/\s*\w+", text)]
+    is_whole = len(shown) == len(texts)
+    counts = [shown[place + 1 : place + 2] for place, text in enumerate(shown) if text == TIMES]
     if counts != [[str(count)]] and (is_whole or counts):
-        raise refusal(NAME, f"expected {TIMES} {count} once", key, " ".join(words))
+        raise refusal(f"expected {TIMES} {count} once", key, " ".join(shown))
     if not amounts:
-        if is_whole and words.count(NO_PRICE) != 1:
-            raise refusal(NAME, f"expected a price, or {NO_PRICE}", key, " ".join(words))
-        return Seen(Worded(amount=None), None) if is_whole else None
-    if NO_PRICE in words or amounts != [amounts[0], amounts[0] + 1]:
-        raise refusal(NAME, "expected one amount and the time that it buys", key, " ".join(words))
-    found = price("".join(words[amounts[0] :][:2]), source=NAME, field=key, units=("hr",), noted=False)
-    if found.amount is None:
-        raise refusal(NAME, "expected an amount", key, " ".join(words))
-    named = {name: words[words.index(name) + 1] for name in ("vCPU", "RAM") if name in words[:-1]}
+        if is_whole and shown.count(NO_PRICE) != 1:
+            raise refusal(f"expected a price, or {NO_PRICE}", key, " ".join(shown))
+        return Seen(ShownPrice(amount=None), None) if is_whole else None
+    if NO_PRICE in shown or amounts != [amounts[0], amounts[0] + 1]:
+        raise refusal("expected one amount and the time that it buys", key, " ".join(shown))
+    price = shown_price("".join(shown[amounts[0] :][:2]), key, units=("hr",), noted=False)
+    if price.amount is None:
+        raise refusal("expected an amount", key, " ".join(shown))
+    named = {name: shown[shown.index(name) + 1] for name in ("vCPU", "RAM") if name in shown[:-1]}
     is_named = len(named) == 2 and not set(named.values()) & {"RAM", "Storage"}
-    return Seen(found, f"{named['vCPU']} vCPU, {named['RAM']} RAM" if is_named else None)
+    return Seen(price, f"{named['vCPU']} vCPU, {named['RAM']} RAM" if is_named else None)
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="massedcompute",
+    provider="Massed Compute",
     title="Massed Compute, price page",
-    url=URL,
-    terms_url=TERMS_URL,
-    parse=parse,
+    url="https://vm.massedcompute.com/pricing",
+    terms_url="https://massedcompute.com/",
     accept=HTML,
-    max_age=timedelta(days=3),
 )

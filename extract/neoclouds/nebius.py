@@ -26,23 +26,15 @@ https://docs.nebius.com/legal/terms-of-use/. Setting: `url`. Prices are US dolla
 import html
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from extract.base import Parsed
 from extract.neoclouds.answers import MAX_TEXT, Fields, content, refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Row, offer, once, parsed
+from extract.neoclouds.offers import Found, Offer, offer, shown_price
 from extract.neoclouds.pages import Page
-from extract.neoclouds.words import price
 from warehouse.documents import Document
-
-NAME = "nebius"
-PROVIDER = "Nebius"
-URL = "https://nebius.com/prices"
-TERMS_URL = "https://docs.nebius.com/legal/terms-of-use/"
 
 BLOCK = "highlight-table-block"
 ON_DEMAND_TABLE = "NVIDIA GPU Instances"
@@ -56,7 +48,6 @@ LAYOUTS = {
 }
 """The sets of price columns that each table has had; the last of the first table may have dated ones beside it."""
 
-OPTIONS = {ONLY_PRICE: "on_demand", ON_DEMAND: "on_demand", PREEMPTIBLE: "spot", SPOT: "spot"}
 _DATED = re.compile(r"GPU-hour \(Effective ([A-Z][a-z]+ \d{1,2}, \d{4})\)")
 _SIZE = re.compile(r"[\d,.]+(?:[-\N{EN DASH}][\d,.]+)?")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -64,30 +55,25 @@ _RAISED = re.compile(r"\^([^^]*)\^")
 _ESCAPED = re.compile(r"\\([*_~])")
 
 
-def parse(document: Document) -> Parsed:
-    """Return the prices of the page; raise LayoutChanged where its tables are not those known."""
-    today = document.fetched_at.date()
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of the page's tables of GPUs, and count the rows of the others."""
     tables: dict[str, list[list[str]]] = {}
     for title, table in _tables(document):
         if tables.setdefault(title, table) != table:
-            raise refusal(NAME, "two tables have one title", "title", title)
+            raise refusal("two tables have one title", "title", title)
     if ON_DEMAND_TABLE not in tables:
-        raise refusal(NAME, f"expected a table {ON_DEMAND_TABLE}, found {', '.join(tables)[:200]}", "title", "")
-    rows: list[Row] = []
-    ignored: dict[str, int] = {}
+        raise refusal(f"expected a table {ON_DEMAND_TABLE}, found {', '.join(tables)[:200]}", "title", "")
+    rows: list[Offer] = []
     for title, table in tables.items():
         if title in LAYOUTS:
-            found, left_out = _prices(title, table, today)
-            rows += found
+            for one in _prices(title, table, document.fetched_at.date()):
+                rows += [one] if isinstance(one, Offer) else []
+                yield one
         elif "GPU" in title or any("GPU" in header for header in table[0]):
-            raise refusal(NAME, f"a table of GPUs other than {' and '.join(LAYOUTS)}", "title", title)
+            raise refusal(f"a table of GPUs other than {' and '.join(LAYOUTS)}", "title", title)
         else:
-            left_out = {title or "a table without title": len(table) - 1}
-        for reason, count in left_out.items():
-            ignored[reason] = ignored.get(reason, 0) + count
+            yield from [title or "a table without title"] * (len(table) - 1)
     _compare(rows)
-    rows, repeated = once(rows)
-    return parsed(rows, source=NAME, ignored=ignored | ({"repeated": repeated} if repeated else {}))
 
 
 def _tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
@@ -95,107 +81,92 @@ def _tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
     found = 0
     for block in _blocks(document):
         found += 1
-        fields = Fields(NAME, BLOCK, block)
+        fields = Fields(BLOCK, block)
         title = _clean(fields.text("title")) if fields.any("title") else ""
         table = fields.inner("table").any("content")
         if not isinstance(table, list) or not table or not all(isinstance(row, list) for row in table):
-            raise refusal(NAME, "expected rows", title, str(table))
+            raise refusal("expected rows", title, str(table))
         if not all(isinstance(cell, str) and len(cell) <= MAX_TEXT for row in table for cell in row):
-            raise refusal(NAME, f"expected cells of text, of at most {MAX_TEXT} characters", title, str(table)[:200])
+            raise refusal(f"expected cells of text, of at most {MAX_TEXT} characters", title, str(table)[:200])
         cells = [[_clean(cell) for cell in row] for row in table]
         for row in cells:
             if len(row) != len(cells[0]) or len(set(cells[0])) != len(row):
-                raise refusal(NAME, f"expected one cell for each of {' | '.join(cells[0])}", title, " | ".join(row))
+                raise refusal(f"expected one cell for each of {' | '.join(cells[0])}", title, " | ".join(row))
         yield title, cells
     if not found:
-        raise refusal(NAME, f"expected JSON with blocks of type {BLOCK}", "type", "none")
+        raise refusal(f"expected JSON with blocks of type {BLOCK}", "type", "none")
 
 
 def _blocks(document: Document) -> Iterator[Mapping[str, Any]]:
     """Yield the blocks of tables: those in the scripts of a page, or those of an excerpt of its data."""
-    start = document.body.lstrip()[:1]
-    if start == b"{":
-        text = content(replace(document, body=b'"' + document.body.strip() + b'"'))
-        yield from _within(document, content(replace(document, body=f"[{text}]".encode())))
+    body = document.body.strip()
+    if body.startswith(b"{"):
+        text = content(b'"' + body + b'"')
+        yield from _within(content(f"[{text}]"))
         return
     for script in Page(document).tree.css("script"):
         if BLOCK in (text := script.text()):
-            yield from _within(document, content(replace(document, body=text.encode())))
+            yield from _within(content(text))
 
 
-def _within(document: Document, value: object) -> Iterator[Mapping[str, Any]]:
+def _within(value: object) -> Iterator[Mapping[str, Any]]:
     """Yield the blocks of tables in a value, also in texts that are JSON themselves."""
     if isinstance(value, Mapping):
         if value.get("type") == BLOCK:
             yield value
         else:
             for inner in value.values():
-                yield from _within(document, inner)
+                yield from _within(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _within(document, inner)
+            yield from _within(inner)
     elif isinstance(value, str) and f'"{BLOCK}"' in value:
-        yield from _within(document, content(replace(document, body=value.encode())))
+        yield from _within(content(value))
 
 
-def _prices(title: str, table: list[list[str]], today: date) -> tuple[list[Row], dict[str, int]]:
-    """Return the prices of one table of GPUs, and how many of its cells are none, by reason."""
+def _prices(title: str, table: list[list[str]], today: date) -> Iterator[Found]:
+    """Yield the prices of one table of GPUs."""
     headers = table[0]
     dated = {header: _date(match[1]) for header in headers if (match := _DATED.fullmatch(header))}
     others = {header for header in headers if header not in MACHINE and header not in dated}
     if others not in LAYOUTS[title] or not set(MACHINE) <= set(headers) or (dated and others != {ON_DEMAND}):
-        raise refusal(NAME, f"columns that {title} never had", "columns", " | ".join(headers))
+        raise refusal(f"columns that {title} never had", "columns", " | ".join(headers))
     in_force = max((day for day in dated.values() if day <= today), default=None)
-    rows: list[Row] = []
-    ignored: dict[str, int] = {}
     for cells in table[1:]:
         row = dict(zip(headers, cells, strict=True))
         label = row[ITEM].rstrip("* ")
         if not label or not all(_SIZE.fullmatch(row[header]) for header in MACHINE if header != ITEM):
-            raise refusal(NAME, "expected the name of a machine, its CPUs and its memory", ITEM, " | ".join(cells))
+            raise refusal("expected the name of a machine, its CPUs and its memory", ITEM, " | ".join(cells))
         for header in [name for name in headers if name not in MACHINE]:
-            words = price(row[header], source=NAME, field=header)
-            day = dated.get(header)
-            if words.amount is None:
-                ignored["no price shown"] = ignored.get("no price shown", 0) + 1
-            elif in_force is not None and (day or date.min) < in_force:
-                ignored["superseded"] = ignored.get("superseded", 0) + 1
+            price, day = shown_price(row[header], header), dated.get(header)
+            option = "spot" if header in (PREEMPTIBLE, SPOT) else "on_demand"
+            if price.amount and in_force is not None and (day or date.min) < in_force:
+                yield "superseded"
+            elif day is not None and day > today:
+                yield offer(label, price, restriction="announced", conditions=f"from {day}")
             else:
-                is_later = day is not None and day > today
-                rows.append(
-                    offer(
-                        PROVIDER,
-                        label=label,
-                        price=words.amount,
-                        currency=words.currency,
-                        option=OPTIONS[header] if day is None else "on_demand",
-                        statistic="floor" if words.is_floor else "price",
-                        restriction="announced" if is_later else None,
-                        conditions=f"from {day}" if is_later else None,
-                    )
-                )
-    return rows, ignored
+                yield offer(label, price, option=option)
 
 
-def _compare(rows: list[Row]) -> None:
+def _compare(rows: list[Offer]) -> None:
     """Raise LayoutChanged where a preemptible price is above the on-demand price of the same row."""
     on_demand = {
         row["accelerator_label"]: Decimal(str(row["unit_price"]))
         for row in rows
-        if row["purchase_option"] == "on_demand" and not row.get("restriction")
+        if row["purchase_option"] == "on_demand" and "restriction" not in row
     }
     for row in rows:
         other = on_demand.get(row["accelerator_label"])
         if row["purchase_option"] == "spot" and other is not None and Decimal(str(row["unit_price"])) > other:
             message = f"a preemptible price above the on-demand price of {other}: have the columns been exchanged?"
-            raise refusal(NAME, message, str(row["accelerator_label"]), row["unit_price"])
+            raise refusal(message, str(row["accelerator_label"]), row["unit_price"])
 
 
 def _date(text: str) -> date:
     try:
         return datetime.strptime(text, "%B %d, %Y").date()  # noqa: DTZ007 - a day, without a time
     except ValueError as error:
-        raise refusal(NAME, "expected a date such as October 1, 2026", "columns", text) from error
+        raise refusal("expected a date such as October 1, 2026", "columns", text) from error
 
 
 def _clean(text: str) -> str:
@@ -205,12 +176,11 @@ def _clean(text: str) -> str:
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="nebius",
+    provider="Nebius",
     title="Nebius, price page",
-    url=URL,
-    terms_url=TERMS_URL,
-    parse=parse,
+    url="https://nebius.com/prices",
+    terms_url="https://docs.nebius.com/legal/terms-of-use/",
     accept=HTML,
-    max_age=timedelta(days=3),
 )

@@ -1,46 +1,134 @@
-"""Rows of observations as every source here makes them: what is the same everywhere is said once."""
+"""Rows as every source here makes them: offers with a price, stock, and reasons for what has no price."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from extract.base import Parsed
-from warehouse.errors import LayoutChanged
+from extract.neoclouds.answers import errors_of, refusal
+from warehouse.documents import Document
 from warehouse.schema.tables import FACT_TABLES, OBSERVATION
 
 if TYPE_CHECKING:
     import polars as pl
 
-Row = dict[str, object]
 CENTS = Decimal(100)
 TEN_DECIMALS = Decimal("1e-10")
 """What the warehouse keeps of an amount."""
+QUANTILES = {"p25": Decimal("0.25"), "median": Decimal("0.5")}
+DUPLICATE = "duplicate offer"
+
+_NO_PRICE = re.compile(
+    r"-{0,2}|\N{EN DASH}{1,2}|\N{EM DASH}|n/?a|(contact|talk to)( us| sales)|contact|reserve( now)?|custom|call|enquire"
+    r"|(request|get) a quote|spot only|sold out|coming soon"
+)
+"""Texts that say that there is no price, in lower case; the empty one too."""
+FLOORS = ("from", "starting from", "starting at", "as low as")
+CURRENCIES = {"$": "USD", "$$": "USD", "US$": "USD", "USD": "USD", "\N{EURO SIGN}": "EUR", "EUR": "EUR"}
+_SYMBOL = "|".join(re.escape(symbol) for symbol in sorted(CURRENCIES, key=len, reverse=True))
+_PRICE = re.compile(
+    rf"(?P<floor>{'|'.join(FLOORS)})?:?\s*(?P<before>{_SYMBOL})?\s*(?P<amount>\d{{1,3}}(?:,\d{{3}})+(?:\.\d{{1,10}})?|\d{{1,9}}(?:\.\d{{1,10}})?)"
+    rf"\s*(?P<after>{_SYMBOL})?\s*(?P<unit>(?:/|per\s)[a-z0-9 ./-]+)?\s*(?P<note>\*{{0,3}})",
+    re.IGNORECASE,
+)
+_UNIT_NOISE = re.compile(r"[\s./-]+|per")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownPrice:
+    """What a text says of a price: the amount (None: there is none), its currency and unit, and if it is a floor.
+
+    `unit` is in lower case without separators, such as gpuhr or hour; empty where the text names none. `is_noted` says
+    that a footnote mark follows it.
+    """
+
+    amount: Decimal | None
+    currency: str = ""
+    unit: str = ""
+    is_floor: bool = False
+    is_noted: bool = False
+
+
+def shown_price(
+    text: str, field: str, *, units: Iterable[str] = ("",), symbol: bool = True, noted: bool = True
+) -> ShownPrice:
+    """Return what a text says; raise LayoutChanged where it is no price and no text for "none".
+
+    `units` are the units that it may name, as in ShownPrice.unit; with `symbol` it must have a currency. Without
+    `noted` a footnote mark is refused: who has not read the note does not know what the price is of.
+    """
+    plain_text = " ".join(text.replace("\N{NO-BREAK SPACE}", " ").split())
+    if not noted and plain_text.endswith("*"):
+        raise refusal("a footnote that is not known", field, text)
+    if _NO_PRICE.fullmatch(plain_text.lower().rstrip("*")):
+        return ShownPrice(amount=None)
+    found = _PRICE.fullmatch(plain_text)
+    if found is None:
+        raise refusal("neither a price nor a text for no price", field, text)
+    mark = found["before"] or found["after"]
+    if (found["before"] and found["after"]) or (symbol and not mark):
+        raise refusal("expected one currency sign", field, text)
+    unit = _UNIT_NOISE.sub("", (found["unit"] or "").lower())
+    if unit not in units:
+        raise refusal(f"expected a price in {' or '.join(map(repr, units))}", field, text)
+    amount = Decimal(found["amount"].replace(",", ""))
+    if not amount:
+        raise refusal("a price of zero", field, text)
+    currency = CURRENCIES[mark.upper()] if mark else ""
+    is_floor, is_noted = found["floor"] is not None, bool(found["note"])
+    return ShownPrice(amount=amount, currency=currency, unit=unit, is_floor=is_floor, is_noted=is_noted)
+
+
+class Offer(dict[str, object]):
+    """One observation, by the columns of OBSERVATION."""
+
+
+class Stock(dict[str, object]):
+    """One row of core.availability, by its columns up to `source`."""
+
+
+class Unknown(str):
+    """The name of what a document shows and its source has no rule for."""
+
+
+class Empty:
+    """Says that a document was read whole and may have no price, such as a zone without accelerators."""
+
+
+Found = Offer | Stock | Unknown | Empty | str
+"""What a source yields; a plain text is the reason for something that has no price, and is counted."""
 
 
 def offer(
-    provider: str,
-    *,
     label: str,
-    price: Decimal,
+    price: Decimal | ShownPrice | None,
+    *,
     count: int | Decimal = 1,
-    instance_type: str | None = None,
     option: str = "on_demand",
     currency: str = "USD",
     **others: object,
-) -> Row:
-    """Return one observation of OBSERVATION's columns.
+) -> Offer | str:
+    """Return one observation; where there is no price (None or 0) the reason.
 
-    `price` is of the whole machine where `instance_type` is given or `count` is above 1, else of one chip; `count` is
-    the chips in it. `label` is the chip in the provider's own words. `others` are any further columns of OBSERVATION,
-    such as region_id, tier, minimum_quantity, commitment_term_hours, fabric, host_provider_name, statistic.
+    `label` is the chip as the provider names it. `price` is of the whole machine where `instance_type` is given or
+    `count` is above 1, else of one chip; `count` is the chips in it. A price as shown brings its currency, and whether
+    it is a floor. `others` are further columns of OBSERVATION, such as instance_type, region_id, tier,
+    minimum_quantity, commitment_term_hours, fabric, host_provider_name, statistic.
     """
-    unknown = set(others) - set(OBSERVATION)
-    if unknown:
+    if unknown := set(others) - set(OBSERVATION):
         raise TypeError(f"not columns of an observation: {', '.join(sorted(unknown))}")
-    whole_machine = instance_type is not None or count != 1
-    return {
-        "service_provider_name": provider,
-        "instance_type": instance_type,
+    if isinstance(price, ShownPrice):
+        currency = price.currency or currency
+        others |= {"statistic": "floor"} if price.is_floor else {}
+        price = price.amount
+    if not price:
+        return f"no {option} price"
+    whole_machine = others.get("instance_type") is not None or count != 1
+    fields = {
         "accelerator_label": " ".join(label.split()),
         "accelerator_count": plain(Decimal(count)),
         "capacity_unit": "instance" if whole_machine else "GPU",
@@ -49,7 +137,14 @@ def offer(
         "pricing_currency": currency,
         "unit_price_type": "List",
         "unit_price": plain(price),
-    } | others
+    }
+    return Offer(fields | others)
+
+
+def stock(label: str, *, option: str = "on_demand", count: int | Decimal | None = None, **others: object) -> Stock:
+    """Return what is available of an offer: `others` are columns such as stock_status, n_machines, n_accelerators."""
+    fields = {"accelerator_label": " ".join(label.split()), "accelerator_count": count, "purchase_option": option}
+    return Stock(fields | others)
 
 
 def plain(number: Decimal) -> str:
@@ -58,16 +153,16 @@ def plain(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def once(rows: Iterable[Row]) -> tuple[list[Row], int]:
-    """Return the rows without those that say all the same as one before them, and how many those were.
+def with_memory(name: str, memory: object) -> str:
+    """Return the name of a chip, with its memory in GB where the name has none."""
+    return name if re.search(r"\d ?GB\b", name, re.IGNORECASE) else f"{name} {memory}GB"
 
-    Rows of one offer with different prices all stay: which of them holds is for the batch gate to refuse.
-    """
-    every = list(rows)
-    kept: dict[object, Row] = {}
-    for row in every:
-        kept.setdefault(tuple(sorted((name, str(value)) for name, value in row.items())), row)
-    return list(kept.values()), len(every) - len(kept)
+
+def by_option(on_demand: Decimal | None, spot: Decimal | None, field: str) -> dict[str, Decimal | None]:
+    """Return both prices by their option; raise LayoutChanged where spot is above on demand: they were exchanged."""
+    if on_demand and spot and spot > on_demand:
+        raise refusal(f"a spot price above {on_demand} on demand", field, str(spot))
+    return {"on_demand": on_demand, "spot": spot}
 
 
 def quantile(prices: Sequence[Decimal], share: Decimal) -> Decimal:
@@ -82,48 +177,66 @@ def quantile(prices: Sequence[Decimal], share: Decimal) -> Decimal:
     return (ordered[low] + (ordered[high] - ordered[low]) * (place - low)).quantize(TEN_DECIMALS)
 
 
-def parsed(
-    rows: Iterable[Mapping[str, object]],
-    *,
-    source: str,
-    ignored: Mapping[str, int] | None = None,
-    unknown: Iterable[str] = (),
-    availability: Iterable[Mapping[str, object]] = (),
-    may_be_empty: bool = False,
-) -> Parsed:
-    """Return what a document says. Raises LayoutChanged where it has no price at all: every source here always had one.
+def market(label: str, prices: Sequence[Decimal], **columns: Any) -> Iterator[Found]:
+    """Yield p25 and median of the prices of one chip in one market."""
+    for statistic, share in QUANTILES.items():
+        yield offer(label, quantile(prices, share), statistic=statistic, **columns)
 
-    `availability` are rows of core.availability, without the columns from `source` on. `may_be_empty` is for a scope
-    that was read whole and offers no accelerator, such as a zone without any.
+
+def parser(source: str, provider: str, read: Callable[[Document], Iterable[Found]]) -> Callable[[Document], Parsed]:
+    """Return the `parse` of a source that collects what `read` yields. `parsed` says how."""
+
+    @functools.wraps(read)
+    def parse(document: Document) -> Parsed:
+        with errors_of(source):
+            return parsed(read(document), provider)
+
+    return parse
+
+
+def parsed(found: Iterable[Found], provider: str) -> Parsed:
+    """Return what was found in a document; `provider` where an offer does not name its own.
+
+    Offers that say all the same are one, and counted. Those of one offer with different prices all stay: which of them
+    holds is for the batch gate to refuse. Raises LayoutChanged where there is no price at all, and `found` has no
+    Empty: every source here always had one.
     """
     import polars as pl
 
-    found = [tuple(_text(row.get(name)) for name in OBSERVATION) for row in rows]
-    if not found and not may_be_empty:
-        raise LayoutChanged(
-            "expected prices, found none", source=source, field="prices", value=0, hint="Check the landed document"
-        )
+    groups: dict[type, dict[object, Mapping[str, object]]] = {Offer: {}, Stock: {}}
+    ignored: Counter[str] = Counter()
+    unknown: list[str] = []
+    may_be_empty = False
+    for one in found:
+        if isinstance(one, Offer | Stock):
+            group = groups[type(one)]
+            key = tuple(sorted((name, str(value)) for name, value in one.items()))
+            ignored[DUPLICATE] += isinstance(one, Offer) and key in group
+            group.setdefault(key, {"service_provider_name": provider} | one)
+        elif isinstance(one, Unknown):
+            unknown.append(str(one))
+        elif isinstance(one, Empty):
+            may_be_empty = True
+        else:
+            ignored[one] += 1
+    if not groups[Offer] and not may_be_empty:
+        raise refusal("expected prices, found none", "prices", 0)
     schema = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
-    frame = pl.DataFrame(found, schema=schema, orient="row")
-    facts = _availability(list(availability))
-    return Parsed(rows=frame, ignored=ignored or {}, unknown=tuple(unknown), facts=facts)
+    rows = [tuple(row.get(name) for name in OBSERVATION) for row in groups[Offer].values()]
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return Parsed(rows=frame, ignored=+ignored, unknown=tuple(unknown), facts=_facts(groups[Stock].values()))
 
 
-def _text(value: object) -> object:
-    return plain(value) if isinstance(value, Decimal) else value
-
-
-def _availability(rows: list[Mapping[str, object]]) -> "dict[str, pl.DataFrame]":
+def _facts(rows: Iterable[Mapping[str, object]]) -> "dict[str, pl.DataFrame]":
     import polars as pl
 
-    if not rows:
-        return {}
     (table,) = (table for table in FACT_TABLES if table.name == "availability")
-    names = table.columns[: table.columns.index("source")]
-    numbers: dict[str, pl.DataType | type[pl.DataType]] = {
-        "accelerator_count": pl.Decimal(10, 4),
-        "n_machines": pl.Int64,
-        "n_accelerators": pl.Int64,
-    }
-    facts_schema: dict[str, pl.DataType | type[pl.DataType]] = {name: numbers.get(name, pl.String) for name in names}
-    return {"availability": pl.DataFrame([{n: row.get(n) for n in names} for row in rows], schema=facts_schema)}
+    schema: dict[str, pl.DataType | type[pl.DataType]] = dict.fromkeys(
+        table.columns[: table.columns.index("source")], pl.String
+    )
+    schema |= {"accelerator_count": pl.Decimal(10, 4), "n_machines": pl.Int64, "n_accelerators": pl.Int64}
+    found = [{name: row.get(name) for name in schema} for row in rows]
+    for row in found:
+        count = row["accelerator_count"]
+        row["accelerator_count"] = None if count is None else Decimal(str(count))
+    return {"availability": pl.DataFrame(found, schema=schema)} if found else {}

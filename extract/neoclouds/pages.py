@@ -6,13 +6,17 @@ Class names change with every build of a site, and positions with every new colu
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from extract.neoclouds.answers import refusal
 from warehouse.documents import Document
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
+
+    Node = LexborNode
+else:
+    Node = Any
 
 UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "-comment", "-text"})
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -38,26 +42,25 @@ class Page:
         """Read the page; raise LayoutChanged where it is no HTML, or was cut short."""
         from selectolax.lexbor import LexborHTMLParser
 
-        self.source = document.source
         try:
             text = document.body.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise refusal(self.source, f"expected UTF-8: {error.reason}", "body", document.body[:40]) from error
+            raise refusal(f"expected UTF-8: {error.reason}", "body", document.body[:40]) from error
         lower = text.lower()
         self.is_excerpt = "<html" not in lower
         if not self.is_excerpt and "<html" not in lower[:2000]:
-            raise refusal(self.source, "expected an HTML page", "body", text[:80])
+            raise refusal("expected an HTML page", "body", text[:80])
         if not self.is_excerpt and not lower.rstrip().endswith("</html>"):
-            raise refusal(self.source, "the page was cut short: no </html> at its end", "body", text[-80:])
+            raise refusal("the page was cut short: no </html> at its end", "body", text[-80:])
         if _max_open(text) > MAX_OPEN:
-            raise refusal(self.source, f"more than {MAX_OPEN} elements left open", "body", text[:80])
+            raise refusal(f"more than {MAX_OPEN} elements left open", "body", text[:80])
         self.text = text
         self.tree: LexborHTMLParser = LexborHTMLParser(text)
         if self.is_excerpt and (problem := _unbalanced(text)):
-            raise refusal(self.source, f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
+            raise refusal(f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
         self._nodes = list(self._visible(self.tree.root))
 
-    def _visible(self, node: "LexborNode | None") -> Iterator["LexborNode"]:
+    def _visible(self, node: Node | None) -> Iterator[Node]:
         """Yield the elements that a reader sees, in order; raise LayoutChanged where they are nested beyond reason."""
         stack = [(node, 0)] if node is not None else []
         while stack:
@@ -66,57 +69,38 @@ class Page:
                 continue
             if depth > MAX_DEPTH:
                 # The text of each element is that of all below it: of a very deep page that would take forever.
-                raise refusal(self.source, f"elements nested deeper than {MAX_DEPTH}", "body", one.tag)
+                raise refusal(f"elements nested deeper than {MAX_DEPTH}", "body", one.tag)
             yield one
             stack += [(child, depth + 1) for child in reversed(list(one.iter()))]
 
-    def section(self, starts: str, *, ends: str | None = None, tags: Sequence[str] = HEADINGS) -> "Section":
-        """Return what stands between two headings, found by their whole text; `ends` None: to the end of the page.
-
-        Each must stand there exactly once (the second: at least once, after the first).
-        """
-        first, heads = self._heading(starts, tags)
-        last = len(self._nodes)
-        if ends is not None:
-            after = [place for place, text in heads if place > first and text == ends]
-            if not after:
-                raise refusal(self.source, f"expected the heading {ends!r} after {starts!r}", "heading", ends)
-            last = after[0]
-        return Section(self.source, starts, self._nodes[first + 1 : last])
-
     def whole(self) -> "Section":
         """Return all that a reader sees."""
-        return Section(self.source, "the whole page", self._nodes)
+        return Section("the whole page", self._nodes)
 
     def part(self, starts: str, *, tags: Sequence[str] = HEADINGS) -> "Section":
         """Return what stands from a heading, found by its whole text exactly once, to the next of its rank or above.
 
         So no section that is new behind it is ever taken for a piece of it.
         """
-        first, _ = self._heading(starts, tags)
-        fences = HEADINGS[: HEADINGS.index(self._nodes[first].tag) + 1]
-        after = [place for place, node in enumerate(self._nodes) if place > first and node.tag in fences]
-        return Section(self.source, starts, self._nodes[first + 1 : after[0] if after else len(self._nodes)])
-
-    def _heading(self, text: str, tags: Sequence[str]) -> tuple[int, list[tuple[int, str]]]:
-        """Return the place of a heading, which must stand there exactly once, and all headings with their places."""
         heads = [(place, text_of(node)) for place, node in enumerate(self._nodes) if node.tag in tags]
-        found = [place for place, head in heads if head == text]
+        found = [place for place, head in heads if head == starts]
         if len(found) != 1:
             names = "; ".join(head for _, head in heads)[:200]
-            message = f"expected the heading {text!r} once, found it {len(found)} times among: {names}"
-            raise refusal(self.source, message, "heading", text)
-        return found[0], heads
+            message = f"expected the heading {starts!r} once, found it {len(found)} times among: {names}"
+            raise refusal(message, "heading", starts)
+        first = found[0]
+        fences = HEADINGS[: HEADINGS.index(self._nodes[first].tag) + 1]
+        after = [place for place, node in enumerate(self._nodes) if place > first and node.tag in fences]
+        return Section(starts, self._nodes[first + 1 : after[0] if after else len(self._nodes)])
 
 
 class Section:
     """The elements between two headings, in order."""
 
-    def __init__(self, source: str, name: str, nodes: list["LexborNode"]) -> None:
-        self.source, self.name, self.nodes = source, name, nodes
-        self._ids = {node.mem_id for node in nodes}
+    def __init__(self, name: str, nodes: list[Node]) -> None:
+        self.name, self.nodes = name, nodes
 
-    def css(self, selector: str) -> list["LexborNode"]:
+    def css(self, selector: str) -> list[Node]:
         """Return the elements of the section that a selector matches, in order."""
         if not self.nodes:
             return []
@@ -127,24 +111,38 @@ class Section:
         found = {node.mem_id for node in root.css(selector)}
         return [node for node in self.nodes if node.mem_id in found]
 
-    def holds(self, node: "LexborNode") -> bool:
-        """Return whether an element stands in the section."""
-        return node.mem_id in self._ids
-
-    def named(self, text: str) -> "list[LexborNode]":
+    def named(self, text: str) -> list[Node]:
         """Return the elements whose whole text it is, without those that have it from an element below them."""
         found = [node for node in self.nodes if text_of(node) == text]
         return [node for node in found if not any(text_of(child) == text for child in children(node))]
 
-    def split(self, fences: "Sequence[LexborNode]") -> "list[Section]":
+    def table(self, headers: Sequence[str]) -> list[dict[str, str]]:
+        """Return the rows of the one table of the section by its header texts, exactly `headers`, in any order.
+
+        Raises LayoutChanged where headers are missing or new, or a row has another number of cells.
+        """
+        tables = self.css("table")
+        if len(tables) != 1:
+            raise refusal(f"expected one table in {self.name!r}, found {len(tables)}", "table", len(tables))
+        every = [[text_of(cell) for cell in row.css("th, td")] for row in tables[0].css("tr")]
+        head, *rows = [row for row in every if row] or [[]]
+        if sorted(head) != sorted(headers):
+            found = " | ".join(head) or "no row"
+            raise refusal(f"expected the columns {' | '.join(headers)}, found {found}", "table", found)
+        for row in rows:
+            if len(row) != len(head):
+                raise refusal(f"expected {len(head)} cells, found {len(row)}", "row", " | ".join(row))
+        return [dict(zip(head, row, strict=True)) for row in rows]
+
+    def split(self, fences: Sequence[Node]) -> "list[Section]":
         """Return a section for each of these elements, by its text: what stands from it to the next of them."""
         places = [place for place, node in enumerate(self.nodes) if node.mem_id in {one.mem_id for one in fences}]
         return [
-            Section(self.source, text_of(self.nodes[first]), self.nodes[first + 1 : last])
+            Section(text_of(self.nodes[first]), self.nodes[first + 1 : last])
             for first, last in pairwise([*places, len(self.nodes)])
         ]
 
-    def head(self, first: str) -> "tuple[LexborNode, list[str]]":
+    def head(self, first: str) -> tuple[Node, list[str]]:
         """Return the row of headers that begins with a text, for tables of plain elements, and the headers.
 
         The text must stand in the section as the whole text of an element exactly once.
@@ -152,12 +150,12 @@ class Section:
         found = self.named(first)
         if len(found) != 1:
             message = f"expected the column {first!r} once in {self.name!r}, found it {len(found)} times"
-            raise refusal(self.source, message, "column", first)
+            raise refusal(message, "column", first)
         row = found[0].parent
         while row is not None and len(children(row)) == 1:
             row = row.parent
-        if row is None or not self.holds(row):
-            raise refusal(self.source, f"expected more columns than {first!r} in {self.name!r}", "column", first)
+        if row is None or row.mem_id not in {node.mem_id for node in self.nodes}:
+            raise refusal(f"expected more columns than {first!r} in {self.name!r}", "column", first)
         return row, [text_of(cell) for cell in children(row)]
 
 
@@ -192,19 +190,19 @@ def _unbalanced(text: str) -> str:
     return f"<{opened[-1]}> is not closed" if opened else ""
 
 
-def children(node: "LexborNode") -> "list[LexborNode]":
+def children(node: Node) -> list[Node]:
     """Return the elements right below one, without those that no reader sees."""
     return [child for child in node.iter() if child.tag not in UNSEEN]
 
 
-def inside(node: "LexborNode") -> "Iterator[LexborNode]":
+def inside(node: Node) -> Iterator[Node]:
     """Yield the elements below one that a reader sees, in order."""
     for child in children(node):
         yield child
         yield from inside(child)
 
 
-def cells(row: "LexborNode") -> "list[LexborNode]":
+def cells(row: Node) -> list[Node]:
     """Return the cells of a row of plain elements: its children, below wrappers that hold one element only."""
     found = children(row)
     while len(found) == 1:
@@ -212,14 +210,14 @@ def cells(row: "LexborNode") -> "list[LexborNode]":
     return found
 
 
-def innermost(nodes: "Iterable[LexborNode]", part: str) -> "list[LexborNode]":
+def innermost(nodes: Iterable[Node], part: str) -> list[Node]:
     """Return the elements whose text has a part, without those that have it from an element below them."""
     return [
         node for node in nodes if part in text_of(node) and not any(part in text_of(child) for child in children(node))
     ]
 
 
-def pieces(node: "LexborNode") -> list[str]:
+def pieces(node: Node) -> list[str]:
     """Return the texts in an element that a reader sees, each by itself: two of them where a name was written twice."""
     found: list[str] = []
     for one in node.iter(include_text=True):
@@ -230,7 +228,7 @@ def pieces(node: "LexborNode") -> list[str]:
     return [text for text in found if text]
 
 
-def text_of(node: "LexborNode") -> str:
+def text_of(node: Node) -> str:
     """Return the text that a reader sees in an element, its spaces put right.
 
     A raised note has ^ before it: 4 with the footnote 1 reads 4^1, and never 41.
@@ -250,48 +248,32 @@ def text_of(node: "LexborNode") -> str:
     return " ".join("".join(parts).replace("\N{NO-BREAK SPACE}", " ").split())
 
 
-def table(source: str, node: "LexborNode", headers: Sequence[str]) -> list[dict[str, str]]:
-    """Return the rows of a table by its header texts, which must be exactly `headers`, in any order.
-
-    Raises LayoutChanged where headers are missing or new, or a row has another number of cells.
-    """
-    rows = [[text_of(cell) for cell in row.css("th, td")] for row in node.css("tr")]
-    rows = [row for row in rows if row]
-    if not rows or sorted(rows[0]) != sorted(headers):
-        found = " | ".join(rows[0]) if rows else "no row"
-        raise refusal(source, f"expected the columns {' | '.join(headers)}, found {found}", "table", found)
-    for row in rows[1:]:
-        if len(row) != len(rows[0]):
-            raise refusal(source, f"expected {len(rows[0])} cells, found {len(row)}", "row", " | ".join(row))
-    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
-
-
-def grid(source: str, node: "LexborNode") -> "list[list[LexborNode]]":
+def grid(node: Node) -> list[list[Node]]:
     """Return the cells of a table, row by row: one that spans rows or columns stands in each of them.
 
     Raises LayoutChanged where the rows do not come out equally long.
     """
-    spans: dict[tuple[int, int], LexborNode] = {}
+    spans: dict[tuple[int, int], Node] = {}
     rows = node.css("tr")
     for down, row in enumerate(rows):
         across = 0
         for cell in row.css("th, td"):
             while (down, across) in spans:
                 across += 1
-            for further in range(_span(source, cell, "rowspan")):
-                for right in range(_span(source, cell, "colspan")):
+            for further in range(_span(cell, "rowspan")):
+                for right in range(_span(cell, "colspan")):
                     if spans.setdefault((down + further, across + right), cell) is not cell:
-                        raise refusal(source, "two cells stand in one place", "row", text_of(row))
+                        raise refusal("two cells stand in one place", "row", text_of(row))
     width = 1 + max((across for _, across in spans), default=-1)
     for down, row in enumerate(rows):
         holes = sum((down, across) not in spans for across in range(width))
         if holes:
-            raise refusal(source, f"expected {width} cells, found {width - holes}", "row", text_of(row))
+            raise refusal(f"expected {width} cells, found {width - holes}", "row", text_of(row))
     return [[spans[down, across] for across in range(width)] for down in range(len(rows))]
 
 
-def _span(source: str, cell: "LexborNode", name: str) -> int:
+def _span(cell: Node, name: str) -> int:
     written = cell.attributes.get(name) or "1"
     if not written.isdecimal() or not 1 <= int(written) <= 100:
-        raise refusal(source, f"expected a number in {name}", "cell", written)
+        raise refusal(f"expected a number in {name}", "cell", written)
     return int(written)

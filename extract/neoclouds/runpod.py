@@ -22,33 +22,22 @@ Settings: `enabled`, `url`. Format read in July and August 2026; prices are US d
 7. GraphQL tells errors with status 200, under `errors`; fields beside them may be missing or null.
 """
 
-import re
-from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 
-from extract.base import Context, Parsed
-from extract.neoclouds.answers import Fields, content, refusal
-from extract.neoclouds.fetching import JSON, base_url, web_source
-from extract.neoclouds.offers import Row, offer, parsed
+from extract.base import Context
+from extract.neoclouds.answers import Fields, answer
+from extract.neoclouds.fetching import JSON, web_source
+from extract.neoclouds.offers import Found, by_option, offer, stock, with_memory
 from extract.web.interface import Response
 from warehouse.documents import Document
 
-NAME = "runpod"
-PROVIDER = "RunPod"
-URL = "https://api.runpod.io/graphql"
 TERMS_URL = "https://www.runpod.io/legal/terms-of-service"
-OFF_BECAUSE = (
-    "RunPod's terms are reported to forbid data mining, robots and similar gathering of data, and use to compete; "
-    f"read {TERMS_URL} and decide"
-)
-
-SPOTS = {"securePrice": "secureSpotPrice", "communityPrice": "communitySpotPrice"}
-CLOUDS = {"secure": ("secureCloud", "securePrice"), "community": ("communityCloud", "communityPrice")}
-"""Each tier, with the field that says whether a chip is sold there, and the one that prices it."""
+CLOUDS = ("secure", "community")
+"""The tiers: "secure" has the fields secureCloud (whether a chip is sold there), securePrice and secureSpotPrice."""
 STOCKS = {"stockOfOne": None, "secureStockOfOne": "secure"}
 """Names of ours for what is in stock, with the tier that each is of."""
-PLACEHOLDERS = (Decimal(0), Decimal("0.5"))
+PLACEHOLDERS = (None, Decimal(0), Decimal("0.5"))
 QUESTION = """{ gpuTypes {
   id displayName memoryInGb secureCloud communityCloud
   securePrice communityPrice secureSpotPrice communitySpotPrice
@@ -57,93 +46,63 @@ QUESTION = """{ gpuTypes {
 } }"""
 
 
-def pages(ctx: Context, scope: str) -> Iterator[Response]:
+def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield the one answer."""
-    yield ctx.web.post(base_url(ctx, NAME, URL), json={"query": QUESTION}, accept=JSON)
+    yield ctx.web.post(url, json={"query": QUESTION}, accept=JSON)
 
 
-def parse(document: Document) -> Parsed:
-    """Return the prices of each chip in each cloud that sells it; raise LayoutChanged where the answer is another."""
-    answer = Fields(NAME, "answer", content(document))
-    if "errors" in answer:
-        raise refusal(NAME, "expected data, found errors", "errors", str(answer.any("errors"))[:120])
-    chips = answer.inner("data").objects("gpuTypes")
-    ignored: Counter[str] = Counter()
-    rows: list[Row] = []
-    availability: list[Row] = []
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of each chip in each cloud that sells it, and its stock."""
+    found = answer(document)
+    if "errors" in found:
+        raise found.wrong("errors", "expected data, found errors")
+    chips = found.inner("data").objects("gpuTypes")
+    prices, spots = ([f"{tier}{kind}" for tier in CLOUDS] for kind in ("Price", "SpotPrice"))
+    has_spot = any(name in chip for chip in chips for name in spots)
     seen: set[str] = set()
-    has_spot = any(name in chip for chip in chips for name in SPOTS.values())
     for chip in chips:
-        chip.only_money(*SPOTS, *SPOTS.values(), "lowestPrice")
-        if chip.text("id") in seen:
-            raise refusal(NAME, "one id twice", f"{chip.place}.id", chip.text("id"))
-        seen.add(chip.text("id"))
+        chip.only_money(*prices, *spots, "lowestPrice")
+        name, memory = chip.text("id"), chip.whole("memoryInGb")
+        if name in seen:
+            raise chip.wrong("id", "duplicate id")
+        seen.add(name)
+        label = with_memory(name, memory)
+        is_named = memory > 0 or label == name
         for tier in CLOUDS:
-            rows += _rows(chip, tier, ignored, has_spot=has_spot)
-        availability += _stock(chip)
-    return parsed(rows, source=NAME, ignored=+ignored, availability=availability)
+            yield from _rows(chip, label if is_named else "", tier, has_spot=has_spot)
+        for field, stock_tier in STOCKS.items():
+            status = chip.inner(field).text_or_none("stockStatus") if chip.has(field) else None
+            if is_named and status:
+                yield stock(label, count=1, tier=stock_tier, stock_status=status)
 
 
-def _label(chip: Fields) -> str | None:
-    """Return the id of a chip, with its memory where the id is silent on it; None where nobody says it."""
-    name, memory = " ".join(chip.text("id").split()), chip.whole("memoryInGb")
-    if re.search(r"\d ?GB\b", name, re.IGNORECASE):
-        return name
-    return f"{name} {memory}GB" if memory else None
-
-
-def _rows(chip: Fields, tier: str, ignored: Counter[str], *, has_spot: bool) -> Iterator[Row]:
+def _rows(chip: Fields, label: str, tier: str, *, has_spot: bool) -> Iterator[Found]:
     """Yield the prices of a chip in one cloud."""
-    label, (flag, name) = _label(chip), CLOUDS[tier]
-    is_sold, price = chip.flag(flag), chip.number_or_none(name)
-    spot = chip.number_or_none(SPOTS[name]) if has_spot else None
+    is_sold, price = chip.flag(f"{tier}Cloud"), chip.number_or_none(f"{tier}Price")
+    spot = chip.number_or_none(f"{tier}SpotPrice") if has_spot else None
     if not is_sold:
-        ignored[f"not sold in the {tier} cloud"] += 1
-        return
-    if price is None or price in PLACEHOLDERS:
-        ignored["a placeholder for a price"] += 1
-        return
-    if label is None:
-        ignored["a chip of no memory"] += 1
-        return
-    prices = {"on_demand": price}
-    if spot is None or spot in PLACEHOLDERS:
-        ignored["no spot price"] += 1
-    elif spot == price:
-        ignored["a spot price equal to the one on demand"] += 1
-    elif spot > price:
-        raise refusal(NAME, f"a spot price above {price} on demand", f"{chip.place}.{SPOTS[name]}", str(spot))
+        yield f"not sold in the {tier} cloud"
+    elif price in PLACEHOLDERS:
+        yield "a placeholder for a price"
+    elif not label:
+        yield "a chip of no memory"
     else:
-        prices["spot"] = spot
-    for option, amount in prices.items():
-        yield offer(PROVIDER, label=label, price=amount, option=option, tier=tier)
-
-
-def _stock(chip: Fields) -> Iterator[Row]:
-    """Yield what is said of the stock of pods of one chip."""
-    label = _label(chip)
-    for name, tier in STOCKS.items():
-        if name not in chip or chip.any(name) is None:
-            continue
-        status = chip.inner(name).text_or_none("stockStatus")
-        if label is not None and status is not None:
-            yield {
-                "service_provider_name": PROVIDER,
-                "accelerator_label": label,
-                "accelerator_count": Decimal(1),
-                "purchase_option": "on_demand",
-                "tier": tier,
-                "stock_status": status,
-            }
+        by_option(price, None if spot in PLACEHOLDERS else spot, f"{chip.place}.{tier}SpotPrice")
+        yield offer(label, price, tier=tier)
+        if spot == price:
+            yield "a spot price equal to the one on demand"
+        else:
+            yield offer(label, None if spot in PLACEHOLDERS else spot, option="spot", tier=tier)
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="runpod",
+    provider="RunPod",
     title="RunPod, GPU types",
-    url=URL,
+    url="https://api.runpod.io/graphql",
     terms_url=TERMS_URL,
-    parse=parse,
     pages=pages,
-    off_because=OFF_BECAUSE,
+    off_because="RunPod's terms are reported to forbid data mining, robots and similar gathering of data, and use to "
+    f"compete; read {TERMS_URL} and decide",
 )

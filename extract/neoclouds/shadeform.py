@@ -28,31 +28,22 @@ August and October 2026.
 
 import os
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any
 
-from extract.base import Context, Parsed
-from extract.neoclouds.answers import Fields, content, refusal
-from extract.neoclouds.fetching import JSON, base_url, web_source
-from extract.neoclouds.offers import CENTS, Row, offer, once, parsed, plain
+from extract.base import Context
+from extract.neoclouds.answers import Fields, answer, refusal
+from extract.neoclouds.fetching import JSON, web_source
+from extract.neoclouds.offers import CENTS, Found, offer, plain, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
 
-NAME = "shadeform"
-PROVIDER = "Shadeform"
-URL = "https://api.shadeform.ai/v1/instances/types"
 TERMS_URL = "https://shadeform.com/terms-of-service"
-OFF_BECAUSE = (
-    "Shadeform's terms of 2026-08-06 are reported to forbid collecting its data in a database without permission; "
-    "read https://shadeform.com/terms-of-service and decide"
-)
 KEY = "SHADEFORM_API_KEY"
-
 DEPLOYMENTS = ("vm", "baremetal", "container")
-OPTIONS = {"on_demand": "on_demand", "spot": "spot"}
 PRICE = "hourly_price"
 TWICE = ("num_gpus", "gpu_type", "interconnect")
 CONTRADICTED = "whose name has other chips or another count"
@@ -60,77 +51,48 @@ MAX_CONTRADICTED = Decimal("0.1")
 """Part of the machines whose fields may contradict their names, before the fields are taken to have changed."""
 
 
-class Machine(NamedTuple):
-    """What a machine is wherever it stands; `is_ambiguous` where its cloud has another of its name."""
-
-    label: str
-    chips: int
-    name: str
-    cloud: str
-    tier: str
-    own_name: str
-    is_ambiguous: bool
+def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
+    """Yield the one answer, with the key where there is one."""
+    key = os.environ.get(KEY)
+    yield ctx.web.get(url, accept=JSON, headers={"X-API-KEY": key} if key else {})
 
 
-def parse(document: Document) -> Parsed:
-    """Return the machines of the answer and where they are; raise LayoutChanged where it is not what it was."""
-    machines = Fields(NAME, "answer", content(document)).objects("instance_types")
-    rows: list[Row] = []
-    availability: list[Row] = []
-    ignored: Counter[str] = Counter()
-    names = _names(machines)
+def read(document: Document) -> Iterator[Found]:
+    """Yield the machines of the answer and where they are."""
+    machines = answer(document).objects("instance_types")
+    names: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for machine in machines:
+        names[_name(machine)].add(machine.text("cloud_instance_type"))
+    n_contradicted = 0
     for machine in machines:
         machine.only_money(PRICE)
-        count = machine.inner("configuration").whole("num_gpus")
-        cents = machine.number_or_none(PRICE)
-        if machine.text("deployment_type") not in DEPLOYMENTS:
-            known = ", ".join(DEPLOYMENTS)
-            raise refusal(NAME, f"expected one of {known}", machine.place, machine.text("deployment_type"))
+        machine.one_of("deployment_type", DEPLOYMENTS)
+        inner, cents = machine.inner("configuration"), machine.number_or_none(PRICE)
+        count = inner.whole("num_gpus")
         if not count:
-            ignored["without GPUs"] += 1
+            yield "without GPUs"
             continue
-        _check_twice(machine)
+        inner.only_money()
+        for name in TWICE:
+            if name in machine and machine.any(name) != inner.any(name):
+                raise machine.wrong(name, f"expected {inner.any(name)}, as in configuration")
         if _contradicts(machine, count):
-            ignored[CONTRADICTED] += 1
+            n_contradicted += 1
+            yield CONTRADICTED
         elif not cents:
-            ignored["without a price"] += 1
-        elif not machine.inner("configuration").number("vram_per_gpu_in_gb"):
-            ignored["without the memory of its chips"] += 1
+            yield "without a price"
+        elif not inner.number("vram_per_gpu_in_gb"):
+            yield "without the memory of its chips"
         elif cents != int(cents):
-            raise refusal(NAME, "expected whole cents", f"{machine.place}.{PRICE}", cents)
+            raise machine.wrong(PRICE, "expected whole cents")
         else:
-            read = _machine(machine, count, is_ambiguous=len(names[_name(machine)]) > 1)
-            found, stock, left_out = _regions(machine.objects("availability"), read, cents / CENTS)
-            rows += found
-            availability += stock
-            ignored += left_out
-    if ignored[CONTRADICTED] > len(machines) * MAX_CONTRADICTED:
-        raise refusal(NAME, CONTRADICTED, "configuration", f"{ignored[CONTRADICTED]} of {len(machines)}")
-    rows, repeated = once(rows)
-    ignored += Counter({"repeated": repeated})
-    return parsed(rows, source=NAME, ignored=ignored, availability=once(availability)[0])
+            yield from _regions(machine, count, cents / CENTS, is_ambiguous=len(names[_name(machine)]) > 1)
+    if n_contradicted > len(machines) * MAX_CONTRADICTED:
+        raise refusal(CONTRADICTED, "configuration", f"{n_contradicted} of {len(machines)}")
 
 
 def _name(machine: Fields) -> tuple[str, str]:
     return machine.text("cloud"), machine.text("shade_instance_type")
-
-
-def _names(machines: list[Fields]) -> dict[tuple[str, str], set[str]]:
-    """Return the clouds' own names of the machines that have one name here."""
-    names: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for machine in machines:
-        names[_name(machine)].add(machine.text("cloud_instance_type"))
-    return names
-
-
-def _check_twice(machine: Fields) -> None:
-    """Raise LayoutChanged where a machine says one thing of its chips beside `configuration` and another in it."""
-    inner = machine.inner("configuration")
-    inner.only_money()
-    for name in TWICE:
-        if name in machine and machine.any(name) != inner.any(name):
-            message = f"expected {inner.any(name)}, as in configuration"
-            raise refusal(NAME, message, f"{machine.place}.{name}", machine.any(name))
 
 
 def _contradicts(machine: Fields, count: int) -> bool:
@@ -140,88 +102,39 @@ def _contradicts(machine: Fields, count: int) -> bool:
     return counts not in ([str(count)], [] if count == 1 else None) or not name.startswith(chip.split("_")[0])
 
 
-def _machine(machine: Fields, count: int, *, is_ambiguous: bool) -> Machine:
-    """Return what a machine is."""
-    inner = machine.inner("configuration")
-    words = [inner.text("gpu_type"), f"{plain(inner.number('vram_per_gpu_in_gb'))}GB"]
-    link = inner.text("interconnect")
-    says_sxm = re.search(r"sxm", machine.text("shade_instance_type"), re.IGNORECASE)
-    if not says_sxm or "sxm" in link.lower():
-        words.append(link)
-    return Machine(
-        label=" ".join(words),
-        chips=count,
-        name=machine.text("shade_instance_type"),
-        cloud=machine.text("cloud"),
-        tier=machine.text("deployment_type"),
-        own_name=machine.text("cloud_instance_type"),
-        is_ambiguous=is_ambiguous,
-    )
-
-
-def _regions(entries: list[Fields], machine: Machine, price: Decimal) -> tuple[list[Row], list[Row], Counter[str]]:
-    """Return a price for each region, whether the machine is available there, and what was left out."""
-    rows: list[Row] = []
-    availability: list[Row] = []
-    ignored: Counter[str] = Counter()
-    for entry in entries:
+def _regions(machine: Fields, count: int, price: Decimal, *, is_ambiguous: bool) -> Iterator[Found]:
+    """Yield a price for each region, and whether the machine is available there."""
+    inner, (cloud, name) = machine.inner("configuration"), _name(machine)
+    label, link = f"{inner.text('gpu_type')} {plain(inner.number('vram_per_gpu_in_gb'))}GB", inner.text("interconnect")
+    if not re.search(r"sxm", name, re.IGNORECASE) or "sxm" in link.lower():
+        label += f" {link}"
+    columns: dict[str, Any] = {"count": count, "instance_type": name, "host_provider_name": cloud}
+    columns["tier"] = machine.text("deployment_type")
+    own_name = machine.text("cloud_instance_type")
+    regions = machine.objects("availability")
+    for entry in regions:
         entry.only_money(PRICE)
-        rental = entry.text("rental_type") if "rental_type" in entry else "on_demand"
-        if rental not in OPTIONS:
-            raise refusal(NAME, f"expected one of {', '.join(OPTIONS)}", f"{entry.place}.rental_type", rental)
-        region = entry.text("region")
-        availability.append(
-            {
-                "service_provider_name": PROVIDER,
-                "host_provider_name": machine.cloud,
-                "instance_type": machine.name,
-                "accelerator_label": machine.label,
-                "accelerator_count": Decimal(machine.chips),
-                "region_id": region,
-                "purchase_option": OPTIONS[rental],
-                "tier": machine.tier,
-                "stock_status": "available" if entry.flag("available") else "unavailable",
-            }
-        )
-        if rental == "spot" or PRICE in entry:
-            ignored["a region's own price, of unknown unit"] += 1
-            continue
-        rows.append(
-            offer(
-                PROVIDER,
-                label=machine.label,
-                price=price,
-                count=machine.chips,
-                instance_type=machine.name,
-                option=OPTIONS[rental],
-                region_id=region,
-                tier=machine.tier,
-                host_provider_name=machine.cloud,
-                conditions=machine.own_name if machine.is_ambiguous else None,
-                sku_id=machine.own_name,
-            )
-        )
-    if not rows and not availability:
-        ignored["without a region"] += 1
-    return rows, availability, ignored
-
-
-def pages(ctx: Context, scope: str) -> Iterator[Response]:
-    """Yield the one answer, asked for with the key where there is one."""
-    key = os.environ.get(KEY)
-    headers = {"X-API-KEY": key} if key else {}
-    yield ctx.web.get(base_url(ctx, NAME, URL), accept=JSON, headers=headers)
+        option = entry.one_of("rental_type", ("on_demand", "spot")) if "rental_type" in entry else "on_demand"
+        columns |= {"option": option, "region_id": entry.text("region")}
+        yield stock(label, stock_status="available" if entry.flag("available") else "unavailable", **columns)
+        if option == "spot" or PRICE in entry:
+            yield "a region's own price, of unknown unit"
+        else:
+            yield offer(label, price, sku_id=own_name, conditions=own_name if is_ambiguous else None, **columns)
+    if not regions:
+        yield "without a region"
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="shadeform",
+    provider="Shadeform",
     title="Shadeform, instance types",
-    url=URL,
+    url="https://api.shadeform.ai/v1/instances/types",
     terms_url=TERMS_URL,
-    parse=parse,
     pages=pages,
     max_age=timedelta(days=1),
-    off_because=OFF_BECAUSE,
+    off_because="Shadeform's terms of 2026-08-06 are reported to forbid collecting its data in a database without "
+    f"permission; read {TERMS_URL} and decide",
     credentials=f"none, or `{KEY}`",
 )

@@ -6,8 +6,6 @@ its terms is not known here; the site is https://www.spheron.network/ .
 
 Settings: `url`, without page and limit.
 
-Quirks:
-
 1. Prices are of the whole offer; `gpuCount` are its chips. `lowestPrice`, `highestPrice` and `averagePrice` of a group
    are over offers of one to eight chips, and say nothing: they are never read.
 2. `provider` is whose machine it is: spheron-ai (itself a reseller of Hyperstack), sesterce (of Shadeform),
@@ -27,217 +25,127 @@ Quirks:
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from extract.base import Context, Parsed
-from extract.neoclouds.answers import Fields, content, refusal
-from extract.neoclouds.fetching import HINT, base_url, numbered_pages, pages_of, web_source
-from extract.neoclouds.offers import Row, offer, once, parsed, quantile
+from extract.base import Context
+from extract.neoclouds import answers
+from extract.neoclouds.answers import Fields, refusal
+from extract.neoclouds.fetching import numbered_pages, web_source
+from extract.neoclouds.offers import Found, by_option, market, offer, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.errors import LayoutChanged
 
-NAME = "spheron"
-URL = "https://app.spheron.ai/api/gpu-offers"
-PROVIDER = "Spheron"
 LIMIT = 100
 """Groups a page, as Spheron's own clients ask."""
 TIERS = ("SPOT", "DEDICATED", "CLUSTER", "BARE_METAL")
 """Values of instanceType that the API's reference names."""
-STATISTICS = {"p25": Decimal("0.25"), "median": Decimal("0.5")}
-FEWEST = 2
+MIN_OFFERS = 2
 """Offers that make a market."""
 PREFIXED = re.compile(r"[0-9a-f]{8}:(.+)")
 
-Market = dict[tuple[str, str, str, object], dict[tuple[object, ...], Decimal | None]]
+Markets = dict[tuple[str, str, str, str], dict[tuple[object, ...], Decimal | None]]
 """Prices of one chip by label, option, tier and place, each by what makes it another offer; None: not read."""
 
 
-def pages(ctx: Context, scope: str) -> Iterator[Response]:
+def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield every page of the list; raise LayoutChanged where a page does not say how many there are."""
-    url = base_url(ctx, NAME, URL)
-    return numbered_pages(lambda number: ctx.web.get(f"{url}?page={number}&limit={LIMIT}"), _is_last, source=NAME)
+    return numbered_pages(lambda number: ctx.web.get(f"{url}?page={number}&limit={LIMIT}"), _is_last)
 
 
 def _is_last(page: Any, number: int) -> bool:
     total = page.get("totalPages") if isinstance(page, Mapping) else None
     if not isinstance(total, int) or isinstance(total, bool):
-        raise LayoutChanged("expected a number of pages", source=NAME, field="totalPages", value=total, hint=HINT)
+        raise refusal("expected a number of pages", "totalPages", total)
     return number >= total
 
 
-def parse(document: Document) -> Parsed:
-    """Return the prices of every offer, and the market's; raise LayoutChanged where a page is another or missing."""
-    ignored: Counter[str] = Counter()
-    found: list[Row] = []
-    there: list[Row] = []
-    market: Market = {}
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of every offer, and the market's."""
+    markets: Markets = {}
     for group in _groups(document):
         group.only_money("lowestPrice", "highestPrice", "averagePrice")
         name = group.text("displayName")
         for one in group.objects("offers"):
             one.only_money("price", "spot_price")
+            places = [found[1] if (found := PREFIXED.fullmatch(place)) else place for place in one.texts("clusters")]
             if group.text("gpuType").upper().startswith("CPU") or not one.whole("gpuCount"):
-                ignored["a machine without accelerators"] += 1
-                continue
-            if not one.whole("gpu_memory"):
-                ignored["an offer without the memory of its chip"] += 1
-                continue
-            if not _places(one):
-                ignored["an offer without a place"] += 1
-                continue
-            rows = list(_rows(one, name, ignored))
-            there += _there(one, name)
-            if one.flag("available") and not one.flag("maintenance"):
-                found += rows
-                _add(market, one, name, rows)
+                yield "a machine without accelerators"
+            elif not one.whole("gpu_memory"):
+                yield "an offer without the memory of its chip"
+            elif not places:
+                yield "an offer without a place"
             else:
-                ignored["an offer that cannot be rented now"] += 1
-    kept, twice = once(found)
-    ignored["the same offer twice"] += twice
-    counted, _ = once(there)
-    return parsed(
-        [*kept, *_statistics(market)],
-        source=NAME,
-        ignored=+ignored,
-        availability=[*counted, *_sizes(market)],
-    )
+                yield from _offer(one, name, list(dict.fromkeys(places)), markets)
+    for (label, option, tier, place), prices in sorted(markets.items(), key=str):
+        columns: dict[str, Any] = {"option": option, "region_id": place, "tier": tier}
+        known = [price for price in prices.values() if price is not None]
+        if len(known) == len(prices) >= MIN_OFFERS:
+            yield from market(label, known, **columns)
+        # Of how many chips is not known, as a machine is sold in parts too.
+        yield stock(label, n_machines=len(prices), **columns)
 
 
 def _groups(document: Document) -> Iterator[Fields]:
     """Yield the groups of all pages, which must be as many as the pages say."""
-    every = [Fields(NAME, f"page {number}", page) for number, page in enumerate(pages_of(content(document)), start=1)]
+    every = answers.pages(document)
     groups = [group for page in every for group in page.objects("data")]
     for page in every:
         if page.whole("totalPages") != len(every):
-            raise refusal(NAME, f"expected all pages, found {len(every)}", "totalPages", page.whole("totalPages"))
+            raise page.wrong("totalPages", f"expected all pages, found {len(every)}")
         if page.whole("total") != len(groups):
-            raise refusal(NAME, f"expected all groups, found {len(groups)}", "total", page.whole("total"))
+            raise page.wrong("total", f"expected all groups, found {len(groups)}")
     yield from groups
 
 
-def _rows(one: Fields, name: str, ignored: Counter[str]) -> Iterator[Row]:
-    """Yield the prices of an offer, in each of its places; none where it has none or contradicts itself."""
-    tier = one.text("instanceType")
-    if tier not in TIERS:
-        raise refusal(NAME, "an instanceType that is not known", f"{one.place}.instanceType", tier)
-    price, spot = _amount(one, "price"), _amount(one, "spot_price")
-    if tier == "SPOT" and price and spot and price != spot:
-        ignored["a spot offer with two prices"] += 1
-        return
-    if tier == "SPOT":
-        prices = {"spot": spot or price}
-    else:
-        one.any("price")
-        prices = {"on_demand": price, "spot": spot}
-        if price and spot and spot > price:
-            raise refusal(NAME, f"a spot price above {price} on demand", f"{one.place}.spot_price", str(spot))
-    if not any(prices.values()):
-        ignored["an offer without price"] += 1
-    for place in _places(one):
-        for option, amount in prices.items():
-            if amount:
-                yield offer(
-                    PROVIDER,
-                    label=_label(one, name),
-                    price=amount,
-                    count=one.whole("gpuCount"),
-                    instance_type=one.text("offerId"),
-                    option=option,
-                    region_id=place,
-                    tier=tier,
-                    host_provider_name=one.text("provider"),
-                )
-
-
-def _amount(one: Fields, name: str) -> Decimal | None:
-    """Return an amount, None where the field is absent, null or 0."""
-    return (one.number_or_none(name) or None) if name in one else None
-
-
-def _label(one: Fields, name: str) -> str:
-    """Return the group's name of the chip, with the memory of one chip where the name does not say it."""
-    memory = one.whole("gpu_memory")
+def _offer(one: Fields, name: str, places: list[str], markets: Markets) -> Iterator[Found]:
+    """Yield the prices of an offer in each of its places, and its stock; add them to the markets that it belongs to."""
+    tier, memory, count = one.one_of("instanceType", TIERS), one.whole("gpu_memory"), one.whole("gpuCount")
     memory_in_name = re.search(rf"\b{memory} ?G(i?B)?\b", name, re.IGNORECASE)
-    return name if memory_in_name else f"{name} {memory}GB"
+    label = name if memory_in_name else f"{name} {memory}GB"
+    host, machine, is_spot = one.text("provider"), one.text("offerId"), tier == "SPOT"
+    is_in_maintenance, is_available = one.flag("maintenance"), one.flag("available")
+    status = "maintenance" if is_in_maintenance else "available" if is_available else "unavailable"
+    columns: dict[str, Any] = {"count": count, "instance_type": machine, "tier": tier, "host_provider_name": host}
+    prices = _prices(one, is_spot)
+    if prices is None:
+        yield "a spot offer with two prices"
+    elif not any(prices.values()):
+        yield "an offer without price"
+    if not is_available or is_in_maintenance:
+        yield "an offer that cannot be rented now"
+    usual = "spot" if is_spot else "on_demand"
+    for place in places:
+        yield stock(label, option=usual, region_id=place, stock_status=status, **columns)
+        if not is_available or is_in_maintenance:
+            continue
+        for option, price in (prices or {usual: None}).items():
+            if price:
+                yield offer(label, price, option=option, region_id=place, **columns)
+                each = price / count
+                markets.setdefault((label, option, tier, place), {})[host, count, each] = each
+            elif option == usual:
+                markets.setdefault((label, option, tier, place), {})[machine,] = None
 
 
-def _places(one: Fields) -> list[str]:
-    """Return the places of an offer, each once and without the prefix that some have."""
-    names = [found[1] if (found := PREFIXED.fullmatch(name)) else name for name in one.texts("clusters")]
-    return list(dict.fromkeys(names))
-
-
-def _there(one: Fields, name: str) -> Iterator[Row]:
-    """Yield whether an offer can be rented, as rows of core.availability, one for each of its places."""
-    status = "maintenance" if one.flag("maintenance") else "available" if one.flag("available") else "unavailable"
-    for place in _places(one):
-        yield {
-            "service_provider_name": PROVIDER,
-            "host_provider_name": one.text("provider"),
-            "instance_type": one.text("offerId"),
-            "accelerator_label": _label(one, name),
-            "accelerator_count": one.whole("gpuCount"),
-            "region_id": place,
-            "purchase_option": "spot" if one.text("instanceType") == "SPOT" else "on_demand",
-            "tier": one.text("instanceType"),
-            "stock_status": status,
-        }
-
-
-def _add(market: Market, one: Fields, name: str, rows: list[Row]) -> None:
-    """Add the prices of one chip of an offer to the markets that it belongs to, None where it should have one."""
-    count, tier = one.whole("gpuCount"), one.text("instanceType")
-    label, option = _label(one, name), "spot" if tier == "SPOT" else "on_demand"
-    for row in rows:
-        price = Decimal(str(row["unit_price"])) / count
-        key = label, str(row["purchase_option"]), tier, row["region_id"]
-        market.setdefault(key, {})[(one.text("provider"), count, price)] = price
-    if option not in {row["purchase_option"] for row in rows}:
-        for place in _places(one):
-            market.setdefault((label, option, tier, place), {})[(one.text("offerId"),)] = None
-
-
-def _statistics(market: Market) -> Iterator[Row]:
-    for (label, option, tier, place), prices in sorted(market.items(), key=str):
-        known = [price for price in prices.values() if price is not None]
-        if len(known) == len(prices) >= FEWEST:
-            for statistic, share in STATISTICS.items():
-                yield offer(
-                    PROVIDER,
-                    label=label,
-                    price=quantile(known, share),
-                    option=option,
-                    region_id=place,
-                    tier=tier,
-                    statistic=statistic,
-                )
-
-
-def _sizes(market: Market) -> Iterator[Row]:
-    """Yield of how many offers each market is; of how many chips is not known, as a machine is sold in parts too."""
-    for (label, option, tier, place), prices in sorted(market.items(), key=str):
-        yield {
-            "service_provider_name": PROVIDER,
-            "accelerator_label": label,
-            "region_id": place,
-            "purchase_option": option,
-            "tier": tier,
-            "n_machines": len(prices),
-        }
+def _prices(one: Fields, is_spot: bool) -> dict[str, Decimal | None] | None:
+    """Return the prices of an offer by option; None where those of a spot offer contradict each other."""
+    price, spot = (one.number(name) or None if one.has(name) else None for name in ("price", "spot_price"))
+    if not is_spot:
+        one.any("price")
+        return by_option(price, spot, f"{one.place}.spot_price")
+    return None if price and spot and price != spot else {"spot": spot or price}
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="spheron",
+    provider="Spheron",
     title="Spheron GPU offers",
-    url=URL,
+    url="https://app.spheron.ai/api/gpu-offers",
     terms_url="https://www.spheron.network/",
     max_age=timedelta(days=1),
-    parse=parse,
     pages=pages,
 )

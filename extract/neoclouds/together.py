@@ -3,10 +3,6 @@
 The page https://www.together.ai/pricing is public, under https://www.together.ai/terms-of-service ; it is rendered on
 the server. It has prices of tokens too, which are not read.
 
-Settings: `url`.
-
-Quirks:
-
 1. Three tables name the same GPUs: dedicated inference (H100 5.49), clusters (H100 3.99), and a hidden one of hourly
    prices from before. Each is known by its heading and its headers; the hidden one is counted and never read. What a
    table is of becomes the tier.
@@ -25,22 +21,14 @@ Quirks:
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from extract.base import Parsed
-from extract.neoclouds import offers, pages, words
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
+from extract.neoclouds.offers import Found, ShownPrice, offer, shown_price
+from extract.neoclouds.pages import Node, Page, Section, grid, pieces, text_of
 from warehouse.documents import Document
 
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
-
-NAME = "together"
-URL = "https://www.together.ai/pricing"
-PROVIDER = "Together AI"
-_Grid = list[list["LexborNode"]]
+_Grid = list[list[Node]]
 _Columns = list[tuple[str, ...]]
 
 HEADING = "h2"
@@ -58,36 +46,27 @@ UNIT, UNIT_NOTE = "all prices are per gpu per hour.", "all prices per gpu per ho
 _VENDOR, _MODEL = re.compile(r"[A-Za-z]+"), re.compile(r"[A-Z].*\d.*")
 
 
-def parse(document: Document) -> Parsed:
-    """Return the prices of clusters and of dedicated inference; raise LayoutChanged."""
-    page = pages.Page(document)
-    ignored: Counter[str] = Counter()
-    rows, ignored["duplicate on the page"] = offers.once([*_clusters(page, ignored), *_inference(page, ignored)])
-    return offers.parsed(rows, source=page.source, ignored=+ignored)
-
-
-def _clusters(page: pages.Page, ignored: Counter[str]) -> Iterator[offers.Row]:
-    """Yield the offers of clusters; count what the hidden table has."""
-    section = page.part(CLUSTERS, tags=(HEADING,))
-    if not any(pages.text_of(node).casefold() == UNIT for node in section.nodes):
-        raise refusal(page.source, f"expected the sentence {UNIT!r}", "unit", CLUSTERS)
-    grids = [pages.grid(page.source, node) for node in section.css("table")]
-    hidden = [grid for grid in grids if _columns(grid[:1]) == HIDDEN_COLUMNS]
-    ignored["row of the hidden table"] = sum(len(grid) - 1 for grid in hidden)
-    others = [grid for grid in grids if _columns(grid[:1]) != HIDDEN_COLUMNS]
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of clusters and of dedicated inference, and what the hidden table has."""
+    page = Page(document)
+    clusters, inference = (page.part(heading, tags=(HEADING,)) for heading in (CLUSTERS, INFERENCE))
+    _check_unit(clusters, UNIT)
+    if not page.is_excerpt:  # which may leave the notes of the headers out
+        _check_unit(inference, UNIT_NOTE)
+    grids = [grid(node) for node in clusters.css("table")]
+    hidden = [one for one in grids if _columns(one[:1]) == HIDDEN_COLUMNS]
+    yield from ["row of the hidden table"] * sum(len(one) - 1 for one in hidden)
+    others = [one for one in grids if _columns(one[:1]) != HIDDEN_COLUMNS]
     ways = [("on_demand", CLUSTERS, None), *(("reserved", f"{CLUSTERS}, {term}", TERMS[term]) for term in TERMS)]
-    yield from _offers(page.source, _rows(section, others, CLUSTER_COLUMNS), ways, ignored)
-
-
-def _inference(page: pages.Page, ignored: Counter[str]) -> Iterator[offers.Row]:
-    """Yield the offers of dedicated inference."""
-    section = page.part(INFERENCE, tags=(HEADING,))
-    # An excerpt may leave the notes of the headers out; a page may not.
-    if not page.is_excerpt and not any(pages.text_of(node).casefold() == UNIT_NOTE for node in section.nodes):
-        raise refusal(page.source, f"expected the note {UNIT_NOTE!r}", "unit", INFERENCE)
-    grids = [pages.grid(page.source, node) for node in section.css("table")]
+    yield from _offers(_rows(clusters, others, CLUSTER_COLUMNS), ways)
+    grids = [grid(node) for node in inference.css("table")]
     ways = [("on_demand", INFERENCE, None), ("reserved", INFERENCE, None)]
-    yield from _offers(page.source, _rows(section, grids, INFERENCE_COLUMNS), ways, ignored)
+    yield from _offers(_rows(inference, grids, INFERENCE_COLUMNS), ways)
+
+
+def _check_unit(section: Section, sentence: str) -> None:
+    if not any(text_of(node).casefold() == sentence for node in section.nodes):
+        raise refusal(f"expected the sentence {sentence!r}", "unit", section.name)
 
 
 def _columns(heads: _Grid) -> _Columns:
@@ -95,78 +74,62 @@ def _columns(heads: _Grid) -> _Columns:
     return [tuple(map(_header, column)) for column in zip(*heads, strict=True)]
 
 
-def _header(cell: "LexborNode") -> str:
-    name, *notes = [text.casefold() for text in pages.pieces(cell)] or [""]
+def _header(cell: Node) -> str:
+    name, *notes = [text.casefold() for text in pieces(cell)] or [""]
     return name if {*notes} <= {NOTE, UNIT_NOTE} else " ".join((name, *notes))
 
 
-def _rows(section: pages.Section, grids: list[_Grid], columns: _Columns) -> _Grid:
+def _rows(section: Section, grids: list[_Grid], columns: _Columns) -> _Grid:
     """Return the rows of the one table of a section, whose headers must be these, in this order."""
-    found = [_columns(grid[: len(columns[0])]) for grid in grids]
+    found = [_columns(one[: len(columns[0])]) for one in grids]
     if found != [columns]:
-        message = f"expected one table with the columns {columns}, found {found}"
-        raise refusal(section.source, message, "table", section.name)
+        raise refusal(f"expected one table with the columns {columns}, found {found}", "table", section.name)
     return grids[0][len(columns[0]) :]
 
 
-def _offers(
-    source: str, rows: _Grid, ways: Sequence[tuple[str, str, int | None]], ignored: Counter[str]
-) -> Iterator[offers.Row]:
+def _offers(rows: _Grid, ways: Sequence[tuple[str, str, int | None]]) -> Iterator[Found]:
     """Yield the offers of a table. Each of its columns of prices is one way to buy: option, tier, hours of the term."""
     places = Counter(cell.mem_id for row in rows for cell in row)
     for row in rows:
-        label = _label(source, row[0])
+        label = _label(row[0])
         prices = []
         for place, (cell, (_, tier, _)) in enumerate(zip(row[1:], ways, strict=True), 1):
-            field = f"{label}, {tier}"
-            price = words.price(pages.text_of(cell), source=source, field=field, noted=False)
-            if price.amount is not None and (places[cell.mem_id] > 1 or len(pages.pieces(cell)) != 1):
-                raise refusal(source, "a price that spans columns, or is in pieces", field, pages.text_of(cell))
+            field, text = f"{label}, {tier}", text_of(cell)
+            price = shown_price(text, field, noted=False)
+            if price.amount is not None and (places[cell.mem_id] > 1 or len(pieces(cell)) != 1):
+                raise refusal("a price that spans columns, or is in pieces", field, text)
             if len({one[place].attributes.get("class") for one in rows if places[one[place].mem_id] == 1}) > 1:
-                raise refusal(source, "expected the cells of a column to be alike", field, pages.text_of(cell))
+                raise refusal("expected the cells of a column to be alike", field, text)
             prices.append(price)
-        _refuse_exchanged(source, label, prices)
+        _refuse_exchanged(label, prices)
         for price, (option, tier, hours) in zip(prices, ways, strict=True):
-            if price.amount is None:
-                ignored[f"no price: {tier}, {option}"] += 1
-                continue
-            yield offers.offer(
-                PROVIDER,
-                label=label,
-                price=price.amount,
-                option=option,
-                tier=tier,
-                commitment_term_hours=hours,
-                statistic="floor" if price.is_floor else "price",
-                currency=price.currency,
-            )
+            yield offer(label, price, option=option, tier=tier, commitment_term_hours=hours)
 
 
-def _refuse_exchanged(source: str, label: str, prices: list[words.Worded]) -> None:
+def _refuse_exchanged(label: str, prices: list[ShownPrice]) -> None:
     """Raise where a longer commitment is dearer, or has a price beyond one without: columns may be exchanged."""
     amounts = [price.amount for price in prices]
     present = [amount for amount in amounts if amount is not None]
     places = [place for place, amount in enumerate(amounts) if amount is not None]
     has_gap = bool(places) and places[-1] - places[0] >= len(places)
     if has_gap or present != sorted(present, reverse=True):
-        raise refusal(source, "prices that do not fall with the length of the commitment", label, str(amounts))
+        raise refusal("prices that do not fall with the length of the commitment", label, str(amounts))
 
 
-def _label(source: str, cell: "LexborNode") -> str:
+def _label(cell: Node) -> str:
     """Return the chip, whose vendor and model stand there each by itself."""
-    texts = pages.pieces(cell)
+    texts = pieces(cell)
     if len(texts) != 2 or not _VENDOR.fullmatch(texts[0]) or not _MODEL.fullmatch(texts[1]):
-        raise refusal(source, "expected a vendor and a model", "row", " | ".join(texts))
+        raise refusal("expected a vendor and a model", "row", " | ".join(texts))
     return " ".join(texts)
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="together",
+    provider="Together AI",
     title="Together AI list prices: GPU clusters and dedicated inference",
-    url=URL,
+    url="https://www.together.ai/pricing",
     terms_url="https://www.together.ai/terms-of-service",
-    parse=parse,
     accept=HTML,
-    max_age=timedelta(days=3),
 )

@@ -31,51 +31,31 @@ of Vast under other filters differ by 5 to 25 %: never join the two.
 10. Vast bundles identical offers into one unless told not to; one that stands for several is left out.
 """
 
-import dataclasses
 import ipaddress
 import json
 import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from extract.base import Context, Parsed
-from extract.neoclouds.answers import Fields, content, refusal
-from extract.neoclouds.fetching import HINT, JSON, base_url, pages_of, web_source
-from extract.neoclouds.offers import TEN_DECIMALS, Row, offer, parsed, quantile
+from extract.base import Context
+from extract.neoclouds import answers
+from extract.neoclouds.answers import Fields, refusal
+from extract.neoclouds.fetching import JSON, chosen, is_refused_key, no_key, web_source
+from extract.neoclouds.offers import TEN_DECIMALS, Empty, Found, market, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError
+from warehouse.errors import SourceError
 
-NAME = "vast"
-PROVIDER = "Vast.ai"
-URL = "https://console.vast.ai/api/v0/bundles/"
 TERMS_URL = "https://vast.ai/terms"
-OFF_BECAUSE = (
-    "Vast.ai's terms of 2023-12-15 are reported to forbid systematic retrieval to make a database; "
-    f"read {TERMS_URL} and decide"
-)
 KEY = "VAST_API_KEY"
 GPU_NAMES = (
-    "A100 PCIE",
-    "A100 SXM4",
-    "B200",
-    "B300",
-    "H100 NVL",
-    "H100 PCIE",
-    "H100 SXM",
-    "H200",
-    "H200 NVL",
-    "L40S",
-    "RTX 4090",
-    "RTX 5090",
-    "RTX 6000Ada",
-    "RTX A6000",
-    "RTX PRO 6000 S",
-    "RTX PRO 6000 WS",
+    *("A100 PCIE", "A100 SXM4", "B200", "B300", "H100 NVL", "H100 PCIE", "H100 SXM", "H200", "H200 NVL", "L40S"),
+    *("RTX 4090", "RTX 5090", "RTX 6000Ada", "RTX A6000", "RTX PRO 6000 S", "RTX PRO 6000 WS"),
 )
 """Vast's names, letter for letter."""
 ANY_CHIP = ("", "all")
@@ -101,29 +81,14 @@ HIDDEN_VALUE = re.compile(
 )
 
 MONEY = (
-    "dph_base",
-    "dph_total",
-    "dph_total_adj",
-    "discounted_dph_total",
-    "discounted_hourly",
-    "discount_rate",
-    "credit_discount_max",
-    "storage_cost",
-    "storage_total_cost",
-    "inet_up_cost",
-    "inet_down_cost",
-    "internet_up_cost_per_tb",
-    "internet_down_cost_per_tb",
-    "vram_costperhour",
-    "avail_vol_dph",
-    "sla_broker_rate",
-    "dlperf_per_dphtotal",
-    "flops_per_dphtotal",
+    *("dph_base", "dph_total", "dph_total_adj", "discounted_dph_total", "discounted_hourly", "discount_rate"),
+    *("credit_discount_max", "storage_cost", "storage_total_cost", "inet_up_cost", "inet_down_cost"),
+    *("internet_up_cost_per_tb", "internet_down_cost_per_tb", "vram_costperhour", "avail_vol_dph", "sla_broker_rate"),
+    *("dlperf_per_dphtotal", "flops_per_dphtotal"),
 )
 TIERS = {0: "verified", 1: "verified datacenter"}
-UNVERIFIED = ("unverified", "deverified")
-QUANTILES = {"p25": Decimal("0.25"), "median": Decimal("0.5")}
-FEWEST = 2
+VERIFICATIONS = ("verified", "unverified", "deverified")
+MIN_MACHINES = 2
 """Machines that make a market."""
 MIB_PER_GIB = 1024
 MAX_CHIPS = 16
@@ -134,25 +99,29 @@ STRANGE = "which says things that do not go together"
 MAX_STRANGE = Decimal("0.25")
 """Part of the offers that may be so, before their fields are taken to have changed."""
 
+Place = tuple[str, str, str]
+"""Label, tier and country."""
+
 
 class Ask(NamedTuple):
-    """The largest offer of one machine: its chips, the price of one of them, and what one must be bid at least."""
+    """The largest offer of one machine: its chips, the price of one of them, and the minimum bid for one."""
 
     chips: int
     price: Decimal
     bid: Decimal | None
 
 
-def parse(document: Document) -> Parsed:
-    """Return quantiles and counts of a look; raise LayoutChanged where it is cut short, or another answer."""
+def read(document: Document) -> Iterator[Found]:
+    """Yield quantiles and counts of a fetch; raise LayoutChanged where it is cut short, or another answer."""
     offers = _offers(document)
     ignored: Counter[str] = Counter()
-    machines: dict[tuple[str, str, str], dict[str, Ask]] = defaultdict(dict)
+    machines: dict[Place, dict[str, Ask]] = defaultdict(dict)
     for one in offers:
-        place, ask, reason = _ask(one)
-        if place is None or ask is None:
-            ignored[reason] += 1
+        found = _ask(one)
+        if isinstance(found, str):
+            ignored[found] += 1
             continue
+        place, ask = found
         machine = one.any("machine_id")
         known = machines[place].get(machine)
         if known is not None:
@@ -160,108 +129,80 @@ def parse(document: Document) -> Parsed:
         if known is None or (ask.chips, -ask.price) > (known.chips, -known.price):
             machines[place][machine] = ask
     if ignored[STRANGE] > len(offers) * MAX_STRANGE:
-        raise refusal(NAME, STRANGE, "offers", f"{ignored[STRANGE]} of {len(offers)}")
-    rows, availability = _market(machines, ignored)
-    return parsed(
-        rows, source=NAME, ignored=+ignored, availability=availability, may_be_empty=bool(machines) or not offers
-    )
+        raise refusal(STRANGE, "offers", f"{ignored[STRANGE]} of {len(offers)}")
+    yield from ignored.elements()
+    for place, asks in sorted(machines.items()):
+        yield from _market(place, list(asks.values()))
+    if machines or not offers:
+        yield Empty()
 
 
 def _offers(document: Document) -> list[Fields]:
     """Return the offers of all pages, each once; raise LayoutChanged where they may not be all, or of another chip."""
-    answers = [Fields(NAME, f"page {number}", page) for number, page in enumerate(pages_of(content(document)), start=1)]
-    if any("success" in answer and not answer.flag("success") for answer in answers):
-        raise refusal(NAME, "expected offers, found a failure", "success", "false")
-    pages = [answer.objects("offers") for answer in answers]
+    every = answers.pages(document)
+    if any("success" in answer and not answer.flag("success") for answer in every):
+        raise refusal("expected offers, found a failure", "success", "false")
+    pages = [answer.objects("offers") for answer in every]
     found: dict[int, Fields] = {}
     last = Decimal(0)
     for number, page in enumerate(pages, start=1):
         prices = [one.number("dph_total") for one in page]
         if is_cut(len(page)) != (number < len(pages)):
-            raise refusal(NAME, "expected pages up to one that is not round", f"page {number}", len(page))
+            raise refusal("expected pages up to one that is not round", f"page {number}", len(page))
         if len(pages) > 1 and prices != sorted([last, *prices])[1:]:
-            raise refusal(NAME, f"expected prices from {last} up", f"page {number}", "dph_total")
+            raise refusal(f"expected prices from {last} up", f"page {number}", "dph_total")
         last = prices[-1] if prices else last
         for one in page:
-            if document.scope not in ANY_CHIP and one.text("gpu_name") != document.scope:
-                raise refusal(NAME, f"expected {document.scope}", f"{one.place}.gpu_name", one.text("gpu_name"))
+            if document.scope not in ANY_CHIP:
+                one.one_of("gpu_name", [document.scope])
             found.setdefault(one.whole("id"), one)
     if len(pages) == 1 and len(found) < len(pages[0]):
-        raise refusal(NAME, "duplicate id", "page 1", len(found))
+        raise refusal("duplicate id", "page 1", len(found))
     return list(found.values())
 
 
-def _ask(one: Fields) -> tuple[tuple[str, str, str] | None, Ask | None, str]:
-    """Return label, tier and country of an offer with its ask, or why it has none."""
+def _ask(one: Fields) -> tuple[Place, Ask] | str:
+    """Return the market of an offer with its ask, or why it has none."""
     one.only_money(*MONEY)
-    verification, hosting = one.text("verification"), one.whole("hosting_type")
-    if verification not in (TIERS[0], *UNVERIFIED):
-        raise refusal(NAME, "a verification that is not known", f"{one.place}.verification", verification)
+    verification, hosting = one.one_of("verification", VERIFICATIONS), one.whole("hosting_type")
     if hosting not in TIERS:
-        raise refusal(NAME, "a hosting_type that is not known", f"{one.place}.hosting_type", hosting)
+        raise one.wrong("hosting_type", f"unknown hosting_type; expected one of {', '.join(map(str, TIERS))}")
     chips, base, total = one.whole("num_gpus"), one.number("dph_base"), one.number("dph_total")
     memory, bid = one.whole("gpu_ram"), one.number_or_none("min_bid")
     one.whole("machine_id")
     disk = one.number("storage_total_cost")
     adds_up = abs(total - base - disk) <= ROUNDING and disk <= base
     if not 0 < chips <= MAX_CHIPS or not base or not memory or not adds_up or one.flag("is_bid"):
-        return None, None, STRANGE
+        return STRANGE
     if one.whole("gpu_total_ram") != memory * chips or one.any("bundled_results") is not None:
-        return None, None, STRANGE
-    if verification != TIERS[0]:
-        return None, None, verification
+        return STRANGE
+    if verification != "verified":
+        return verification
     if one.any("external"):
-        return None, None, "of another cloud"
+        return "of another cloud"
     if not one.flag("rentable") or one.flag("rented"):
-        return None, None, "cannot be rented now"
+        return "cannot be rented now"
     place = "" if one.any("geolocation") == "" else one.text_or_none("geolocation")
     country = COUNTRY.fullmatch(place or "")
     if country is None:
-        return None, None, "without a country"
+        return "without a country"
     label = f"{one.text('gpu_name')} {round(memory / MIB_PER_GIB)}GB"
-    return (label, TIERS[hosting], country[1]), Ask(chips, base / chips, bid / chips if bid else None), ""
+    return (label, TIERS[hosting], country[1]), Ask(chips, base / chips, bid / chips if bid else None)
 
 
-def _market(
-    machines: Mapping[tuple[str, str, str], Mapping[str, Ask]], ignored: Counter[str]
-) -> tuple[list[Row], list[Row]]:
-    """Return the prices of each chip, tier and country, and how many machines and chips they are of."""
-    rows: list[Row] = []
-    availability: list[Row] = []
-    for (label, tier, country), found in sorted(machines.items()):
-        asks = found.values()
-        # Both are binary fractions written out: the same price may end in another digit.
-        bids = [ask.bid for ask in asks if ask.bid is not None and ask.bid <= ask.price + TEN_DECIMALS]
-        ignored["without a bid below the price on demand"] += len(asks) - len(bids)
-        for option, prices in (("on_demand", [ask.price for ask in asks]), ("spot", bids)):
-            if len(prices) < FEWEST:
-                ignored[f"the only machine of its chip, tier and country, {option}"] += len(prices)
-                continue
-            rows += [
-                offer(
-                    PROVIDER,
-                    label=label,
-                    price=quantile(prices, share),
-                    option=option,
-                    tier=tier,
-                    region_id=country,
-                    statistic=statistic,
-                    conditions=CONDITIONS,
-                )
-                for statistic, share in QUANTILES.items()
-            ]
-        availability.append(
-            {
-                "service_provider_name": PROVIDER,
-                "accelerator_label": label,
-                "region_id": country,
-                "purchase_option": "on_demand",
-                "tier": tier,
-                "n_machines": len(asks),
-                "n_accelerators": sum(ask.chips for ask in asks),
-            }
-        )
-    return rows, availability
+def _market(place: Place, asks: list[Ask]) -> Iterator[Found]:
+    """Yield the prices of one chip, tier and country, and how many machines and chips they are of."""
+    label, tier, country = place
+    columns: dict[str, Any] = {"tier": tier, "region_id": country}
+    # Both are binary fractions written out: the same price may end in another digit.
+    bids = [ask.bid for ask in asks if ask.bid is not None and ask.bid <= ask.price + TEN_DECIMALS]
+    yield from ["without a bid below the price on demand"] * (len(asks) - len(bids))
+    for option, prices in (("on_demand", [ask.price for ask in asks]), ("spot", bids)):
+        if len(prices) >= MIN_MACHINES:
+            yield from market(label, prices, option=option, conditions=CONDITIONS, **columns)
+        else:
+            yield from [f"the only machine of its chip, tier and country, {option}"] * len(prices)
+    yield stock(label, n_machines=len(asks), n_accelerators=sum(ask.chips for ask in asks), **columns)
 
 
 def is_cut(number: int) -> bool:
@@ -269,17 +210,7 @@ def is_cut(number: int) -> bool:
     return number >= 10 and (number % 10 == 0 or number % 25 == 0 or number.bit_count() == 1)
 
 
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the chips of the settings, or all; raise SettingsError where they are no names."""
-    wanted = ctx.settings.get("gpu_names", "all")
-    if wanted == "all":
-        return GPU_NAMES
-    if isinstance(wanted, list | tuple) and wanted and all(isinstance(name, str) and name.strip() for name in wanted):
-        return tuple(dict.fromkeys(wanted))
-    raise SettingsError("expected all or a list of Vast's names", source=NAME, field="gpu_names", value=wanted)
-
-
-def pages(ctx: Context, scope: str) -> Iterator[Response]:
+def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield the offers of one chip from the cheapest up, each page without what leads to its hosts.
 
     Raises LayoutChanged where a page is no JSON or does not lead on, CredentialsMissing where the key is refused.
@@ -290,22 +221,21 @@ def pages(ctx: Context, scope: str) -> Iterator[Response]:
     seen: set[int] = set()
     for _ in range(MAX_PAGES):
         try:
-            answer = ctx.web.post(base_url(ctx, NAME, URL), json=question, accept=JSON, headers=headers)
+            answer = ctx.web.post(url, json=question, accept=JSON, headers=headers)
         except SourceError as error:
-            if error.field == "status" and error.value in (401, 403):
-                hint = f"Put an API key into the environment variable {KEY}"
-                raise CredentialsMissing("refused", source=NAME, field=KEY, value="(hidden)", hint=hint) from error
+            if is_refused_key(error):
+                raise no_key(KEY, "refused", "(hidden)") from error
             raise
-        answer = dataclasses.replace(answer, body=without_hosts(answer.body))
+        answer = replace(answer, body=without_hosts(answer.body))
         yield answer
         found = _numbers(answer.body)
         if not is_cut(len(found)):
             return
         if seen >= found.keys():
-            raise LayoutChanged("a page repeats earlier rows", source=NAME, field="page", value=len(found), hint=HINT)
+            raise refusal("a page repeats earlier rows", "page", len(found))
         seen |= found.keys()
         question = {**question, "dph_total": {"gte": max(found.values())}}
-    raise LayoutChanged("the pages do not end", source=NAME, field="page", value=MAX_PAGES, hint=HINT)
+    raise refusal("the pages do not end", "page", MAX_PAGES)
 
 
 def _numbers(body: bytes) -> dict[int, float]:
@@ -313,8 +243,7 @@ def _numbers(body: bytes) -> dict[int, float]:
     try:
         return {int(one["id"]): float(one["dph_total"]) for one in json.loads(body)["offers"]}
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        message = f"no offers: {error!r:.200}"
-        raise LayoutChanged(message, source=NAME, field="offers", value=len(body), hint=HINT) from error
+        raise refusal(f"no offers: {error!r:.200}", "offers", len(body)) from error
 
 
 def without_hosts(body: bytes) -> bytes:
@@ -326,10 +255,10 @@ def without_hosts(body: bytes) -> bytes:
     try:
         visible = json.loads(hidden)
     except (ValueError, RecursionError):
-        raise LayoutChanged("no JSON", source=NAME, field="body", value=len(body), hint=HINT) from None
+        raise refusal("no JSON", "body", len(body)) from None
     left = next(_leads_to_hosts(visible, ""), None)
     if left is not None:
-        raise LayoutChanged("the host of a machine is visible", source=NAME, field=left, value="(hidden)", hint=HINT)
+        raise refusal("the host of a machine is visible", left, "(hidden)")
     return hidden
 
 
@@ -351,19 +280,18 @@ def _leads_to_hosts(value: Any, name: str) -> Iterator[str]:
         yield name
 
 
-SOURCE = dataclasses.replace(
-    web_source(
-        name=NAME,
-        provider=PROVIDER,
-        title="Vast.ai, verified machines",
-        url=URL,
-        terms_url=TERMS_URL,
-        parse=parse,
-        pages=pages,
-        max_age=timedelta(days=1),
-        off_because=OFF_BECAUSE,
-        settings=("gpu_names",),
-        credentials=f"none, or `{KEY}`",
-    ),
-    scopes=scopes,
+SOURCE = web_source(
+    read,
+    name="vast",
+    provider="Vast.ai",
+    title="Vast.ai, verified machines",
+    url="https://console.vast.ai/api/v0/bundles/",
+    terms_url=TERMS_URL,
+    pages=pages,
+    scopes=chosen("gpu_names", GPU_NAMES, r".*\S.*"),
+    max_age=timedelta(days=1),
+    off_because="Vast.ai's terms of 2023-12-15 are reported to forbid systematic retrieval to make a database; "
+    f"read {TERMS_URL} and decide",
+    settings=("gpu_names",),
+    credentials=f"none, or `{KEY}`",
 )

@@ -4,10 +4,6 @@ The API is https://api.datacrunch.io/v1/instance-types , the page https://verda.
 https://verda.com/terms-and-conditions . Fetched is the API. The page says the same once more, and adds clusters and
 serverless containers: a document of either is told from the other by what it is, so that one can check the other.
 
-Settings: `url`.
-
-Quirks:
-
 1. The answer of the API is a list, or an object with the list under `data`.
 2. Prices are of the whole machine, as text in US dollars (`currency` says so in lower case). The chips are those of
    `gpu.number_of_gpus`, and `gpu.description` says the same number once more: two that differ are refused.
@@ -23,29 +19,20 @@ Quirks:
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
-from extract.base import Parsed
 from extract.neoclouds.answers import Fields, content, objects, refusal
 from extract.neoclouds.fetching import web_source
-from extract.neoclouds.offers import Row, offer, once, parsed
+from extract.neoclouds.offers import Found, by_option, offer
 from extract.neoclouds.pages import Page
 from warehouse.documents import Document
 
-NAME = "verda"
-URL = "https://api.datacrunch.io/v1/instance-types"
-PROVIDER = "Verda"
 CURRENCIES = {"usd": "USD", "eur": "EUR"}
 """Both that Verda's own client knows."""
 OTHER_PRODUCTS = ("dynamic_price", "max_dynamic_price", "serverless_price", "serverless_spot_price")
-CONFIDENTIAL = "confidential computing"
 CHIPS = re.compile(r"([1-9][0-9]{0,3})x (\S.*)")
 """What both documents call the chips of a machine: "8x H100 SXM5 80GB"."""
-MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
-"""An id such as 1H100.80S.30V; the names beside it have blanks."""
 
 
 class Kind(NamedTuple):
@@ -67,117 +54,74 @@ KINDS = {
 }
 
 
-def parse(document: Document) -> Parsed:
-    """Return the prices of an answer of the API or of the page; raise LayoutChanged where it is neither."""
-    ignored: dict[str, int] = {}
-    is_page = document.body.lstrip().startswith(b"<")
-    found = list(_page(document, ignored) if is_page else _api(document, ignored))
-    rows, twice = once(found)
-    return parsed(rows, source=NAME, ignored=ignored | ({"the same offer twice": twice} if twice else {}))
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of an answer of the API or of the page."""
+    return _page(document) if document.body.lstrip().startswith(b"<") else _api(document)
 
 
-def _api(document: Document, ignored: dict[str, int]) -> Iterator[Row]:
-    answer = content(document)
-    types = (
-        objects(NAME, "instance types", answer)
-        if isinstance(answer, list)
-        else Fields(NAME, "answer", answer).objects("data")
-    )
+def _api(document: Document) -> Iterator[Found]:
+    answer = content(document.body)
+    types = objects("instance types", answer) if isinstance(answer, list) else Fields("answer", answer).objects("data")
     for one in types:
         one.only_money("price_per_hour", "spot_price", *OTHER_PRODUCTS)
-        machine, chips = one.text("instance_type"), one.inner("gpu")
+        # The names of machines, next to their ids, have blanks.
+        machine = one.matching("instance_type", r"[A-Za-z0-9][A-Za-z0-9.+_-]*", "a machine as in 1H100.80S.30V")
+        chips = one.inner("gpu")
         count, description = chips.whole("number_of_gpus"), chips.any("description")
         on_demand = one.in_text("price_per_hour")
         spot = None if one.any("spot_price") is None else one.in_text("spot_price")
-        currency = one.text("currency")
-        if currency not in CURRENCIES:
-            raise refusal(NAME, "a currency that is not known", f"{one.place}.currency", currency)
-        if not MACHINE.fullmatch(machine):
-            raise refusal(NAME, "expected a machine as in 1H100.80S.30V", f"{one.place}.instance_type", machine)
+        currency = CURRENCIES[one.one_of("currency", CURRENCIES)]
         if count == 0 and not description:
-            _count(ignored, "a machine without accelerators")
+            yield "a machine without accelerators"
             continue
-        if spot and on_demand and spot > on_demand:
-            raise refusal(NAME, f"a spot price above {on_demand} on demand", f"{one.place}.spot_price", str(spot))
         label = _chips(description, f"{one.place}.gpu.description", count)
-        for name in OTHER_PRODUCTS:
-            if name in one and one.any(name) is not None:
-                _count(ignored, f"{name}, another product")
-        for option, price in (("on_demand", on_demand), ("spot", spot)):
-            if not price:
-                _count(ignored, f"no {option} price")
-                continue
-            yield offer(
-                PROVIDER,
-                label=label,
-                price=price,
-                count=count,
-                instance_type=machine,
-                option=option,
-                currency=CURRENCIES[currency],
-                tier=_tier(label, None),
-            )
+        for name in filter(one.has, OTHER_PRODUCTS):
+            yield f"{name}, another product"
+        for option, price in by_option(on_demand, spot, f"{one.place}.spot_price").items():
+            others = {"instance_type": machine, "tier": _tier(label, None)}
+            yield offer(label, price, count=count, option=option, currency=currency, **others)
 
 
-def _page(document: Document, ignored: dict[str, int]) -> Iterator[Row]:
-    for place, node in _nodes(document):
+def _page(document: Document) -> Iterator[Found]:
+    for node in _nodes(document):
         if node.text("@type") != "Offer":
             continue
         node.only_money("price", "priceCurrency", "priceSpecification")
-        kind = KINDS.get(node.text("description"))
-        if kind is None:
-            raise refusal(NAME, "an offer of a kind that is not known", f"{place}.description", node.any("description"))
+        kind = KINDS[node.one_of("description", KINDS)]
         name = node.text("name")
         if not name.endswith(f" {kind.ending}"):
-            raise refusal(NAME, f"expected a name that ends in {kind.ending!r}", f"{place}.name", name)
+            raise node.wrong("name", f"expected a name that ends in {kind.ending!r}")
         price, currency = _price(node, kind.unit)
         chips = name.removesuffix(kind.ending).strip()
         if kind.option is None:
-            _count(ignored, "storage")
+            yield "storage"
         elif not chips or chips.startswith("CPU."):
-            _count(ignored, "a machine without accelerators")
-        elif not price:
-            _count(ignored, f"no {kind.option} price")
+            yield "a machine without accelerators"
         else:
-            count = int(_matched(chips, f"{place}.name")[1])
-            label = _chips(chips, f"{place}.name", count)
-            yield offer(
-                PROVIDER,
-                label=label,
-                price=price,
-                count=count,
-                option=kind.option,
-                currency=currency,
-                tier=_tier(label, kind.tier),
-                minimum_quantity="1" if count == 1 else None,
-            )
+            count = int(_matched(chips, f"{node.place}.name")[1])
+            label = _chips(chips, f"{node.place}.name", count)
+            others = {"tier": _tier(label, kind.tier), "minimum_quantity": "1" if count == 1 else None}
+            yield offer(label, price, count=count, option=kind.option, currency=currency, **others)
 
 
-def _nodes(document: Document) -> Iterator[tuple[str, Fields]]:
-    """Yield the nodes of the page's one graph of JSON-LD that has offers."""
-    page = Page(document)
-    scripts = [node.text() for node in page.tree.css("script") if node.attributes.get("type") == "application/ld+json"]
-    graphs = [
-        Fields(NAME, "JSON-LD", content(replace(document, body=script.encode()))).objects("@graph")
-        for script in scripts
-        if '"Offer"' in script
-    ]
+def _nodes(document: Document) -> list[Fields]:
+    """Return the nodes of the page's one graph of JSON-LD that has offers."""
+    scripts = Page(document).tree.css("script")
+    linked = [node.text() for node in scripts if node.attributes.get("type") == "application/ld+json"]
+    graphs = [Fields("JSON-LD", content(text)).objects("@graph") for text in linked if '"Offer"' in text]
     if len(graphs) != 1:
-        raise refusal(NAME, f"expected one graph of offers, found {len(graphs)}", "JSON-LD", len(scripts))
-    for node in graphs[0]:
-        yield node.place, node
+        raise refusal(f"expected one graph of offers, found {len(graphs)}", "JSON-LD", len(linked))
+    return graphs[0]
 
 
 def _price(node: Fields, unit: str) -> tuple[Decimal, str]:
     """Return the price of an offer of the page and its currency: said twice, in the unit of its kind."""
-    price, currency, inner = node.number("price"), node.text("priceCurrency"), node.inner("priceSpecification")
+    inner = node.inner("priceSpecification")
     inner.only_money("price", "priceCurrency")
+    price, currency = node.number("price"), node.one_of("priceCurrency", CURRENCIES.values())
     if (inner.number("price"), inner.text("priceCurrency")) != (price, currency):
-        raise refusal(NAME, "the two prices of an offer differ", f"{node.place}.price", str(price))
-    if inner.text("unitText") != unit:
-        raise refusal(NAME, f"expected a price per {unit}", f"{inner.place}.unitText", inner.any("unitText"))
-    if currency not in CURRENCIES.values():
-        raise refusal(NAME, "a currency that is not known", f"{node.place}.priceCurrency", currency)
+        raise node.wrong("price", "the two prices of an offer differ")
+    inner.one_of("unitText", [unit])
     return price, currency
 
 
@@ -185,32 +129,26 @@ def _chips(text: object, field: str, count: int) -> str:
     """Return the chip that a text such as "8x H100 SXM5 80GB" names; raise where it says another number of them."""
     found = _matched(text, field)
     if int(found[1]) != count:
-        raise refusal(NAME, f"expected {count} chips", field, text)
+        raise refusal(f"expected {count} chips", field, text)
     return found[2]
 
 
 def _matched(text: object, field: str) -> re.Match[str]:
     found = CHIPS.fullmatch(" ".join(text.split())) if isinstance(text, str) else None
     if found is None:
-        raise refusal(NAME, 'expected chips as in "8x H100 SXM5 80GB"', field, text)
+        raise refusal('expected chips as in "8x H100 SXM5 80GB"', field, text)
     return found
 
 
 def _tier(label: str, tier: str | None) -> str | None:
-    words = [word for word in (tier, CONFIDENTIAL if "CC" in label.split() else None) if word]
-    return ", ".join(words) or None
-
-
-def _count(ignored: dict[str, int], reason: str) -> None:
-    ignored[reason] = ignored.get(reason, 0) + 1
+    return ", ".join(filter(None, (tier, "confidential computing" if "CC" in label.split() else None))) or None
 
 
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="verda",
+    provider="Verda",
     title="Verda instance types",
-    url=URL,
+    url="https://api.datacrunch.io/v1/instance-types",
     terms_url="https://verda.com/terms-and-conditions",
-    max_age=timedelta(days=3),
-    parse=parse,
 )

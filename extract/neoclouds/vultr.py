@@ -5,8 +5,6 @@ Cloud GPU plans are at https://api.vultr.com/v2/plans?type=all , bare metal at h
 
 Settings: `url`, up to and with /v2.
 
-Quirks:
-
 1. Costs are of the whole machine, in US dollars. The monthly ones are a ceiling (672 hours of bare metal), and no other
    option; they show when the unit of one of them changes, and nothing is read then.
 2. A preemptible cost stands beside every plan, often equal to the other; whether it is sold so says
@@ -26,29 +24,23 @@ Quirks:
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from extract.base import Context, Parsed
-from extract.neoclouds.answers import Digits, Fields, content, refusal
-from extract.neoclouds.fetching import HINT, base_url, numbered_pages, pages_of, web_source
-from extract.neoclouds.offers import Row, offer, once, parsed
+from extract.base import Context
+from extract.neoclouds import answers
+from extract.neoclouds.answers import Digits, Fields, refusal
+from extract.neoclouds.fetching import numbered_pages, web_source
+from extract.neoclouds.offers import Found, Offer, by_option, offer, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.errors import LayoutChanged
 from warehouse.reference.accelerators import resolve
 
-NAME = "vultr"
-URL = "https://api.vultr.com/v2"
-PROVIDER = "Vultr"
 KEYS = {"plans": "plans", "plans-metal": "plans_metal"}
 """The key of the list in the answer to each scope."""
 PLANS_A_PAGE = 500
-METAL_TIER = "bare metal"
 COSTS = ("hourly_cost", "monthly_cost", "hourly_cost_preemptible", "monthly_cost_preemptible")
 FLAGS = ("deploy_ondemand", "deploy_preemptible")
 HOURS_PER_MONTH = (Decimal(300), Decimal(800))
@@ -65,9 +57,9 @@ class Chips(NamedTuple):
     label: str
 
 
-def pages(ctx: Context, scope: str) -> Iterator[Response]:
-    """Yield every page of a scope, each asked for by the cursor that the one before it names."""
-    base, cursor = base_url(ctx, NAME, URL).rstrip("/"), ""
+def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
+    """Yield every page of a scope, each by the cursor that the one before it names."""
+    base, cursor = url.rstrip("/"), ""
     kind = "&type=all" if scope == "plans" else ""
 
     def get(number: int) -> Response:
@@ -79,42 +71,38 @@ def pages(ctx: Context, scope: str) -> Iterator[Response]:
         try:
             cursor = page["meta"]["links"]["next"]
         except (KeyError, TypeError) as error:
-            raise LayoutChanged(
-                "expected a next page or none", source=NAME, field="meta", value=number, hint=HINT
-            ) from error
+            raise refusal("expected a next page or none", "meta", number) from error
         return not cursor
 
-    return numbered_pages(get, is_last, source=NAME)
+    return numbered_pages(get, is_last)
 
 
-def parse(document: Document) -> Parsed:
-    """Return the price of each plan with a GPU, as it is sold; raise LayoutChanged where an answer is another."""
-    ignored: Counter[str] = Counter()
-    found: list[Row] = []
-    listed: list[Row] = []
+def read(document: Document) -> Iterator[Found]:
+    """Yield the price of each plan with a GPU, as it is sold, and where it is listed."""
     for is_metal, plan in _plans(document):
         plan.only_money(*COSTS, "location_cost")
         places = plan.texts("locations")
-        chips = _chips(plan, is_metal, ignored)
-        if chips is None:
+        chips = _chips(plan, is_metal)
+        if isinstance(chips, str):
+            yield chips
             continue
-        rows = list(_rows(plan, chips, METAL_TIER if is_metal else None, ignored))
-        found += rows
-        for row in rows:
-            listed += [_listed(row, place) for place in places]
-    rows, twice = once(found)
-    ignored["the same offer twice"] += twice
-    return parsed(rows, source=NAME, ignored=+ignored, availability=once(listed)[0])
+        for one in _rows(plan, chips, "bare metal" if is_metal else None):
+            yield one
+            if isinstance(one, Offer):
+                listed: dict[str, Any] = {"instance_type": plan.text("id"), "tier": one["tier"], "count": chips.number}
+                for place in places:
+                    option = str(one["purchase_option"])
+                    yield stock(chips.label, option=option, region_id=place, stock_status="listed", **listed)
 
 
 def _plans(document: Document) -> Iterator[tuple[bool, Fields]]:
     """Yield the plans of all pages, and whether they are bare metal; raise where pages are missing or of two scopes."""
-    pages = [Fields(NAME, f"page {number}", page) for number, page in enumerate(pages_of(content(document)), start=1)]
-    keys = [[key for key in KEYS.values() if key in page] for page in pages]
+    pages = answers.pages(document)
     wanted = [KEYS[document.scope]] if document.scope in KEYS else list(KEYS.values())
-    for page, found in zip(pages, keys, strict=True):
+    for page in pages:
+        found = [key for key in KEYS.values() if key in page]
         if len(found) != 1 or found[0] not in wanted:
-            raise refusal(NAME, f"expected one of {', '.join(wanted)}, found {', '.join(page)}", page.place, found)
+            raise refusal(f"expected one of {', '.join(wanted)}, found {', '.join(page)}", page.place, found)
     for key in wanted:
         mine = [page for page in pages if key in page]
         plans = [plan for page in mine for plan in page.objects(key)]
@@ -128,14 +116,14 @@ def _plans(document: Document) -> Iterator[tuple[bool, Fields]]:
 def _check_meta(meta: Fields, plans: int, *, is_last: bool) -> None:
     """Raise where a page says that there are other plans, or pages, than were found."""
     if meta.whole("total") != plans:
-        raise refusal(NAME, f"expected all plans, found {plans}", f"{meta.place}.total", meta.whole("total"))
+        raise meta.wrong("total", f"expected all plans, found {plans}")
     following = meta.inner("links").any("next")
     if not isinstance(following, str) or isinstance(following, Digits) or (following == "") != is_last:
-        raise refusal(NAME, "a page is missing, or one too many", f"{meta.place}.links.next", following)
+        raise meta.wrong("links", "a page is missing, or one too many")
 
 
-def _chips(plan: Fields, is_metal: bool, ignored: Counter[str]) -> Chips | None:
-    """Return the chips of a plan; None where it has none, or does not say how many, which is counted."""
+def _chips(plan: Fields, is_metal: bool) -> Chips | str:
+    """Return the chips of a plan; where it has none, or does not say how many, the reason."""
     machine = plan.text("id")
     name = plan.text("gpu_type") if "gpu_type" in plan and plan.any("gpu_type") else None
     count = plan.any("gpu_count") if name and "gpu_count" in plan else None
@@ -144,119 +132,75 @@ def _chips(plan: Fields, is_metal: bool, ignored: Counter[str]) -> Chips | None:
         if named and "gpu_count" not in plan:
             return Chips(int(named[1]), named[2])
         if machine.startswith("vcg-") or "-gpu" in machine or ("gpu_count" in plan and plan.any("gpu_count")):
-            raise refusal(NAME, "expected the field gpu_type of a plan with GPUs", f"{plan.place}.gpu_type", machine)
-        ignored["a plan without accelerators"] += 1
-        return None
+            raise plan.wrong("gpu_type", f"expected the field gpu_type of {machine}, a plan with GPUs")
+        return "a plan without accelerators"
     # Bare metal sells whole chips only, and has no field for their memory.
     memory = 0 if is_metal and not ("gpu_vram_gb" in plan and plan.any("gpu_vram_gb")) else plan.whole("gpu_vram_gb")
     if (memory_in_name := MEMORY.search(machine)) and int(memory_in_name[1]) != memory:
-        ignored["a plan whose name has another memory"] += 1
-        return None
+        return "a plan whose name has another memory"
     if count is None and named:
         count = Digits(named[1])
     if count is None:
-        return _without_count(name, memory, ignored)
+        # One chip, or a slice of one, where the memory shows that it is no more.
+        label = f"{name} {memory} GB"
+        chip = resolve(label, "Vultr") if memory else None
+        is_one = chip is not None and chip.accelerator_memory_gib == memory
+        return Chips(1, label) if is_one else "a plan that does not say how many chips it has"
     if isinstance(count, str) and (part := SLICE.fullmatch(count)) and int(part[1]) < int(part[2]):
-        if not memory:
-            ignored["a slice of unknown size"] += 1
-            return None
-        return Chips(1, f"{name} {memory} GB")
+        return Chips(1, f"{name} {memory} GB") if memory else "a slice of unknown size"
     if not isinstance(count, str) or not re.fullmatch(r"[1-9]\d?", count) or (named and named[1] != count):
-        raise refusal(NAME, f"expected a number of chips that fits {machine}", f"{plan.place}.gpu_count", count)
+        raise plan.wrong("gpu_count", f"expected a number of chips that fits {machine}")
     each, rest = divmod(memory, int(count))
     return Chips(int(count), f"{name} {each} GB" if each and not rest else name)
 
 
-def _without_count(name: str, memory: int, ignored: Counter[str]) -> Chips | None:
-    """Return one chip, or a slice of one, where the memory shows that it is no more."""
-    label = f"{name} {memory} GB"
-    read = resolve(label, PROVIDER) if memory else None
-    if read is None or read.accelerator_memory_gib != memory:
-        ignored["a plan that does not say how many chips it has"] += 1
-        return None
-    return Chips(1, label)
-
-
-def _rows(plan: Fields, chips: Chips, tier: str | None, ignored: Counter[str]) -> Iterator[Row]:
+def _rows(plan: Fields, chips: Chips, tier: str | None) -> Iterator[Found]:
     """Yield the prices of a plan, and those of the places that have their own."""
-    sold = _sold(plan)
+    sold = {"on_demand": plan.flag(FLAGS[0]), "spot": plan.flag(FLAGS[1])} if _has_flags(plan) else None
     plan.any("hourly_cost")
-    invoice = plan.text("invoice_type") if "invoice_type" in plan else "hourly"
-    if invoice not in ("hourly", "monthly"):
-        raise refusal(NAME, "an invoice_type that is not known", f"{plan.place}.invoice_type", invoice)
+    is_monthly = "invoice_type" in plan and plan.one_of("invoice_type", ("hourly", "monthly")) == "monthly"
     places: list[tuple[str | None, Fields]] = [(None, plan)]
-    own = plan.any("location_cost") if "location_cost" in plan else None
-    if own:
+    if "location_cost" in plan and plan.any("location_cost"):
         costs = plan.inner("location_cost")
         places += [(place, costs.inner(place)) for place in costs]
+    columns: dict[str, Any] = {"count": chips.number, "instance_type": plan.text("id"), "tier": tier}
+    columns["conditions"] = "invoiced monthly" if is_monthly else None
     for place, fields in places:
         fields.only_money(*COSTS, "location_cost")
         for option, price in _prices(fields, sold).items():
-            if price is None:
-                ignored[f"no {option} price"] += 1
-                continue
-            yield offer(
-                PROVIDER,
-                label=chips.label,
-                price=price,
-                count=chips.number,
-                instance_type=plan.text("id"),
-                option=option,
-                region_id=place,
-                tier=tier,
-                conditions="invoiced monthly" if invoice == "monthly" else None,
-            )
+            yield offer(chips.label, price, option=option, region_id=place, **columns)
 
 
-def _sold(plan: Fields) -> Mapping[str, bool] | None:
-    """Return what can be ordered; None in an answer from before there were flags for it."""
-    if not any(name in plan for name in (*FLAGS, "invoice_type")):
-        return None
-    return {"on_demand": plan.flag(FLAGS[0]), "spot": plan.flag(FLAGS[1])}
+def _has_flags(plan: Fields) -> bool:
+    """Return whether a plan says what can be ordered; answers of before did not."""
+    return any(name in plan for name in (*FLAGS, "invoice_type"))
 
 
 def _prices(fields: Fields, sold: Mapping[str, bool] | None) -> dict[str, Decimal | None]:
     """Return the price per hour of each option, None where it is not sold so; raise where costs contradict."""
     hourly, spot = _cost(fields, ""), _cost(fields, "_preemptible")
-    if hourly and spot and spot > hourly:
-        raise refusal(NAME, f"a preemptible cost above {hourly}", f"{fields.place}.hourly_cost_preemptible", str(spot))
+    prices = by_option(hourly, spot, f"{fields.place}.hourly_cost_preemptible")
     if sold is None:
         sold = {"on_demand": True, "spot": spot is not None and hourly is not None and spot < hourly}
-    return {"on_demand": hourly if sold["on_demand"] else None, "spot": spot if sold["spot"] else None}
+    return {option: price if sold[option] else None for option, price in prices.items()}
 
 
 def _cost(fields: Fields, ending: str) -> Decimal | None:
     """Return a cost per hour, None where it is absent, null or 0; raise where that of a month does not fit it."""
     names = f"hourly_cost{ending}", f"monthly_cost{ending}"
-    hour, month = (fields.number_or_none(name) if name in fields else None for name in names)
+    hour, month = (fields.number(name) if fields.has(name) else None for name in names)
     if hour and month and not HOURS_PER_MONTH[0] <= month / hour <= HOURS_PER_MONTH[1]:
-        raise refusal(
-            NAME, f"expected a monthly cost that fits {hour} an hour", f"{fields.place}.{names[1]}", str(month)
-        )
+        raise fields.wrong(names[1], f"expected a monthly cost that fits {hour} an hour")
     return hour or None
 
 
-def _listed(row: Row, place: str) -> Row:
-    return {
-        "service_provider_name": PROVIDER,
-        "instance_type": row["instance_type"],
-        "accelerator_label": row["accelerator_label"],
-        "accelerator_count": Decimal(str(row["accelerator_count"])),
-        "region_id": place,
-        "purchase_option": row["purchase_option"],
-        "tier": row["tier"],
-        "stock_status": "listed",
-    }
-
-
 SOURCE = web_source(
-    name=NAME,
-    provider=PROVIDER,
+    read,
+    name="vultr",
+    provider="Vultr",
     title="Vultr GPU plans",
-    url=URL,
+    url="https://api.vultr.com/v2",
     terms_url="https://www.vultr.com/legal/tos/",
-    max_age=timedelta(days=3),
-    parse=parse,
     pages=pages,
     scopes=tuple(KEYS),
 )

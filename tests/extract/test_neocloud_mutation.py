@@ -143,9 +143,7 @@ ANSWER = json.dumps(
 
 
 def rows(*found: tuple[str, object]) -> Parsed:
-    return offers.parsed(
-        [offers.offer("Toy", label=label, price=Decimal(str(price))) for label, price in found], source="toy"
-    )
+    return offers.parsed((offers.offer(label, Decimal(str(price))) for label, price in found), provider="Toy")
 
 
 def by_position(body: bytes) -> Parsed:

@@ -17,7 +17,7 @@ KEY_NAME = re.compile(r"[A-Z][A-Z0-9]*_(?:API_)?(?:KEY|TOKEN)")
 NOT_SOURCES = {
     "extract": {"aws", "base", "benchmarks", "catalogues", "neoclouds", "observations", "web"},
     "extract.aws": {"bulk", "client", "line_buffer", "places"},
-    "extract.neoclouds": {"answers", "fetching", "offers", "pages", "words"},
+    "extract.neoclouds": {"answers", "fetching", "offers", "pages"},
 }
 
 

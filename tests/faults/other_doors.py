@@ -21,7 +21,7 @@ from standin.exchange import Answer
 
 from extract import source_named
 from extract.aws.spot import archive
-from extract.catalogues.skypilot_catalog import history
+from extract.catalogues import skypilot_catalog as history
 from extract.neoclouds import digitalocean
 from faults import git_site
 from faults.subject import Subject, ends, fixed

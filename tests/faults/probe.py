@@ -20,7 +20,7 @@ import extract.aws.client
 import extract.web.http
 import extract.web.polite
 from extract.base import Context
-from extract.catalogues.skypilot_catalog import history
+from extract.catalogues import skypilot_catalog as history
 from faults.git_site import Descendants
 from faults.subject import Subject
 from faults.subjects import MOMENT, Lab

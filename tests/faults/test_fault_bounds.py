@@ -123,12 +123,12 @@ def test_all_pages_of_an_answer_have_a_limit(monkeypatch: pytest.MonkeyPatch) ->
         return (Response(url="u", body=b"[1]", status=200, content_type="") for _ in range(n))
 
     monkeypatch.setattr(fetching, "PAGES_LIMIT_BYTES", 9)
-    assert len(fetching._all(pages(3), "vast")) == 3
+    assert len(fetching._all(pages(3))) == 3
     with pytest.raises(SourceError, match="exceed 9 bytes"):
-        fetching._all(pages(10**9), "vast")
+        fetching._all(pages(10**9))
     monkeypatch.setattr(fetching, "PAGES_TIMEOUT_S", -1.0)
     with pytest.raises(Unavailable, match="did not end within"):
-        fetching._all(pages(1), "vast")
+        fetching._all(pages(1))
 
 
 @pytest.mark.parametrize("length", ["-5", "5, 6", "0x10", "9" * 5000])

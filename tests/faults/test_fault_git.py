@@ -13,7 +13,8 @@ import pytest
 from git_repository import Repository, table
 
 from extract.base import Context
-from extract.catalogues.skypilot_catalog import SOURCE, history
+from extract.catalogues import skypilot_catalog as history
+from extract.catalogues.skypilot_catalog import SOURCE
 from faults import git_site
 from faults.spoilers import moved, silent
 from faults.subjects import MOMENT
@@ -119,7 +120,7 @@ def test_a_table_that_swells_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
     repository = Repository(tmp_path / "catalog")
     repository.commit("2026-01-01T00:00:00+00:00", v8_lambda=bytes(1 << 20))
     monkeypatch.setattr(history, "READ_BYTES", 1 << 19)
-    with pytest.raises(SourceError, match="cat-file tells more than 524288 bytes"):
+    with pytest.raises(SourceError, match="cat-file prints more than 524288 bytes"):
         read(repository.url)
 
 

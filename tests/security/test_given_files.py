@@ -154,7 +154,7 @@ def test_json_has_a_depth() -> None:
     """Deeper is another layout, not a crash; in prices and in benchmark results."""
     body = '{"a":' + "[" * 100_000 + "]" * 100_000 + "}"
     with pytest.raises(LayoutChanged, match=r"recursion|too deep"):
-        answers.content(Document(source="toy", scope="x", url="x", body=body.encode(), fetched_at=NOW))
+        answers.content(body.encode())
     with pytest.raises(LayoutChanged, match=r"recursion|too deep"):
         content.json_runs(body, "x.json")
 

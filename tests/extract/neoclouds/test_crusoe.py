@@ -15,7 +15,7 @@ def test_a_row_without_price_takes_none_from_the_next():
     """GB200 stands right before H200, MI355X before MI300X."""
     labels = {row["accelerator_label"] for row in rows(CASE.parse(CASE.body))}
     assert not [label for label in labels if "GB200" in label or "MI355X" in label]
-    assert CASE.parse(CASE.body).ignored == {"no price: On-demand": 2, "no price: Current spot": 6}
+    assert CASE.parse(CASE.body).ignored == {"no on_demand price": 2, "no spot price": 6}
 
 
 def test_a_spot_price_is_an_offer_of_its_own():

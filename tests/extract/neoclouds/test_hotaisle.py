@@ -71,4 +71,4 @@ def test_a_card_that_stands_twice_is_one():
     found = page(card, card + card)
 
     assert rows(found) == CASE.expected
-    assert found.ignored == {"duplicate on the page": 1}
+    assert found.ignored == {"duplicate offer": 1}

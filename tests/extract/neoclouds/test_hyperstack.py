@@ -55,7 +55,7 @@ def test_an_empty_row_is_no_row_and_an_empty_price_no_price():
     row = '<div class="page-price_card_row_item df">'
     assert by_option(PAGE.replace(row, f"{row}\n</div>{row}", 1)) == by_option(PAGE)
     parsed = CASE.parse(PAGE.replace("<span>$3.20</span>", "<span>Contact sales</span>").encode())
-    assert parsed.ignored == {"no price: On-Demand GPU Pricing": 1}
+    assert parsed.ignored == {"no on_demand price": 1}
     assert rows(parsed) == CASE.expected[1:]
 
 

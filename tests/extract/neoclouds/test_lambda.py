@@ -21,9 +21,9 @@ def test_a_duration_never_seen_has_no_term():
 
 
 def test_a_dash_is_no_price_and_is_counted():
-    assert CASE.parse(CASE.body).ignored == {"no price shown": 1}
+    assert CASE.parse(CASE.body).ignored == {"no reserved price": 1}
     found = CASE.parse(edited("$2.29", "Contact sales", 1))
-    assert found.ignored == {"no price shown": 2}
+    assert found.ignored == {"no reserved price": 1, "no on_demand price": 1}
     assert "NVIDIA GH200 96 GB" not in {row["accelerator_label"] for row in rows(found)}
 
 
@@ -51,4 +51,4 @@ def test_a_row_said_twice_is_one_offer():
     row = edited("</tr>", "</tr>").decode().split('data-plan="NVIDIA GH200"')[1].split("</tr>")[0]
     found = CASE.parse(edited(row + "</tr>", row + '</tr><tr data-plan="NVIDIA GH200"' + row + "</tr>", 1))
     assert rows(found) == CASE.expected
-    assert found.ignored == {"no price shown": 1, "repeated": 1}
+    assert found.ignored == {"no reserved price": 1, "duplicate offer": 1}

@@ -109,4 +109,4 @@ def test_an_answer_without_all_its_nodes_is_refused():
     body = json.dumps({"count": 3, "nodes": [node(1), node(2)]}).encode()
     with pytest.raises(LayoutChanged) as raised:
         CASE.parse(body)
-    assert raised.value.field == "count"
+    assert raised.value.field == "answer.count"

@@ -23,7 +23,7 @@ def excerpt(*tables: tuple[str, list[list[str]]]) -> bytes:
 
 def read(body: bytes, day: str = "2026-11-20") -> list[dict[str, object]]:
     fetched_at = datetime.fromisoformat(day).replace(tzinfo=UTC)
-    return rows(nebius.parse(Document(source="nebius", scope="all", url="x", body=body, fetched_at=fetched_at)))
+    return rows(nebius.SOURCE.parse(Document(source="nebius", scope="all", url="x", body=body, fetched_at=fetched_at)))
 
 
 def prices(body: bytes, day: str = "2026-11-20") -> list[tuple[object, ...]]:
@@ -116,7 +116,7 @@ def test_an_excerpt_cut_short_is_refused():
 
 def test_what_is_left_out_is_counted():
     assert CASE.parse(CASE.body).ignored == {
-        "no price shown": 2, "superseded": 5, "CPU-only instances": 1, "Storage": 2,
+        "no on_demand price": 2, "superseded": 5, "CPU-only instances": 1, "Storage": 2,
     }  # fmt: skip
 
 

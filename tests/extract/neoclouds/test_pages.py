@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from extract.neoclouds import pages, words
+from extract.neoclouds import offers, pages
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 
@@ -113,9 +113,9 @@ def test_text_is_what_a_reader_sees(html: str, text: str):
 def test_two_cells_in_one_place_are_refused():
     """As a wide cell below one that reaches down."""
     html = "<table><tr><td>a</td><td rowspan='2'>b</td></tr><tr><td>c</td></tr></table>"
-    assert len(pages.grid("toy", first(html, "table"))) == 2  # type: ignore[arg-type]
+    assert len(pages.grid(first(html, "table"))) == 2  # type: ignore[arg-type]
     with pytest.raises(LayoutChanged, match="one place"):
-        pages.grid("toy", first(html.replace("<td>c", "<td colspan='2'>c"), "table"))  # type: ignore[arg-type]
+        pages.grid(first(html.replace("<td>c", "<td colspan='2'>c"), "table"))  # type: ignore[arg-type]
 
 
 def test_pieces_of_text_are_each_by_itself():
@@ -132,7 +132,7 @@ SPANS = (
 
 def test_a_cell_that_spans_stands_in_each_place():
     """So that a column is the same in each row, whatever is merged."""
-    found = pages.grid("toy", first(SPANS, "table"))  # type: ignore[arg-type]
+    found = pages.grid(first(SPANS, "table"))  # type: ignore[arg-type]
     assert [[pages.text_of(cell) for cell in row] for row in found] == [
         ["GPU", "Reserved", "Reserved"], ["GPU", "7 days", "30 days"],
         ["H100", "$3", "$2"], ["B300", "Contact us", "Contact us"],
@@ -154,19 +154,19 @@ def test_a_table_with_a_cell_too_many_or_too_few_is_refused(old: str, new: str):
     """A price one column to the side is another term's price."""
     assert old in SPANS
     with pytest.raises(LayoutChanged):
-        pages.grid("toy", first(SPANS.replace(old, new), "table"))  # type: ignore[arg-type]
+        pages.grid(first(SPANS.replace(old, new), "table"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["$0.79**", "from $0.79*", "Contact sales*"])
 def test_a_footnote_is_refused_where_nobody_read_it(text: str):
     """What a mark stands at holds for some only."""
-    words.price(text, source="toy", field="price")
+    offers.shown_price(text, "price")
     with pytest.raises(LayoutChanged, match="footnote"):
-        words.price(text, source="toy", field="price", noted=False)
+        offers.shown_price(text, "price", noted=False)
 
 
 @pytest.mark.parametrize("text", ["$2.10^2", "$2.10 2", "2.10", "$0", "$2.10/GPU-hr", "$2.10 $3", "ask", "$-2"])
 def test_what_is_no_price_is_refused(text: str):
     """Never searched for its first dollar sign."""
     with pytest.raises(LayoutChanged):
-        words.price(text, source="toy", field="price")
+        offers.shown_price(text, "price")

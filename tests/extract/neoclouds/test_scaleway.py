@@ -70,7 +70,7 @@ def test_a_zone_is_read_to_its_last_page():
     assert web.asked == [f"fr-par-2/{PAGE}1", f"fr-par-2/{PAGE}2", f"fr-par-2/{STOCK_PAGE}1"]
     assert (look.scope, look.complete) == ("fr-par-2", True)
     assert rows(found) == [{**row, "region_id": "fr-par-2"} for row in CASE.expected]
-    assert found.ignored == {"no GPU": 101, "no price": 1}
+    assert found.ignored == {"no GPU": 101, "no on_demand price": 1}
 
 
 def test_the_stock_is_told_beside_the_prices():

@@ -11,8 +11,8 @@ import pytest
 from git_repository import HEADER, Repository, table
 
 from extract.base import Context
-from extract.catalogues.skypilot_catalog import SOURCE, history
-from extract.catalogues.skypilot_catalog.history import CACHE, History
+from extract.catalogues import skypilot_catalog as history
+from extract.catalogues.skypilot_catalog import CACHE, SOURCE, History
 from flows.collect import importer, steps
 from flows.config.settings import Settings, read
 from warehouse.documents import Document, ScopeFetch

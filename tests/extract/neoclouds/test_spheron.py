@@ -9,7 +9,7 @@ from neoclouds.case import document, rows
 from neoclouds.cases.spheron import CASE, answers
 
 from extract.base import Context
-from extract.neoclouds.fetching import PAGES
+from extract.neoclouds.answers import PAGES
 from extract.neoclouds.spheron import SOURCE
 from extract.web.interface import Response
 from warehouse.errors import LayoutChanged

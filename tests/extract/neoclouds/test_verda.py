@@ -7,7 +7,7 @@ import pytest
 from neoclouds.case import document, rows
 from neoclouds.cases.verda import CASE
 
-from extract.neoclouds.verda import KINDS, SOURCE, parse
+from extract.neoclouds.verda import KINDS, SOURCE
 from warehouse.errors import LayoutChanged
 
 OFFERS = [
@@ -46,7 +46,7 @@ def nodes() -> list[dict[str, Any]]:
 
 def test_the_page_gives_machines_clusters_and_containers_apart():
     """Each kind by its tier; CPU machines, storage and an offer duplicate on the page are counted."""
-    found = parse(document(SOURCE, page(nodes())))
+    found = SOURCE.parse(document(SOURCE, page(nodes())))
     told = [
         (row["accelerator_label"], row["accelerator_count"], row["purchase_option"], row.get("tier"), row["unit_price"])
         for row in rows(found)
@@ -60,7 +60,7 @@ def test_the_page_gives_machines_clusters_and_containers_apart():
         ("H100 SXM5 80GB", "2", "spot", "serverless spot", "3.58"),
         ("B300 CC SXM6 268GB", "1", "on_demand", "confidential computing", "7.65"),
     ]
-    assert found.ignored == {"a machine without accelerators": 2, "storage": 1, "the same offer twice": 1}
+    assert found.ignored == {"a machine without accelerators": 2, "storage": 1, "duplicate offer": 1}
     assert {row["capacity_unit"] for row in rows(found) if row["accelerator_count"] == "1"} == {"GPU"}
     assert {row["capacity_unit"] for row in rows(found) if row["accelerator_count"] != "1"} == {"instance"}
 
@@ -68,7 +68,7 @@ def test_the_page_gives_machines_clusters_and_containers_apart():
 def test_two_prices_of_one_name_both_stay():
     """Which of them is the machine's is not said: the batch gate refuses them, and nobody picks one."""
     dearer = node("1x H100 SXM5 80GB on-demand", "Hourly on-demand instance price", "3.35")
-    found = rows(parse(document(SOURCE, page([*nodes(), dearer]))))
+    found = rows(SOURCE.parse(document(SOURCE, page([*nodes(), dearer]))))
     prices = [row["unit_price"] for row in found if row["accelerator_label"] == "H100 SXM5 80GB" and "tier" not in row]
     assert prices == ["3.25", "3.35"]
 
@@ -93,14 +93,14 @@ def test_a_harmed_offer_of_the_page_is_refused(harm: dict[str, Any]):
     """One offer that reads otherwise changes the meaning of all: nothing is read."""
     first, *others = nodes()
     with pytest.raises(LayoutChanged):
-        parse(document(SOURCE, page([first | harm, *others])))
+        SOURCE.parse(document(SOURCE, page([first | harm, *others])))
 
 
 def test_a_page_with_two_graphs_or_none_is_refused():
     """Which of two lists holds is not said; a page without any is another page."""
     for body in (page(nodes(), graphs=2), page(nodes(), graphs=0), page([])):
         with pytest.raises(LayoutChanged):
-            parse(document(SOURCE, body))
+            SOURCE.parse(document(SOURCE, body))
 
 
 def test_the_list_may_stand_under_data():

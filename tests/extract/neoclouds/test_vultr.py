@@ -10,7 +10,7 @@ from neoclouds.case import rows
 from neoclouds.cases.vultr import CASE, answers
 
 from extract.base import Context
-from extract.neoclouds.fetching import PAGES
+from extract.neoclouds.answers import PAGES
 from extract.neoclouds.vultr import SOURCE
 from extract.web.interface import Response
 from warehouse.errors import LayoutChanged

@@ -2,7 +2,7 @@
 
 import json
 
-from extract.neoclouds.fetching import PAGES
+from extract.neoclouds.answers import PAGES
 from extract.neoclouds.spheron import SOURCE
 from neoclouds.case import Answer, Case
 

@@ -3,7 +3,7 @@
 import json
 from urllib.parse import parse_qs, urlsplit
 
-from extract.neoclouds.fetching import PAGES
+from extract.neoclouds.answers import PAGES
 from extract.neoclouds.vultr import SOURCE
 from neoclouds.case import Answer, Case
 
