@@ -286,7 +286,7 @@ def _corrected(found: WeekFacts) -> Section:
     )
 
 
-def _said(make: Callable[[WeekFacts], Iterable[str]]) -> Maker:
+def _of_sentences(make: Callable[[WeekFacts], Iterable[str]]) -> Maker:
     """Return what makes a section of sentences alone."""
     return lambda found: Section(sentences=tuple(make(found)))
 
@@ -296,15 +296,18 @@ def _sentences(parts: Iterable[str]) -> list[str]:
 
 
 SECTIONS: dict[str, tuple[str, Maker]] = {
-    "happened": ("What happened", _said(news.happened)),
+    "happened": ("What happened", _of_sentences(news.happened)),
     "moves": ("Biggest moves", _moves),
     "also": ("Also this week", _also),
-    "fleet": ("Your fleet", _said(lambda found: _sentences(found.fleet.you if found.fleet else ()))),
-    "due": ("Commitments that end soon", _said(lambda found: _sentences(found.fleet.due if found.fleet else ()))),
+    "fleet": ("Your fleet", _of_sentences(lambda found: _sentences(found.fleet.you if found.fleet else ()))),
+    "due": (
+        "Commitments that end soon",
+        _of_sentences(lambda found: _sentences(found.fleet.due if found.fleet else ())),
+    ),
     "tokens": ("What a million tokens costs", _tokens),
     "cheapest": ("Cheapest now, by way to buy", _cheapest),
     "wrong": ("What we got wrong", _corrected),
-    "unseen": ("What we could not see", _said(news.not_seen)),
+    "unseen": ("What we could not see", _of_sentences(news.not_seen)),
 }
 """The sections in their order; one with nothing to say is left out."""
 
