@@ -142,7 +142,7 @@ class Drawing:
         return made
 
     @property
-    def beside(self) -> list[tuple[float, Label]]:
+    def placed_labels(self) -> list[tuple[float, Label]]:
         """Return the labels with their heights, pushed apart where they would stand on each other."""
         order = sorted(self.labels, key=lambda each: self.y.pixel(each.value))
         return [*zip(spread([self.y.pixel(each.value) for each in order]), order, strict=True)]
