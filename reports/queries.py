@@ -1,6 +1,6 @@
 """Asking the published file: one SELECT of reports/sql/ gives rows as mappings, or a frame."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
@@ -32,9 +32,9 @@ def rows(cursor: duckdb.DuckDBPyConnection) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-def mart(con: duckdb.DuckDBPyConnection, name: str) -> list[Row]:
-    """Return all rows of a mart of the schema int, in one order."""
-    return rows(con.execute(f"from int.{name} order by all"))
+def of_chips(con: duckdb.DuckDBPyConnection, mart: str, chips: Iterable[str | None]) -> list[Row]:
+    """Return the rows of a mart of the schema int that are of some chips, in one order."""
+    return rows(con.execute(f"from int.{mart} where list_contains(?, accelerator_name) order by all", [list(chips)]))
 
 
 def frame(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> "pl.DataFrame":

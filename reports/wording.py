@@ -35,6 +35,8 @@ KINDS = {
     "suspected_error": "suspected error",
 }
 
+CAME = {"gone_offer": "gone", "new_offer": "new", "returned_offer": "back"}
+
 KINDS_COUNTED = {
     "list_change": ("list price", "list prices"),
     "spot_move": ("spot move", "spot moves"),

@@ -81,7 +81,7 @@ def write_site(folder: Path) -> Path:
     pages.write(pages.read(file, WEEK), reports)
     # A week of before, whose headline is hostile: those of today cut a provider's name.
     old = frame(
-        "plain.html.j2", title=HOSTILE, headline=HOSTILE, place=WEEK_BEFORE, built_at=None, version="0",
+        "plain.html.j2", title=HOSTILE, headline=HOSTILE, place=WEEK_BEFORE, build=(None, "0"),
         parts=[f"<p>{escape(HOSTILE)}</p>"],
     )  # fmt: skip
     (reports / WEEK_BEFORE).write_text(old, encoding="utf-8")

@@ -5,18 +5,17 @@ Purchase options are never mixed, nor forms of a chip that cost differently. Wha
 a sign, the cheapest seen and AWS the colour of the text, all others grey; the words stand at the ends of the lines.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
-import altair as alt
 import polars as pl
 
 from reports import wording
 from reports.charts import style
-from reports.charts.style import FALL, INK, LINE, QUIET, RISE, Drawing, Label
+from reports.charts.style import FALL, INK, QUIET, RISE, Drawing, Label, Mark
 
 MAX_LABELS = 8
 MAX_NAME = 15
@@ -29,8 +28,6 @@ MAX_AGE_DAYS = 30
 MIN_SPAN = timedelta(days=90)
 """A chart begins with the first price that is known, but shows so much time at least."""
 AWS = "AWS"
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,21 +121,17 @@ def draw(
     since = max(since, min(min(line.spans[0][0] for line in known), until - MIN_SPAN))
     least = cheapest(known)
     values = [price for line in known for *_, price in line.spans]
-    shape = style.scale([*values, *(price for event in moved for price in (event.before, event.after))])
-    x = style.time_axis(since, until)
-    y = style.value_axis(shape, "USD per chip-hour", form=".2~f")
-    canvas = style.Canvas()
-    layers = [_band(canvas, week, x)] if week else []
-    layers.append(canvas.lines(_points(known, least, moved), x, y, steps=True))
-    if shown := _marks(prices, moved, since, until):
-        layers += _events(canvas, shown, moved, since, until, x, y)
     words, n_left = _labels(known, least, moved, until)
-    layers += canvas.labels(words, shape)
-    option = wording.option(purchase_option)
-    return canvas.drawn(
-        *layers,
-        finding=finding(chip, option, moved),
+    return Drawing(
+        finding=finding(chip, wording.option(purchase_option), moved),
         scope=_scope(known, since, until, n_left),
+        unit="USD per chip-hour",
+        x=style.time_scale(since, until),
+        y=style.scale([*values, *(price for event in moved for price in (event.before, event.after))]),
+        lines=_lines(known, least, moved),
+        marks=[_mark(event, moved, since, until) for event in _marked(prices, moved, since, until)],
+        labels=words,
+        band=(style.days(week[0]), style.days(week[1]), "") if week else None,
     )
 
 
@@ -185,39 +178,31 @@ def _ink(line: Line, moved: Sequence[Event]) -> str:
     return INK if line.provider == AWS else QUIET
 
 
-def _points(
-    known: Sequence[Line], least: Sequence[tuple[datetime, datetime, float, str]], moved: Sequence[Event]
-) -> list[Row]:
-    """Return the corners of all lines; a gap begins a new piece."""
-    made: list[Row] = []
-    ranked = sorted(known, key=lambda line: (_ink(line, moved) != QUIET, line.provider, line.tier or ""))
-    for number, line in enumerate(ranked):
+def _lines(known: Sequence[Line], least: Sequence[tuple[Any, ...]], moved: Sequence[Event]) -> list[style.Line]:
+    """Return the lines, grey ones first and the cheapest last; a gap begins a new one."""
+    made = []
+    for line in sorted(known, key=lambda line: (_ink(line, moved) != QUIET, line.provider, line.tier or "")):
         ink = _ink(line, moved)
-        style_of = {"ink": ink, "width": {QUIET: 1, INK: 1.5}.get(ink, 2), "shade": 0.5 if ink == QUIET else 1}
-        made += _corners(line.spans, f"{number:03}", style_of)
-    return made + _corners([span[:3] for span in least], f"{len(ranked):03}", {"ink": INK, "width": 3, "shade": 0.9})
+        width, shade = {QUIET: 1, INK: 1.5}.get(ink, 2), 0.5 if ink == QUIET else 1
+        made += [style.Line(corners=each, ink=ink, width=width, shade=shade) for each in _pieces(line.spans)]
+    return made + [style.Line(corners=each, ink=INK, width=3, shade=0.9) for each in _pieces(least)]
 
 
-def _corners(spans: Sequence[tuple[datetime, datetime, float]], name: str, style_of: Row) -> list[Row]:
-    made: list[Row] = []
-    piece = 0
-    for place, (begin, end, price) in enumerate(spans):
-        if place and spans[place - 1][1] < begin:
-            piece += 1
-        made.append({"piece": f"{name}.{piece}", "x": style.days(begin), "y": round(price, 5), **style_of})
-        follows = place + 1 < len(spans) and spans[place + 1][0] <= end
-        if not follows:
-            made.append({"piece": f"{name}.{piece}", "x": style.days(end), "y": round(price, 5), **style_of})
+def _pieces(spans: Sequence[tuple[Any, ...]]) -> list[list[tuple[float, float]]]:
+    """Return the corners of each part of a line that has no gap."""
+    made: list[list[tuple[float, float]]] = []
+    last = None
+    for begin, end, price, *_ in spans:
+        if last is None or last < begin:
+            made.append([])
+        else:
+            made[-1].pop()
+        made[-1] += [(style.days(begin), price), (style.days(end), price)]
+        last = end
     return made
 
 
-def _band(canvas: style.Canvas, week: tuple[datetime, datetime], x: alt.X) -> alt.Chart:
-    rows = [{"x": style.days(week[0]), "x2": style.days(week[1])}]
-    made = canvas.layer(rows).mark_rect(fill=LINE, fillOpacity=0.5).encode(x=x, x2="x2:Q")
-    return cast("alt.Chart", made)
-
-
-def _marks(prices: pl.DataFrame, moved: Sequence[Event], since: datetime, until: datetime) -> list[Event]:
+def _marked(prices: pl.DataFrame, moved: Sequence[Event], since: datetime, until: datetime) -> list[Event]:
     """Return what is marked: the news, and the largest of the moves before it, none close to another."""
     shown = list(moved)
     room = (until - since) * 0.38
@@ -228,39 +213,20 @@ def _marks(prices: pl.DataFrame, moved: Sequence[Event], since: datetime, until:
     return shown
 
 
-def _events(
-    canvas: style.Canvas,
-    shown: Sequence[Event],
-    moved: Sequence[Event],
-    since: datetime,
-    until: datetime,
-    x: alt.X,
-    y: alt.Y,
-) -> list[alt.Chart]:
-    """Return the marks of events, each a point where the new price begins; those of the news have their words beside
-    the plot, the others above the point.
-    """
-    late = until - (until - since) / 4
-    rows = []
-    for event in shown:
-        text = f"{_name(event.provider, event.tier)} {wording.arrow(event.ratio)} {abs(event.ratio):.0%}"
-        rows.append(
-            {
-                "x": style.days(event.at),
-                "y": round(event.after, 5),
-                "top": round(event.before, 5),
-                "ink": FALL if event.ratio < 0 else RISE,
-                "text": "" if event in moved else text.replace("%", " %"),
-                "side": "left" if event.at > late else "centre",
-            }
-        )
-    shown_moves = [row for row in rows if row["text"]]
-    base = canvas.layer(rows).encode(x=x, y=y, color=alt.Color("ink:N", scale=None, legend=None))
-    return [
-        base.mark_rule(strokeWidth=1.4, strokeDash=[2, 2]).encode(y2="top:Q"),
-        base.mark_point(filled=True, size=34, opacity=1),
-        *canvas.words(shown_moves, x, y),
-    ]
+def _mark(event: Event, moved: Sequence[Event], since: datetime, until: datetime) -> Mark:
+    """Return the mark of a move: a point where the new price begins; the words of the news stand beside the plot."""
+    return Mark(
+        x=style.days(event.at),
+        y=event.after,
+        before=event.before,
+        ink=FALL if event.ratio < 0 else RISE,
+        text="" if event in moved else f"{_name(event.provider, event.tier)} {_sign(event)}",
+        is_late=event.at > until - (until - since) / 4,
+    )
+
+
+def _sign(event: Event) -> str:
+    return f"{wording.arrow(event.ratio)} {abs(event.ratio):.0%}".replace("%", " %")
 
 
 def _labels(
@@ -277,10 +243,9 @@ def _labels(
     made = []
     named = {event.provider for event in moved}
     for event in moved:
-        sign = f"{wording.arrow(event.ratio)} {abs(event.ratio):.0%}".replace("%", " %")
         name = wording.short(_owner(event, moved), most=MAX_NAME)
         ink = FALL if event.ratio < 0 else RISE
-        made.append(Label(text=f"{name} {event.after:.2f} {sign}", value=event.after, ink=ink, is_bold=True))
+        made.append(Label(text=f"{name} {event.after:.2f} {_sign(event)}", value=event.after, ink=ink, is_bold=True))
     if least and is_recent(least[-1][1]):
         _, _, price, provider = least[-1]
         made.append(Label(text=f"lowest {price:.2f}", value=price, ink=INK, is_bold=True))

@@ -1,21 +1,32 @@
 """The charts that pages without a week show: where each main chip stands, what it did like for like, cost per token.
 
-Each function asks an open published file and returns HTML for a page, empty where there is nothing to draw. What draws
-takes half a second to start; a page that must be there at once calls none of it.
+Each function asks an open published file and returns HTML for a page, empty where there is nothing to draw.
 """
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
 
 import duckdb
 import polars as pl
 from markupsafe import Markup
 
-from reports.charts import chart_facts, sparkline
-from reports.templating import macro
+from reports import wording
+from reports.charts import chart_facts, price_chart, sparkline, style
+from reports.charts.style import FALL, INK, QUIET, RISE, Drawing, Label, Line, Mark, Scale
+from reports.queries import Row, frame
+from reports.templating import macro, render
 
 MAX_CHIPS = 4
 ON_DEMAND = "on_demand"
+MAX_NAME = 16
+MAX_LABELS = 7
+MIN_DRIFT = 0.0005
+RECENT_DAYS = 8
+"""A chain that ended longer ago has no words beside it."""
+
+Chain = Sequence[tuple[date, float]]
 
 grid = macro("chart.html.j2", "grid")
 
@@ -24,28 +35,17 @@ def standing(con: duckdb.DuckDBPyConnection, stand: pl.DataFrame, *, built_at: d
     """Return charts of the last 12 months on demand, of the first chips of a frame of
     reports/sql/provider_price.sql: of each the form that most sell; forms are never put together.
     """
-    from reports.charts import price_chart, style
-
     wanted = _main(stand)
-    prices = chart_facts.prices(
-        con, [name for name, _ in wanted], [ON_DEMAND], since=built_at - chart_facts.YEAR, until=built_at
-    )
+    since = built_at - chart_facts.YEAR
+    prices = chart_facts.prices(con, [name for name, _ in wanted], [ON_DEMAND], since=since, until=built_at)
     made = []
     for name, form in wanted:
         of_form = pl.lit(value=True) if form is None else pl.col("form_factor") == form
         shown = prices.filter(pl.col("accelerator_name") == name, of_form)
-        with style.quick():
-            drawing = price_chart.draw(
-                shown,
-                chip=" ".join(part for part in (name, form) if part),
-                purchase_option=ON_DEMAND,
-                since=built_at - chart_facts.YEAR,
-                until=built_at,
-            )
+        chip = wording.listed(name, form, by=" ")
+        drawing = price_chart.draw(shown, chip=chip, purchase_option=ON_DEMAND, since=since, until=built_at)
         made += [style.figure(drawing)] if drawing else []
-        if len(made) == MAX_CHIPS:
-            break
-    return grid(made)
+    return grid(made[:MAX_CHIPS])
 
 
 def _main(stand: pl.DataFrame) -> list[tuple[str, str | None]]:
@@ -61,35 +61,343 @@ def _main(stand: pl.DataFrame) -> list[tuple[str, str | None]]:
     return made
 
 
+def sparklines(con: duckdb.DuckDBPyConnection, offers: Iterable[int], *, built_at: datetime) -> Mapping[int, str]:
+    """Return the sparklines of the last 90 days by offer, those of which a price is known."""
+    spans = chart_facts.sparks(con, offers, until=built_at)
+    return sparkline.of_offers(spans, since=built_at - chart_facts.SPARK, until=built_at)
+
+
+# --- the drift index
+
+
 def drifts(con: duckdb.DuckDBPyConnection, chips: Iterable[str], *, built_at: datetime) -> Markup:
     """Return charts of the drift index of chips on demand, in their order."""
-    from reports.charts import drift_chart, style
-
     wanted = list(dict.fromkeys(chips))[:MAX_CHIPS]
-    index = chart_facts.drift(con, wanted, ON_DEMAND, until=built_at)
-    made = []
-    for chip in wanted:
-        with style.quick():
-            drawing = drift_chart.draw(
-                index.filter(pl.col("accelerator_name") == chip),
-                chip=chip,
-                purchase_option=ON_DEMAND,
-                since=built_at - chart_facts.YEAR,
-                until=built_at,
+    since = built_at - chart_facts.YEAR
+    index = frame(con, "chart_drift", chips=wanted, option=ON_DEMAND, since=since, until=built_at)
+    drawn = (
+        drift(index.filter(pl.col("accelerator_name") == chip), chip=chip, since=since, until=built_at)
+        for chip in wanted
+    )
+    return grid([style.figure(each) for each in drawn if each])
+
+
+def drift(
+    index: pl.DataFrame, *, chip: str, since: datetime, until: datetime, purchase_option: str = ON_DEMAND
+) -> Drawing | None:
+    """Return the chart of a frame of reports/sql/chart_drift.sql that is of one chip; None where it holds no drift.
+
+    Each chain begins at 100 on its first day in the chart; a chain that broke begins again and is a line of its own.
+    """
+    chains = [
+        (provider, rows)
+        for (provider, _), group in index.group_by("service_provider_name", "chain_number", maintain_order=True)
+        if len(rows := _based(group)) > 1
+    ]
+    if not chains:
+        return None
+    whole = [rows for provider, rows in chains if provider is None]
+    moved = wording.moved(_change(whole[-1])) if whole and _moves(whole[-1]) else "unchanged"
+    n = wording.count(len({provider for provider, _ in chains if provider}), "provider")
+    shape = style.scale([100, *(value for _, rows in chains for _, value in rows)], baseline=None)
+    first = min(rows[0][0] for _, rows in chains)
+    return Drawing(
+        finding=f"{chip} {wording.option(purchase_option)}, like for like: {moved}"
+        f"{f' since {whole[-1][0][0]}' if whole else ''}, {n}.",
+        scope="Drift index of offers that were there on both days, each provider with equal weight; grey where nothing "
+        "moved. A line that stops is a chain that broke.",
+        unit="100 on each chain's first day here",
+        x=style.time_scale(max(since, _midnight(first)), until),
+        y=shape,
+        lines=[
+            Line(
+                corners=[(style.days(_midnight(day)), value) for day, value in _corners(rows)],
+                ink=_ink(provider, rows),
+                width=3 if provider is None else 1.4,
+                shade=0.9,
             )
-        made += [style.figure(drawing)] if drawing else []
-    return grid(made)
+            for provider, rows in sorted(chains, key=lambda chain: (chain[0] is None, _moves(chain[1])))
+        ],
+        labels=[
+            Label(
+                text=f"{'all' if provider is None else wording.short(provider, most=MAX_NAME)} "
+                f"{wording.percent(_change(rows))}",
+                value=rows[-1][1],
+                ink=_ink(provider, rows),
+                is_bold=provider is None,
+            )
+            for provider, rows in sorted(chains, key=lambda chain: (chain[0] is not None, -abs(_change(chain[1]))))
+            if (until.date() - rows[-1][0]).days < RECENT_DAYS and (provider is None or _moves(rows))
+        ][:MAX_LABELS],
+    )
+
+
+def _based(group: pl.DataFrame) -> list[tuple[date, float]]:
+    first = group["price_index"][0]
+    return [(day, 100 * value / first) for day, value in group.select("index_date", "price_index").iter_rows()]
+
+
+def _corners(rows: Chain) -> Chain:
+    """Return the days on which a chain begins, moves and ends."""
+    return [
+        row for place, row in enumerate(rows) if place in (0, len(rows) - 1) or abs(row[1] - rows[place - 1][1]) > 1e-6
+    ]
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, datetime.min.time())
+
+
+def _change(rows: Chain) -> float:
+    return rows[-1][1] / rows[0][1] - 1
+
+
+def _moves(rows: Chain) -> bool:
+    return abs(_change(rows)) >= MIN_DRIFT
+
+
+def _ink(provider: str | None, rows: Chain) -> str:
+    if provider is None:
+        return INK
+    return QUIET if not _moves(rows) else FALL if _change(rows) < 0 else RISE
+
+
+# --- cost against speed
 
 
 def frontiers(con: duckdb.DuckDBPyConnection) -> Markup:
-    """Return charts of cost against speed on demand, of the models of which most is known."""
-    from reports.charts import frontier_chart, style
+    """Return charts of cost against speed on demand, of the models of which most is known: of each the best covered
+    operating point, the best covered models first.
+    """
+    points = frame(con, "chart_frontier", option=ON_DEMAND)
+    best = points.group_by("model_name").agg(pl.col("group_rank").min()).sort("group_rank")["group_rank"][:MAX_CHIPS]
+    shown = points.filter(pl.col("group_rank").is_in(best.implode()))
+    return grid([style.figure(frontier(group)) for _, group in shown.group_by("group_rank", maintain_order=True)])
 
-    points = chart_facts.frontier(con, ON_DEMAND)
-    return grid([style.figure(each) for each in frontier_chart.drawings(points, purchase_option=ON_DEMAND)])
+
+def frontier(points: pl.DataFrame, *, purchase_option: str = ON_DEMAND) -> Drawing:
+    """Return the chart of one model, scenario, precision and way of decoding of reports/sql/chart_frontier.sql.
+
+    The frontier is the cheapest cost seen at each speed, whatever the chip. Where no chip was measured to be fast
+    enough the plot is shaded and says so; a chip's line ends at the last speed that it reaches.
+    """
+    known = points.filter(pl.col("cost_usd").is_not_null())
+    best = _cheapest(known, "accelerator_name", "interactivity")
+    chips = {chip: group.rows(named=True) for (chip,), group in best.group_by("accelerator_name", maintain_order=True)}
+    cheapest = _cheapest(known, "interactivity").rows(named=True)
+    speeds = sorted(points["interactivity"].unique())
+    first, last, fastest = speeds[0], speeds[-1], cheapest[-1]["interactivity"]
+    room = (last - first) * 0.06
+    cheap, quick = cheapest[0], cheapest[-1]
+    named = wording.listed(*(cheap[name] for name in ("model_name", "scenario", "precision", "decoding")))
+    finding = (
+        f"{named}: cheapest seen {cheap['cost_usd']:.3g} USD per million output tokens at {cheap['interactivity']:g} "
+        f"tokens/s per user ({_seller(cheap)})"
+    )
+    if quick["interactivity"] > cheap["interactivity"]:
+        finding += f", {quick['cost_usd']:.3g} at {quick['interactivity']:g} ({_seller(quick)})"
+    return Drawing(
+        finding=f"{finding}.",
+        scope=f"Along the bottom tokens per second and user. {wording.option(purchase_option).capitalize()} prices at "
+        f"full load, all of the machine charged to output; {cheap['benchmark_family']}. Points are "
+        f"{wording.count(known.height, 'offer')}, grey lines each chip's cheapest to the last speed that it reaches, "
+        "the thick line the frontier.",
+        unit="USD per million output tokens",
+        x=Scale(low=first - room, high=last + room, ticks=speeds),
+        y=style.scale(known["cost_usd"], log_from=6),
+        lines=[
+            *(Line(corners=_costs(rows), ink=QUIET, width=1.2, shade=0.7) for rows in chips.values()),
+            Line(corners=_costs(cheapest), ink=INK, width=2.6, shade=0.9),
+        ],
+        marks=[Mark(x=x, y=y, ink=QUIET) for x, y in _costs(known.rows(named=True))],
+        labels=[
+            Label(
+                text=f"{wording.short(chip, most=MAX_NAME)} to {rows[-1]['interactivity']:g}",
+                value=rows[-1]["cost_usd"],
+                ink=QUIET,
+            )
+            for chip, rows in chips.items()
+        ],
+        band=(fastest + room / 2, last + room, "not reached") if fastest < last else None,
+        is_stepped=False,
+        is_of_time=False,
+    )
 
 
-def sparklines(con: duckdb.DuckDBPyConnection, offers: Iterable[int], *, built_at: datetime) -> Mapping[int, str]:
-    """Return the sparklines of the last 90 days by offer, those of which a price is known; quick, nothing is loaded."""
-    spans = chart_facts.sparks(con, offers, until=built_at)
-    return sparkline.of_offers(spans, since=built_at - chart_facts.SPARK, until=built_at)
+def _cheapest(known: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    return known.sort("cost_rank", "service_provider_name").group_by(*keys).first().sort(*keys)
+
+
+def _costs(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    return [(row["interactivity"], row["cost_usd"]) for row in rows]
+
+
+def _seller(row: Row) -> str:
+    return f"{row['accelerator_name']}, {wording.short(row['service_provider_name'], most=24)}"
+
+
+# --- the front page: few labelled lines of one chip as steps, as wide as the page
+
+ORDER = ("AWS", "median", "lowest")
+APART = 15
+"""Least distance between two labels."""
+
+Spans = Sequence[tuple[datetime, datetime, float]]
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a drawing in its own units, which are pixels where the page is as wide."""
+
+    width: int
+    height: int
+    left: int = 26
+    right: int = 104
+    top: int = 10
+    bottom: int = 24
+
+    @property
+    def end(self) -> int:
+        """Return where the lines end."""
+        return self.width - self.right
+
+    @property
+    def floor(self) -> int:
+        """Return where the value 0 lies."""
+        return self.height - self.bottom
+
+
+DESK, PHONE = Size(700, 150), Size(360, 210, right=100)
+
+
+def _by_line(rows: Sequence[Row]) -> dict[str, Spans]:
+    """Return the spans of each line, in the order of the labels; rows that lack anything are left out."""
+    found: dict[str, list[tuple[datetime, datetime, float]]] = {}
+    for row in rows:
+        begin, end, price = row["begins_at"], row["ends_at"], row["price_per_accelerator_hour_usd"]
+        if None in (begin, end, price):
+            continue
+        spans = found.setdefault(row["line_name"], [])
+        if spans and spans[-1][1] == begin and spans[-1][2] == price:
+            spans[-1] = (spans[-1][0], end, price)
+        else:
+            spans.append((begin, end, price))
+    return {name: found[name] for name in ORDER if name in found}
+
+
+def front(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
+    """Return the figure with its finding, one drawing for a desk and one for a phone; empty where nothing is known."""
+    lines = _by_line(rows)
+    if not lines:
+        return Markup()
+    return render(
+        "front_chart.html.j2",
+        finding=_finding(lines, chip),
+        scope=_scope(lines),
+        drawings=[_front(lines, size, until, chip, kind) for size, kind in ((DESK, "desk"), (PHONE, "phone"))],
+    )
+
+
+def _finding(lines: Mapping[str, Spans], chip: str) -> str:
+    """Return what the chart says in a sentence: AWS's last step, and which way the others went in a year."""
+    parts = []
+    if spans := lines.get("AWS"):
+        moves = [(a, b) for a, b in itertools.pairwise(spans) if a[2] != b[2]]
+        years = max(1, round((spans[-1][1] - spans[0][0]).days / 365))
+        if moves:
+            before, after = moves[-1]
+            way = "fell" if after[2] < before[2] else "rose"
+            only = "its only move" if len(moves) == 1 else f"the last of {len(moves)} moves"
+            parts.append(f"AWS {way} {wording.share(after[2] / before[2] - 1)}, {only} in {years} years")
+        else:
+            parts.append(f"AWS has not moved since {wording.date(spans[0][0])}")
+    if since := _since(lines.get("lowest")):
+        parts.append(f"the lowest elsewhere {since}")
+    return f"{chip}: {'; '.join(parts) or 'prices on demand'}"
+
+
+def _since(spans: Spans | None) -> str:
+    """Return what a line did in its last year, or since it began anew after a gap; empty where it has one price."""
+    if not spans:
+        return ""
+    first, (_, end, last) = len(spans) - 1, spans[-1]
+    while first and spans[first - 1][1] == spans[first][0] and (end - spans[first][0]).days < 365:
+        first -= 1
+    begin, _, price = spans[first]
+    if (end - begin).days < 28 or not price:
+        return ""
+    when = "in a year" if (end - begin).days >= 365 else f"since {wording.MONTHS[begin.month - 1]} {begin.year}"
+    change = last / price - 1
+    if abs(change) < 0.005:
+        return f"is unchanged {when}"
+    return f"{'fell' if change < 0 else 'rose'} {wording.share(change)} {when}"
+
+
+def _scope(lines: Mapping[str, Spans]) -> str:
+    """Return unit, first date and what lines and gaps are."""
+    first = min(spans[0][0] for spans in lines.values())
+    return f"USD per chip-hour on demand since {wording.date(first)}; median and lowest of others; gaps: not observed."
+
+
+def _front(lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, kind: str) -> Mapping[str, object]:
+    """Return what one drawing is made of."""
+    since = min(spans[0][0] for spans in lines.values())
+    total = (until - since).total_seconds() or 1.0
+    high = max(price for spans in lines.values() for *_, price in spans)
+    step = style.round_step(high / 3.2, (1, 2, 4, 5, 10))
+    top = high * 1.06
+
+    def x(moment: datetime) -> float:
+        share = min(max((moment - since).total_seconds() / total, 0), 1)
+        return round(size.left + (size.end - size.left) * share, 1)
+
+    def y(price: float) -> float:
+        return round(size.floor - (size.floor - size.top) * price / top, 1)
+
+    ends = "; ".join(f"{name} {spans[0][2]:.2f} to {spans[-1][2]:.2f}" for name, spans in lines.items())
+    return {
+        "kind": kind,
+        "size": size,
+        "label": f"{chip}, USD per chip-hour: {ends}",
+        "grid": [(f"{n * step:g}", y(n * step)) for n in range(int(top / step) + 1)],
+        # Times are naive and UTC, as all times of the file.
+        "years": [(x(datetime(year, 1, 1)), year) for year in range(since.year + 1, until.year + 1)],  # noqa: DTZ001
+        "lines": [(name.lower(), _steps(lines[name], x, y)) for name in reversed(list(lines))],
+        "event": _event(lines.get("AWS"), x, y, size),
+        "labels": _labels(lines, y, until),
+    }
+
+
+def _steps(spans: Spans, x, y) -> str:  # type: ignore[no-untyped-def]
+    made, last = "", None
+    for begin, end, price in spans:
+        made += f"H{x(begin)}V{y(price)}" if last == begin else f"M{x(begin)} {y(price)}"
+        made, last = f"{made}H{x(end)}", end
+    return made
+
+
+def _event(spans: Spans | None, x, y, size: Size) -> tuple[float, float, float, float, str, str] | None:  # type: ignore[no-untyped-def]
+    """Return AWS's last move, marked and dated: its point, where its text begins or ends, and the text."""
+    moves = [(a, b) for a, b in itertools.pairwise(spans or ()) if a[2] != b[2]]
+    if not moves:
+        return None
+    before, after = moves[-1]
+    at, height = x(after[0]), y(after[2])
+    sign = "\N{MINUS SIGN}" if after[2] < before[2] else "+"
+    text = f"{sign}{wording.share(after[2] / before[2] - 1)} by {wording.date(after[0])}"
+    is_left = at > size.left + (size.end - size.left) * 0.55
+    middle = round((height + y(before[2])) / 2 + 4, 1)
+    return at, height, at - 8 if is_left else at + 8, middle, "event end" if is_left else "event", text
+
+
+def _labels(lines: Mapping[str, Spans], y, until: datetime) -> list[tuple[str, str, str]]:  # type: ignore[no-untyped-def]
+    """Return the names at the ends of the lines, pushed apart; one that ended before says when."""
+    placed = sorted((y(spans[-1][2]), name) for name, spans in lines.items())
+    made: list[tuple[str, str, str]] = []
+    last = float("-inf")
+    for height, name in placed:
+        last = max(height, last + APART)
+        _, end, price = lines[name][-1]
+        dated = "" if (until - end).days < 8 else f", {wording.MONTHS[end.month - 1]} {end.year}"
+        made.append((f"{last + 4:.1f}", name.lower(), f"{name} {price:.2f}{dated}"))
+    return made

@@ -1,7 +1,7 @@
 """Sparklines: the prices of 90 days in the height of a line of text, as SVG of a few hundred bytes.
 
-Drawn here and not by the library that draws charts: a table may have a hundred. A price holds until it changes, so the
-line has steps; it stops where the price is not known. The words of the line say what it shows to who cannot see it.
+A price holds until it changes, so the line has steps; it stops where the price is not known. The words of the line say
+what it shows to who cannot see it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -85,14 +85,10 @@ def render(folder: Path) -> str:
     older = of_days[DAYS_OPEN:]
     return frame(
         "archive.html.j2",
-        title="Archive",
         headline=f"{n_days:,} {'day' if n_days == 1 else 'days'} and {n_weeks:,} {'week' if n_weeks == 1 else 'weeks'} "
         "are here",
         place=PLACE,
-        built_at=None,
-        version=version("chipledger"),
-        kind="Archive",
-        nav=(("weeks", "Weeks"), ("days", "Days")),
+        build=(None, version("chipledger")),
         weeks=of_weeks,
         days=of_days[:DAYS_OPEN],
         years=[
@@ -104,22 +100,13 @@ def render(folder: Path) -> str:
 
 def week_list(folder: Path) -> str:
     """Return the page that lists the weeks of a folder, the newest first, and the days."""
-    listed = []
-    for path in sorted(folder.glob("*-W??*.html"), reverse=True):
-        if ".edition-" not in path.name:
-            known = " (as known then)" if path.stem.endswith(KNOWN_THEN) else ""
-            editions = len(earlier_editions(path))
-            note = f", edition {editions + 1}" if editions else ""
-            listed.append((path.name, path.stem.removesuffix(KNOWN_THEN) + known, note, headline(path)))
     return frame(
         "weeks.html.j2",
-        title="Accelerator prices by week",
         headline="Weeks",
         place=f"{folder.name}/index.html",
-        built_at=None,
-        version=version("chipledger"),
-        weeks=listed,
-        days=[path.stem for path in sorted((folder.parent / "daily").glob("????-??-??.html"), reverse=True)],
+        build=(None, version("chipledger")),
+        weeks=weeks(folder.parent),
+        days=days(folder.parent),
     )
 
 

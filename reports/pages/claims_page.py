@@ -12,10 +12,10 @@ import duckdb
 from markupsafe import Markup
 
 from reports import wording
-from reports.pages import evidence_page, guard
+from reports.pages import evidence_page, front_page, guard
 from reports.pages.frame import frame
-from reports.queries import Row, ask, build
-from reports.tables.table import Column, Table, link, small, span
+from reports.queries import Row, ask, build, of_chips
+from reports.tables.table import Column, Number, Table, link, small, span
 from reports.templating import macro
 from reports.templating import render as rendered
 
@@ -32,13 +32,6 @@ MEANINGS = {
     "unverifiable": "nothing here decides; the arithmetic says what is missing",
 }
 """How a claim may stand, what failed first, and what that means."""
-NAV = (
-    ("counts", "Counts"),
-    ("plans", "Plans and spot"),
-    ("claims", "Every claim"),
-    ("contradictions", "Disagreements"),
-    ("wrong", "A wrong verdict"),
-)
 CHIPS = ("H100", "H200", "B200", "Trainium1", "Trainium3")
 """The chips of the table of savings: those of the text, and their like."""
 WAYS = {
@@ -66,13 +59,9 @@ def render(file: Path) -> str:
         plans = guard.part("The table of savings", lambda: _savings(con, built_at))
     return frame(
         "claims.html.j2",
-        title="What is written, and what holds",
         headline=headline(rows),
         place=PLACE,
-        built_at=built_at,
-        version=version,
-        kind="What is written, and what holds",
-        nav=NAV,
+        build=(built_at, version),
         counts=counts(rows) if rows else None,
         plans=plans,
         claims=every(rows) if rows else None,
@@ -96,7 +85,7 @@ def counts(rows: Sequence[Row]) -> Table:
     by_kind = Counter((row["standing_today"], row["claim_kind"]) for row in rows)
 
     def of_kind(kind: str) -> Column:
-        return Column(kind, lambda row: by_kind[row["name"], kind], right=True)
+        return Number(kind, lambda row: by_kind[row["name"], kind])
 
     return Table(
         id="verdicts",
@@ -105,8 +94,8 @@ def counts(rows: Sequence[Row]) -> Table:
         rows=[{"name": name} for name in MEANINGS if then[name] or today[name]],
         columns=[
             Column("Verdict", lambda row: _spaced(row["name"]) + small(MEANINGS[row["name"]])),
-            Column("On its\ndate", lambda row: then[row["name"]], right=True),
-            Column("Today", lambda row: today[row["name"]], right=True),
+            Number("On its\ndate", lambda row: then[row["name"]]),
+            Number("Today", lambda row: today[row["name"]]),
             *map(of_kind, sorted({row["claim_kind"] for row in rows})),
         ],
         note="Only “consistent” is sound: a number that follows from one that failed is never counted there.",
@@ -180,15 +169,13 @@ def _split(text: str | None) -> list[str]:
 def offers(file: Path) -> list[int]:
     """Return the offers of the table of savings."""
     with duckdb.connect(str(file), read_only=True) as con:
-        found = {row["offer_id"] for row in ask(con, "option_saving", chips=list(CHIPS))}
+        found = {row["offer_id"] for row in of_chips(con, "option_saving", CHIPS)}
     return sorted(found - {None})
 
 
 def _savings(con: duckdb.DuckDBPyConnection, built_at: datetime) -> Markup:
     """Return the table of savings, and the chips that nobody is known to sell."""
-    cells: dict[str, dict[str, Row]] = {}
-    for row in ask(con, "option_saving", chips=list(CHIPS)):
-        cells.setdefault(row["accelerator_name"], {})[row["way_to_buy"]] = row
+    cells = front_page.by_chip(of_chips(con, "option_saving", CHIPS), "way_to_buy")
     unseen = [
         chip
         for chip in CHIPS

@@ -14,7 +14,7 @@ from reports.charts import site_charts
 from reports.pages.frame import frame
 from reports.queries import Row, ask, build
 from reports.tables.price_tables import TERMS
-from reports.tables.table import Column, Table, left_out, outside, small, span
+from reports.tables.table import Column, Number, Table, left_out, outside, small, span
 
 PLACE = "cost.html"
 TASKS = {"serving": "serving", "offline": "offline, without a limit of latency"}
@@ -38,25 +38,12 @@ REASONS = (
 )
 
 
-POINT = (
-    "model_name",
-    "task",
-    "scenario",
-    "benchmark",
-    "precision",
-    "input_length",
-    "output_length",
-    "decoding",
-    "interactivity",
-    "interactivity_statistic",
-)
-"""The columns that make an operating point; a run has all but the last two, which are of the speed asked of it."""
-
-
 class Point(NamedTuple):
-    """One operating point: what must be equal where costs are compared."""
+    """One operating point: what must be equal where costs are compared. A run has all but the last two, which are
+    of the speed wanted of it.
+    """
 
-    model: Any
+    model_name: Any
     task: Any
     scenario: Any
     benchmark: Any
@@ -70,7 +57,7 @@ class Point(NamedTuple):
     @classmethod
     def of(cls, row: Row) -> "Point":
         """Return the point of a row."""
-        return cls(*(row.get(name) for name in POINT))
+        return cls(*(row.get(name) for name in cls._fields))
 
     @property
     def measured_as(self) -> tuple[Any, ...]:
@@ -125,8 +112,8 @@ def chief_points(rows: Sequence[Row]) -> dict[Point, list[Row]]:
     best: dict[str, tuple[Point, list[Row]]] = {}
     for point, of_point in by_point(rows).items():
         costs = on_demand(of_point)
-        if costs and (point.model not in best or len(costs) > len(best[point.model][1])):
-            best[point.model] = point, costs
+        if costs and (point.model_name not in best or len(costs) > len(best[point.model_name][1])):
+            best[point.model_name] = point, costs
     return dict(sorted(best.values(), key=lambda each: len(each[1]), reverse=True)[:MAX_POINTS])
 
 
@@ -142,12 +129,9 @@ def render(file: Path, *, draw: bool = False) -> str:
     models = list(dict.fromkeys(row["model_name"] for row in rows))
     return frame(
         "cost.html.j2",
-        title="Cost per token",
         headline=headline(points),
         place=PLACE,
-        built_at=built_at,
-        version=version,
-        kind="Cost per token",
+        build=(built_at, version),
         nav=[
             ("chips", "Chip by chip"),
             *([("frontier", "Cost against speed")] if charts else []),
@@ -179,7 +163,7 @@ def headline(points: Mapping[Point, list[Row]]) -> str:
         f"{wording.significant(row['all_in_output_usd_median'])} ({row['accelerator_name']})" for row in ends
     )
     return (
-        f"A million output tokens of {point.model} costs {prices} USD on demand, cheapest seen of "
+        f"A million output tokens of {point.model_name} costs {prices} USD on demand, cheapest seen of "
         f"{wording.count(len(costs), 'chip')}"
     )
 
@@ -226,11 +210,11 @@ def by_chip(points: Mapping[Point, Sequence[Row]], evidence: Sequence[Row], sold
             return _greyed(row, _at_most(row, row["all_in_output_usd_median"])) + small(row["form_factor"])
         if (point.measured_as, chip) in measured:
             return wording.UNKNOWN + small(NO_PRICE)
-        return wording.UNKNOWN + small(OTHER_POINT if (point.model, chip) in modelled else NO_RUN)
+        return wording.UNKNOWN + small(OTHER_POINT if (point.model_name, chip) in modelled else NO_RUN)
 
     def column(point: Point) -> Column:
-        head = (point.model or wording.UNKNOWN) + small(point.text)
-        return Column(head, lambda row: cell(row["chip"], point), right=True)
+        head = (point.model_name or wording.UNKNOWN) + small(point.text)
+        return Number(head, lambda row: cell(row["chip"], point))
 
     left = [name for name in names if name not in chips]
     without = sum(name not in with_run for name in left)
@@ -264,12 +248,12 @@ def model_table(name: str, every: Sequence[Row], task: str, scope: str) -> Table
         columns=[
             Column("Chip", _chip),
             Column("Bought", _option, pick=True),
-            Column("Low", lambda row: wording.significant(row["all_in_output_usd_low"]), right=True),
-            Column("Median", lambda row: _greyed(row, _at_most(row, row["all_in_output_usd_median"])), right=True),
-            Column("High", lambda row: wording.significant(row["all_in_output_usd_high"]), right=True),
-            Column("Of bound", _share, right=True),
+            Number("Low", lambda row: wording.significant(row["all_in_output_usd_low"])),
+            Number("Median", lambda row: _greyed(row, _at_most(row, row["all_in_output_usd_median"]))),
+            Number("High", lambda row: wording.significant(row["all_in_output_usd_high"])),
+            Number("Of bound", _share),
             Column("Grade,\nmeasured", _grade),
-            Column("USD per\nchip-hour", _price, right=True),
+            Number("USD per\nchip-hour", _price),
             Column("Sold by", _sold),
         ],
         note=("" if lowest else NO_LOW)
@@ -294,18 +278,14 @@ def training(rows: Sequence[Row]) -> Table:
         group=point,
         columns=[
             Column("Chip", _chip),
-            Column("Chips", lambda row: f"{row['accelerator_count']:,.0f}", right=True),
+            Number("Chips", lambda row: f"{row['accelerator_count']:,.0f}"),
             Column("Bought", _option, pick=True),
-            Column("Low", lambda row: wording.significant(row["usd_per_million_tokens_low"]), right=True),
-            Column(
-                "Median",
-                lambda row: _greyed(row, wording.significant(row["usd_per_million_tokens_median"])),
-                right=True,
-            ),
-            Column("High", lambda row: wording.significant(row["usd_per_million_tokens_high"]), right=True),
-            Column("Of bound", _share, right=True),
+            Number("Low", lambda row: wording.significant(row["usd_per_million_tokens_low"])),
+            Number("Median", lambda row: _greyed(row, wording.significant(row["usd_per_million_tokens_median"]))),
+            Number("High", lambda row: wording.significant(row["usd_per_million_tokens_high"])),
+            Number("Of bound", _share),
             Column("Grade,\nmeasured", _grade),
-            Column("USD per\nchip-hour", lambda row: _price(row) + small(row["service_provider_name"]), right=True),
+            Number("USD per\nchip-hour", lambda row: _price(row) + small(row["service_provider_name"])),
         ],
         note="" if bounded else f"{wording.UNKNOWN} under bound: no bound is known for this way to train. ",
     )
@@ -320,7 +300,7 @@ def excluded(rows: Sequence[Row]) -> Table:
         subtitle="Each counted once, by the first reason. Nothing near them is shown instead.",
         rows=rows,
         group=lambda row: str(LEFT_OUT.get(row["left_out_kind"]) or row["left_out_kind"]).capitalize(),
-        columns=[Column("Why", lambda row: span(row["reason"], "long")), Column("Left out", "n_left_out", right=True)],
+        columns=[Column("Why", lambda row: span(row["reason"], "long")), Number("Left out", "n_left_out")],
     )
 
 

@@ -1,16 +1,24 @@
-"""The page of a day: its parts in their order, as one HTML text that needs nothing else to be read."""
+"""The page of a day: what the published file says of it, the sentence of news, and its parts in their order."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from pathlib import Path
+from typing import Any
 
+import duckdb
 import polars as pl
 from markupsafe import Markup
 
-from reports import wording
-from reports.pages import facts, guard, news
-from reports.pages.facts import Facts
+from reports import currency, wording
+from reports.charts import site_charts
+from reports.currency import Rate
+from reports.pages import guard
 from reports.pages.frame import frame, root
+from reports.queries import Row, ask, build
+from reports.queries import frame as read_frame
 from reports.tables import change_tables, price_tables, source_tables, truth_tables
 from reports.tables.table import Table
 from reports.templating import macro
@@ -29,6 +37,270 @@ LINK = re.compile(r'href="(?=[a-z_]+\.html)')
 ORDER = "List prices first, on demand before other options, then by size."
 
 _part = partial(macro, "daily_parts.html.j2")
+MAX_KNOWN = 8
+"""Rows of the last known changes, for AWS and for all others."""
+MAX_TROUBLES = 8
+MAX_LETTERS = 90
+"""Of an error: enough to know its kind; the table of sources has more."""
+ALIKE = (
+    "offered",
+    "service_provider_name",
+    "purchase_option",
+    "commitment_term_hours",
+    "purchase_payment_model",
+    "offering_class",
+    "tier",
+)
+"""Changes alike in these and of the same size are one piece of news from several regions."""
+SAME_RATIO = 0.0005
+
+
+# --- what it is made of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The published file as the daily page sees it; times are naive and UTC, as in the file.
+
+    `built_at` is the only clock of a page. `runs` has the last run and, where there was one, the run before. The other
+    frames carry the names of their SELECT. `sparks` are the sparklines of offers that a table shows, the charts HTML,
+    empty where none are drawn. `checks` are the truth checks, worst first; None where the file has none.
+    `rate` is that of the currency in which prices are shown beside US dollars, if any.
+    `regions` says of which regions alone standing prices are; empty: of all.
+    """
+
+    built_at: datetime
+    version: str
+    runs: pl.DataFrame
+    scopes: pl.DataFrame
+    counts: Row
+    confirmed: int
+    changes: pl.DataFrame
+    aws_prices: pl.DataFrame
+    provider_prices: pl.DataFrame
+    old_prices: pl.DataFrame
+    refused: pl.DataFrame
+    unknown: pl.DataFrame
+    gaps: pl.DataFrame
+    documents: pl.DataFrame
+    models: pl.DataFrame
+    sparks: Mapping[int, str]
+    standing_charts: Markup
+    drift_charts: Markup
+    checks: Sequence[Row] | None = None
+    rate: Rate | None = None
+    regions: str = ""
+
+    @property
+    def has_previous_run(self) -> bool:
+        """Return whether there was a run before the last one, so that something can have moved since."""
+        return self.runs.height > 1
+
+
+def since_run(changes: pl.DataFrame) -> pl.DataFrame:
+    """Return the changes since the last run, most telling first."""
+    return changes.filter("is_since")
+
+
+def earlier(changes: pl.DataFrame) -> pl.DataFrame:
+    """Return the changes of the last 30 days that are not since the last run, most telling first."""
+    return changes.filter(pl.col("is_recent") & ~pl.col("is_since"))
+
+
+def last_known(changes: pl.DataFrame) -> pl.DataFrame:
+    """Return the newest changes of list prices, AWS's and others' apart, for a file in which nothing is recent."""
+    of_lists = changes.filter(pl.col("change_kind") == "list_change").sort(
+        pl.col("observed_at"), pl.col("change_ratio").abs(), descending=True, maintain_order=True
+    )
+    is_aws = pl.col("service_provider_name") == "AWS"
+    return pl.concat([of_lists.filter(is_aws).head(MAX_KNOWN), of_lists.filter(~is_aws).head(MAX_KNOWN)])
+
+
+def read(
+    file: Path,
+    *,
+    draw: bool = False,
+    shown_in: str = currency.USD,
+    standing: duckdb.DuckDBPyConnection | None = None,
+    regions: str = "",
+) -> Facts:
+    """Return the facts of a published file, which is opened read-only and closed again; with `draw`, charts too.
+
+    `shown_in` is the currency in which prices are shown beside US dollars. `standing` is the file cut to some regions,
+    for the tables of where things stand, and `regions` says to which.
+    """
+    with duckdb.connect(str(file), read_only=True) as con:
+        built_at, version = build(con)
+        runs = read_frame(con, "run")
+        last = runs.row(0, named=True) if runs.height else {"run_id": "", "recorded_at": None}
+        previous = runs.row(1, named=True)["ended_at"] if runs.height > 1 else None
+        changes = read_frame(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
+        aws_prices = read_frame(standing or con, "aws_price")
+        provider_prices = read_frame(standing or con, "provider_price")
+        old_prices = read_frame(standing or con, "provider_price_old")
+        refused = read_frame(con, "refused")
+        shown = [
+            aws_prices,
+            old_prices.head(price_tables.MAX_OLD),
+            refused.head(source_tables.MAX_REFUSED),
+            since_run(changes).head(change_tables.MAX_CHANGES),
+            earlier(changes).head(change_tables.MAX_CHANGES),
+            last_known(changes),
+            *(
+                price_tables.of_option(provider_prices, option)
+                for option in provider_prices["purchase_option"].unique()
+            ),
+        ]
+        stand = price_tables.of_option(provider_prices, "on_demand")
+        return Facts(
+            built_at=built_at,
+            version=version,
+            runs=runs,
+            scopes=read_frame(con, "scope"),
+            counts=ask(con, "count")[0],
+            confirmed=read_frame(con, "confirmed", run_id=last["run_id"]).item(),
+            changes=changes,
+            aws_prices=aws_prices,
+            provider_prices=provider_prices,
+            old_prices=old_prices,
+            refused=refused,
+            unknown=read_frame(con, "unknown"),
+            gaps=read_frame(con, "gap"),
+            documents=read_frame(
+                con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})
+            ),
+            models=read_frame(con, "model"),
+            sparks=site_charts.sparklines(
+                con, pl.concat(f["offer_id"] for f in (*shown[3:6], stand)).to_list(), built_at=built_at
+            ),
+            standing_charts=site_charts.standing(con, stand, built_at=built_at) if draw else Markup(),
+            checks=truth_tables.read(con),
+            drift_charts=site_charts.drifts(con, stand["accelerator_name"], built_at=built_at) if draw else Markup(),
+            rate=currency.rate(con, shown_in, built_at),
+            regions=regions,
+        )
+
+
+# --- the sentence of news, and what limits it
+
+
+def headline(found: Facts) -> str:
+    """Return the one sentence of news: a number, a direction and a scope."""
+    standing = found.counts
+    if not standing["n_known"]:
+        return "No price is known: nothing was read yet."
+    if not standing["n_current"]:
+        return f"{_past_news(found, standing)}{trouble(found.scopes)}."
+    since = since_run(found.changes)
+    checked = f"{wording.count(checked_prices(found), 'price')} checked"
+    offers = _offers_moved(since)
+    if not found.has_previous_run:
+        news = f"{wording.count(standing['n_current'], 'current price')}; nothing earlier to compare them with"
+    elif (lists := since.filter(pl.col("change_kind") == "list_change")).height:
+        news = f"{_lists_moved(lists)}{offers}; {checked}"
+    else:
+        news = f"No {_whose(found)}list price moved since the last run{offers}; {checked}"
+    return f"{news}{trouble(found.scopes)}."
+
+
+def checked_prices(found: Facts) -> int:
+    """Return how many prices an absence of change speaks of: those of the last run, or all where none is current."""
+    return int(found.confirmed if found.counts["n_current"] else found.counts["n_known"])
+
+
+def troubles(scopes: pl.DataFrame) -> list[tuple[str, str]]:
+    """Return what limits every conclusion, worst first: the place and its state in words, then the error."""
+    words = {
+        "missing": "missing: it was never read",
+        "stale": "stale: last read {day}, {days} days ago",
+        "retry": "not read by the last run: its prices are of {day}",
+    }
+    return [
+        (
+            f"{row['source']} {row['scope']} is {words[state]}".format(
+                day=wording.day(row["last_good_at"]), days=wording.days(row["age_days"])
+            ).replace(" is not read", " was not read"),
+            wording.cause(row["error"], row["source"], row["scope"], most=MAX_LETTERS),
+        )
+        for state in words
+        for row in scopes.filter(pl.col("state") == state).iter_rows(named=True)
+    ]
+
+
+def warnings(
+    checks: Sequence[Mapping[str, Any]] | None, scopes: pl.DataFrame, *, sources: str = "", unknown: pl.DataFrame
+) -> Markup:
+    """Return what limits the conclusions of a page: checks that differ, scopes not read, chips unknown; or nothing.
+
+    `sources` is the address of the list of sources, which says what is left out.
+    """
+    differing, listed = truth_tables.differing(checks), troubles(scopes)
+    return macro("parts.html.j2", "warnings")(
+        differing[: truth_tables.MAX_WARNED],
+        len(differing),
+        listed[:MAX_TROUBLES],
+        len(listed),
+        wording.few(unknown["named"].to_list(), most=6) if unknown.height else "",
+        sources,
+    )
+
+
+def _past_news(found: Facts, standing: Row) -> str:
+    """Return the news of a file without a current price: from an archive, or with every live source stale."""
+    checked = wording.count(standing["n_known"], "price")
+    recent = found.changes.filter("is_recent")
+    if standing["n_stale"]:
+        return f"None of {checked} is current: every live source is stale or missing"
+    dated = f"all of past dates, the newest of {wording.day(standing['archived_to'])}; none is current"
+    if recent.height:
+        lists = recent.filter(pl.col("change_kind") == "list_change").height
+        return f"{wording.count(lists, 'list price')} moved in the last 30 days, {checked} checked, {dated}"
+    return f"No change known in the last 30 days, {checked} checked, {dated}"
+
+
+def _lists_moved(lists: pl.DataFrame) -> str:
+    """Return the biggest move with the places that share it, and how many more there were each way."""
+    top = lists.row(0, named=True)
+    like = pl.all_horizontal(pl.col(name).eq_missing(top[name]) for name in ALIKE)
+    is_same = (like & ((pl.col("change_ratio") - top["change_ratio"]).abs() < SAME_RATIO)).fill_null(value=False)
+    same, rest = lists.filter(is_same), lists.filter(~is_same)
+    places = [place for place in same["region_id"].unique(maintain_order=True) if place]
+    where = f" in {places[0] if len(places) == 1 else f'{len(places):,} regions'}" if places else ""
+    who = "" if top["service_provider_name"] == "AWS" else f" at {top['service_provider_name']}"
+    how = wording.option(top["purchase_option"], term_hours=top["commitment_term_hours"])
+    move = wording.moved(top["change_ratio"] or 0.0)
+    head = f"{top['offered']} {move}{where}{who} since the last run ({how} list price)"
+    if not rest.height:
+        return head
+    ways = {"down": pl.col("change_ratio") < 0, "up": pl.col("change_ratio") > 0}
+    sides = [f"{n:,} {way}" for way, went in ways.items() if (n := rest.filter(went).height)]
+    return f"{head}, {wording.count(rest.height, 'more list price')} moved ({wording.few(sides)})"
+
+
+def _offers_moved(since: pl.DataFrame) -> str:
+    kinds = dict(since["change_kind"].value_counts().iter_rows())
+    parts = [
+        wording.count(kinds[kind], *words)
+        for kind, words in wording.KINDS_COUNTED.items()
+        if kind in kinds and kind != "list_change"
+    ]
+    return f"; {wording.few(parts, most=4)}" if parts else ""
+
+
+def trouble(scopes: pl.DataFrame) -> str:
+    """Return how much to know of before believing the news; empty where everything was read."""
+    live = scopes.filter(pl.col("kind") == "live")
+    behind = live.filter(pl.col("state") != "fresh").height
+    return f"; {behind:,} of {wording.count(live.height, 'live scope')} not read" if behind else ""
+
+
+def _whose(found: Facts) -> str:
+    """Return the provider in a word where all live sources are of one."""
+    providers = found.scopes.filter(pl.col("kind") == "live")["service_provider_name"].unique().to_list()
+    return f"{providers[0]} " if len(providers) == 1 else ""
+
+
+# --- the page
 
 
 def render(found: Facts, places: Sequence[str]) -> list[str]:
@@ -39,12 +311,9 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
     return [
         frame(
             "daily.html.j2",
-            title=f"Accelerator prices, {day}",
-            headline=news.headline(found),
+            headline=headline(found),
             place=place,
-            built_at=found.built_at,
-            version=found.version,
-            kind="Daily report",
+            build=(found.built_at, found.version),
             nav=PARTS,
             day=day,
             # Our own links are written as from the top folder; those of sources begin with their scheme.
@@ -56,58 +325,35 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
 
 def _basis(found: Facts) -> Markup:
     """Return the counts that everything below rests on; what is stale or missing comes first."""
-    standing = news.Standing.of(found.counts)
-    states = dict(found.scopes["state"].value_counts().iter_rows())
-    live = sum(n for state, n in states.items() if state != "archived")
-    past = "none"
-    if standing.archived:
-        past = f"{wording.day(standing.archived_from)} to {wording.day(standing.archived_to)}, never called current"
-    run = found.runs.row(0, named=True) if found.runs.height else None
-    n_missing, n_stale, n_failed = (states.get(state, 0) for state in ("missing", "stale", "retry"))
-    tiles = [
-        ("Prices known", f"{standing.known:,}", f"{found.confirmed:,} of them checked by the last run"),
-        ("Current", f"{standing.current:,}", "confirmed within their source's limit of age"),
-        ("Stale", f"{standing.stale:,}", "of a live source, too old to be called current"),
-        ("Archived", f"{standing.archived:,}", past),
-        (
-            "Live scopes fresh",
-            f"{states.get('fresh', 0):,} of {live:,}",
-            f"{n_missing:,} missing, {n_stale:,} stale, {n_failed:,} failed last time",
-        ),
-        ("Archived scopes", f"{states.get('archived', 0):,}", "parts of an archive or import"),
-        ("Refused rows", f"{found.refused.height:,}", "open, in no number of this page"),
-        ("Last run", wording.day(run["recorded_at"]) if run else "none", _run_note(found)),
-    ]
-    warnings = news.warnings(found.checks, found.scopes, sources="#sources", unknown=found.unknown)
-    return _part("basis")(warnings, tiles, truth_tables.sentence(found.checks))
-
-
-def _run_note(found: Facts) -> str:
-    if not found.runs.height:
-        return "imports only"
-    if not found.has_previous_run:
-        return "the first one in this file"
-    return f"the one before: {wording.minute(found.runs.row(1, named=True)['recorded_at'])}"
+    return _part("basis")(
+        warnings(found.checks, found.scopes, sources="#sources", unknown=found.unknown),
+        found.counts,
+        dict(found.scopes["state"].value_counts().iter_rows()),
+        found.confirmed,
+        found.refused.height,
+        found.runs.rows(named=True),
+        truth_tables.sentence(found.checks),
+    )
 
 
 def _changes(found: Facts) -> Markup:
     """Return what moved since the last run, then in the last 30 days, or else what moved last."""
-    since, earlier = facts.since_run(found.changes), facts.earlier(found.changes)
-    checked = f"{wording.count(news.checked_prices(found), 'price')} checked"
+    since, recent = since_run(found.changes), earlier(found.changes)
+    checked = f"{wording.count(checked_prices(found), 'price')} checked"
     now: str | Table = f"No earlier run to compare with; the last run was the first and checked {found.confirmed:,}."
     if since.height:
         now = _table(found, since, "since", "Since the last run", f"{checked}. {ORDER}")
     elif found.has_previous_run:
         now = f"No change, {checked}."
-    if earlier.height:
+    if recent.height:
         before: str | Table = _table(
-            found, earlier, "recent", "In the last 30 days", f"Those since the last run left out. {ORDER}"
+            found, recent, "recent", "In the last 30 days", f"Those since the last run left out. {ORDER}"
         )
     else:
-        standing = news.Standing.of(found.counts)
-        dated = "" if standing.current else f", the newest of {wording.day(standing.newest)}"
+        standing = found.counts
+        dated = "" if standing["n_current"] else f", the newest of {wording.day(standing['newest_at'])}"
         before = f"No {'other ' if since.height else ''}change{' known' if dated else ''}, {checked}{dated}."
-    last = [] if since.height or earlier.height else [("", _last_known(found))]
+    last = [] if since.height or recent.height else [("", _last_known(found))]
     return _part("changes")([("Since the last run", now), ("In the last 30 days", before), *last])
 
 
@@ -117,7 +363,7 @@ def _table(found: Facts, changes: pl.DataFrame, id: str, when: str, subtitle: st
 
 
 def _last_known(found: Facts) -> str | Table:
-    known = facts.last_known(found.changes)
+    known = last_known(found.changes)
     if not known.height:
         return "No change of a list price is known at all."
     return change_tables.changes(

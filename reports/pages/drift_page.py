@@ -18,7 +18,7 @@ from reports.charts import sparkline
 from reports.pages import guard
 from reports.pages.frame import frame
 from reports.queries import Row, ask, build
-from reports.tables.table import Column, Table, span
+from reports.tables.table import Column, Number, Table, span
 from reports.templating import macro
 
 PLACE = "drift.html"
@@ -46,14 +46,11 @@ def render(file: Path) -> str:
     names = {option: wording.option(option) for option in options}
     return frame(
         "drift.html.j2",
-        title="Drift",
         headline=guard.page("The headline", lambda: headline(moving), lambda error: guard.failed("The headline", error))
         if moving
         else "No price can be compared yet",
         place=PLACE,
-        built_at=built_at,
-        version=version,
-        kind="Drift",
+        build=(built_at, version),
         nav=[*((f"drift-{option}", name) for option, name in names.items()), (TOKENS, "per token")],
         day=wording.date(built_at),
         options=[
@@ -123,9 +120,9 @@ def table(moving: Series, option: str, built_at: datetime, *, of_providers: bool
         columns=[
             Column("Provider" if of_providers else "Chip", name),
             *_windows(lambda row: f", {row['n_matched'] or 0} offers"),
-            Column("90 days", spark, right=True),
-            Column("mix effect\n90 days", mix, right=True),
-            Column("offers\ncompared", compared, right=True),
+            Number("90 days", spark),
+            Number("mix effect\n90 days", mix),
+            Number("offers\ncompared", compared),
         ],
     )
 
@@ -160,7 +157,7 @@ def token_table(name: str, point: Row, moving: Series) -> Table:
             value = row["windows"].get(90, {}).get(effect)
             return None if value is None else wording.signed(exp(value) - 1)
 
-        return Column(wording.EFFECTS[effect].replace("seen ", "seen\n"), cell, right=True, spanner="of the 90 days")
+        return Number(wording.EFFECTS[effect].replace("seen ", "seen\n"), cell, spanner="of the 90 days")
 
     speed = f", {point['interactivity']:.0f} tok/s per user" if point["interactivity"] else ""
     quarter = next(iter(moving.values())).get(90)
@@ -173,9 +170,7 @@ def token_table(name: str, point: Row, moving: Series) -> Table:
         columns=[
             Column("Chip", lambda row: row["key"][2]),
             *_windows(),
-            Column(
-                "USD now", lambda row: wording.significant(next(iter(row["windows"].values()))["usd_after"]), right=True
-            ),
+            Number("USD now", lambda row: wording.significant(next(iter(row["windows"].values()))["usd_after"])),
             *map(share, wording.EFFECTS),
         ],
     )
@@ -185,7 +180,7 @@ def _windows(about=lambda row: "") -> list[Column]:  # type: ignore[no-untyped-d
     """Return a column for each window; `about` is what the title of a change says beside its days."""
 
     def of(days: int) -> Column:
-        return Column(f"{days} days", lambda row: _change(row["windows"].get(days), about), right=True)
+        return Number(f"{days} days", lambda row: _change(row["windows"].get(days), about))
 
     return [of(days) for days in WINDOWS]
 

@@ -26,12 +26,9 @@ def render(file: Path, offers: Sequence[int], *, built_at: datetime, version: st
         rows = ask(con, "evidence", offers=list(offers))
     return frame(
         "evidence.html.j2",
-        title="Evidence",
         headline=f"What the {wording.count(len(rows), 'price')} of these pages rest on",
         place=PLACE,
-        built_at=built_at,
-        version=version,
-        kind="Evidence",
+        build=(built_at, version),
         table=guard.part("The list of offers", lambda: to_html(table(rows))) if rows else None,
         query=select("evidence").replace("(select unnest($offers))", "(...)"),
     )

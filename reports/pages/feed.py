@@ -6,7 +6,7 @@ nothing of its SELECTs; a value that is unknown is null.
 
 import uuid
 from collections.abc import Container, Mapping
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
@@ -25,7 +25,6 @@ SPACE = uuid.UUID("6d1d0d4e-5b6f-5a43-9d3b-3f1f0c1f3a55")
 """Of the names from which the ids of entries are made; it must never change, or readers would see all entries anew."""
 SCHEMA = "latest.schema.json"
 PER = {"Minutes": "minute", "Months": "month"}
-KINDS = {"new_offer": "new", "returned_offer": "back", "gone_offer": "gone"}
 
 
 def write(file: Path, folder: Path) -> None:
@@ -63,33 +62,31 @@ def atom(changes: list[Row], *, built_at: datetime, version: str, pages: Contain
 
 def title(row: Row) -> str:
     """Return a change in a line: RunPod H100 PCIe on-demand: 2.39 to 2.89 USD, +20.9 %."""
-    chip = " ".join(part for part in (row["accelerator_name"], row["form_factor"]) if part)
+    chip = wording.listed(row["accelerator_name"], row["form_factor"], by=" ")
     name = row["offered"] if row["offered"] != row["accelerator_name"] else chip
     option = wording.option(row["purchase_option"], term_hours=row["commitment_term_hours"])
-    what = news.line(" ".join(str(p) for p in (row["service_provider_name"], name, option, row["tier"]) if p))
+    what = news.line(wording.listed(row["service_provider_name"], name, option, row["tier"], by=" "))
     places = wording.places_of_pairs([(row["unit_price_before"], row["unit_price_after"])])
     before, after = (wording.amount(row[f"unit_price_{side}"], places) for side in ("before", "after"))
     currency = news.line(row["pricing_currency"])
     if row["change_kind"] == "list_change":
         return f"{what}: {before} to {after} {currency}, {wording.percent(row['change_ratio'])}"
-    return f"{what}: {KINDS[row['change_kind']]}, {before if row['change_kind'] == 'gone_offer' else after} {currency}"
+    last = before if row["change_kind"] == "gone_offer" else after
+    return f"{what}: {wording.CAME[row['change_kind']]}, {last} {currency}"
 
 
 def latest(changes: list[Row], prices: list[Row], scopes: list[Row], *, built_at: datetime, version: str) -> str:
     """Return the object that latest.schema.json describes: amounts as numbers, as exact as they are in the file."""
-    sources = [
-        {name: row[name] for name in ("source", "scope", "kind", "state", "last_good_at", "newest_price_at")}
-        for row in scopes
-    ]
+    names = ("source", "scope", "kind", "state", "last_good_at", "newest_price_at")
     whole = {
         "schema_version": 1,
-        "built_at": built_at,
+        "built_at": _stamp(built_at),
         "version": version,
-        "sources": sources,
-        "prices": prices,
-        "changes": [{name: value for name, value in row.items() if name != "offer_id"} for row in changes],
+        "sources": [_plain({name: row[name] for name in names}) for row in scopes],
+        "prices": [_plain(row) for row in prices],
+        "changes": [_plain({name: value for name, value in row.items() if name != "offer_id"}) for row in changes],
     }
-    return simplejson.dumps(_plain(whole), use_decimal=True, ignore_nan=True, ensure_ascii=False, indent=1) + "\n"
+    return simplejson.dumps(whole, use_decimal=True, ignore_nan=True, ensure_ascii=False, indent=1) + "\n"
 
 
 def _content(row: Row) -> str:
@@ -107,15 +104,13 @@ def _stamp(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds") + "Z"
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, Decimal):
-        return Decimal(format(value.normalize(), "f"))
-    if isinstance(value, datetime):
-        return _stamp(value)
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value
+def _plain(row: Mapping[str, object]) -> dict[str, object]:
+    """Return a row with amounts without closing zeros, as exact as they are, and moments as text."""
+    return {
+        name: Decimal(format(value.normalize(), "f"))
+        if isinstance(value, Decimal)
+        else _stamp(value)
+        if isinstance(value, datetime)
+        else value
+        for name, value in row.items()
+    }

@@ -66,29 +66,25 @@ def root(place: str) -> str:
 def frame(
     template: str,
     *,
-    title: str,
-    headline: str,
     place: str,
-    built_at: datetime | None,
-    version: str,
+    build: tuple[datetime | None, str],
+    headline: str = "",
+    title: str = "",
     kind: str = "",
     nav: Sequence[tuple[str, str]] = (),
-    sections: Sequence[tuple[str, str, object]] = (),
     **values: object,
 ) -> str:
     """Return the page of a template, with `values` for its own parts; the same values give the same bytes.
 
     `title` is of the browser's tab, `headline` the one sentence at the top, `place` the path of the page below the
-    folder of reports, `kind` what page it is. `nav` leads to parts of the page: anchor, name. `sections` are shown
-    after
-    the template's own parts: anchor, name, table. `built_at` is the only clock: when the published file was made, naive
-    and UTC.
+    folder of reports, `kind` what page it is. `nav` leads to parts of the page: anchor, name. What of these is
+    fixed stands in the template. `build` is when the published file was made, naive and
+    UTC, the only clock, and by which version.
     """
-    nav = [*nav, *((anchor, name) for anchor, name, _ in sections)]
     return render(
-        template, title=title, headline=headline, place=place, built_at=built_at, version=version, kind=kind, nav=nav,
+        template, title=title, headline=headline, place=place, built_at=build[0], version=build[1], kind=kind, nav=nav,
         root=root(place), site=SITE, more=MORE, parent=next((of for path, _, of in MORE if path == place), None),
-        style=style(), script=script(), policy=policy(), sections=sections, **values,
+        style=style(), script=script(), policy=policy(), **values,
     )  # fmt: skip
 
 

@@ -1,29 +1,115 @@
-"""The front page, `index.html`: what each chip costs, each way to buy it; every price leads to its evidence."""
+"""The front page, `index.html`: what each chip costs, each way to buy it; every price leads to its evidence.
 
-from collections.abc import Callable, Mapping, Sequence
+Picking and ranking happen in transform/sql/front_*.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
+import duckdb
 from markupsafe import Markup
 
 from reports import wording
-from reports.charts import front_chart, sparkline
-from reports.pages import front_facts, guard
+from reports.charts import site_charts, sparkline
+from reports.pages import guard
 from reports.pages.frame import frame
-from reports.pages.front_facts import PRICE, Front
-from reports.queries import Row
-from reports.tables.table import Column, Table, element, link, small, span, to_html
+from reports.queries import Row, ask, build, of_chips
+from reports.tables.table import Column, Number, Table, element, link, small, span, to_html
 from reports.templating import render as rendered
 
 PLACE = "index.html"
-AWS = {
-    "aws_on_demand": "on demand",
-    "aws_1y": "best 1-year",
-    "aws_3y": "best 3-year",
-    "aws_spot": "spot, by zone",
-}
+AWS = {"aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-year", "aws_spot": "spot, by zone"}
 OPTIONS = (*AWS, "elsewhere")
 TOKENS = {"on_demand": "on demand", "one_year": "1-year", "spot": "spot"}
 SEEN = {"mean_30d": "30-day mean", "mean_7d": "7-day mean"}
+PRICE = "price_per_accelerator_hour_usd"
+CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2", "Trainium3")
+"""The chips of the front page, in their order, where the settings name no others; one without a price says so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Front:
+    """The front page's facts: times are naive and UTC.
+
+    `chips` are those shown, in order. `cells` are the prices by chip and cell, `drifts` the 90 days of each chip,
+    `tokens` what tokens cost on it by kind of option, at the `point`.
+    `chip` is the first with a price at AWS and elsewhere, or any: the one that the headline, chart and bill speak of.
+    """
+
+    built_at: datetime
+    version: str
+    chips: Sequence[str]
+    chip: str | None
+    cells: Mapping[str, Mapping[str, Row]]
+    drifts: Mapping[str, Row]
+    tokens: Mapping[str, Mapping[str, Row]]
+    point: Row | None
+    bill: Row | None
+    moves: Sequence[Row]
+    lines: Sequence[Row]
+    trust: Row
+    unseen: Row
+
+    def priced(self, chip: str) -> bool:
+        """Return whether any price of a chip is known and not too old."""
+        return any(cell[PRICE] is not None for cell in self.cells.get(chip, {}).values())
+
+    @property
+    def offers(self) -> list[int]:
+        """Return the offers that the page shows."""
+        found = {row["offer_id"] for rows in self.tokens.values() for row in rows.values()} | {
+            cell[name]
+            for cells in self.cells.values()
+            for cell in cells.values()
+            for name in ("offer_id", "highest_offer_id")
+        }
+        return sorted(found - {None})
+
+
+def read(file: Path, chips: Sequence[str] = CHIPS) -> Front:
+    """Return the facts of a published file, which is opened read-only and closed again."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        built_at, version = build(con)
+        cells = by_chip(of_chips(con, "front_cell", chips), "cell")
+        chip = _chief(chips, cells)
+        return Front(
+            built_at=built_at,
+            version=version,
+            chips=[name for name in chips if name in cells],
+            chip=chip,
+            cells=cells,
+            drifts={row["accelerator_name"]: row for row in ask(con, "front_drift", chips=list(chips))},
+            tokens=by_chip(ask(con, "front_token", chips=list(chips)), "option_kind"),
+            point=next(iter(ask(con, "front_point")), None),
+            bill=next(iter(of_chips(con, "front_bill", [chip])), None),
+            moves=ask(con, "front_move"),
+            lines=of_chips(con, "front_line", [chip]),
+            trust=ask(con, "front_trust")[0],
+            unseen=ask(con, "front_unseen")[0],
+        )
+
+
+def by_chip(rows: Iterable[Row], column: str) -> dict[str, dict[str, Row]]:
+    """Return rows by chip, and by what is in a column."""
+    found: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        found.setdefault(row["accelerator_name"], {})[row[column]] = row
+    return found
+
+
+def _chief(chips: Sequence[str], cells: Mapping[str, Mapping[str, Row]]) -> str | None:
+    """Return the first chip with a price at AWS and elsewhere, or else with any."""
+
+    wanted = (("aws_on_demand", "elsewhere"), ("aws_on_demand",), ("elsewhere",))
+    found = (
+        chip
+        for names in wanted
+        for chip in chips
+        if all(cells.get(chip, {}).get(name, {}).get(PRICE) is not None for name in names)
+    )
+    return next(found, None)
 
 
 def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] = ()) -> str:
@@ -33,14 +119,10 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
     """
     return frame(
         "front.html.j2",
-        title="What AI accelerators cost",
-        headline=f"{front_facts.headline(front)}{trouble}.",
+        headline=f"{headline(front)}{trouble}.",
         place=PLACE,
-        built_at=front.built_at,
-        version=front.version,
-        kind="front",
-        trust=front_facts.trust(front),
-        checked=front_facts.checked(front),
+        build=(front.built_at, front.version),
+        trust=front.trust,
         chips=guard.part("The table of chips", lambda: to_html(table(front))),
         chart=guard.part("The chart", lambda: _chart(front)),
         bill=guard.part("The bill", lambda: _bill(front)),
@@ -59,9 +141,7 @@ def table(front: Front) -> Table:
 
     def column(head: str, cell: Callable[[str], str], spanner: str = "") -> Column:
         unknown = span("unknown", "no")
-        return Column(
-            head, lambda row: unknown if row["chip"] in absent else cell(row["chip"]), right=True, spanner=spanner
-        )
+        return Number(head, lambda row: unknown if row["chip"] in absent else cell(row["chip"]), spanner=spanner)
 
     def option(name: str, head: str, spanner: str) -> Column:
         return column(head, lambda chip: _cell(front.cells[chip], name, places, front.built_at), spanner)
@@ -205,8 +285,53 @@ def _token(row: Row | None) -> str:
 
 
 def _chart(front: Front) -> Markup:
-    return front_chart.figure(front.lines, front.chip, front.built_at) if front.chip else Markup()
+    return site_charts.front(front.lines, front.chip, front.built_at) if front.chip else Markup()
 
 
 def _bill(front: Front) -> Markup:
-    return rendered("front_bill.html.j2", sentences=front_facts.bill(front))
+    return rendered("front_bill.html.j2", bill=front.bill, chip=front.chip)
+
+
+def headline(front: Front) -> str:
+    """Return the one line of news: what the first chip costs each way, and who moved list prices."""
+    if front.chip is None:
+        return "No price is known yet that is young enough to be ranked"
+    cells = front.cells[front.chip]
+
+    def price(cell: str) -> float | None:
+        value = cells.get(cell, {}).get(PRICE)
+        return None if value is None else float(value)
+
+    parts = []
+    if (aws := price("aws_on_demand")) is not None:
+        parts.append(f"{aws:,.2f} USD an hour at AWS")
+    if (plan := price("aws_1y")) is not None:
+        parts.append(f"{plan:,.2f} on a one-year plan")
+    if (other := price("elsewhere")) is not None:
+        parts.append(f"{other:,.2f}{'' if parts else ' USD an hour'} at {cells['elsewhere']['service_provider_name']}")
+    if not parts:
+        return f"{front.chip}: a price is known under few purchase options only; {_moved(front)}"
+    article = "An" if front.chip[0] in "AHLM" else "A"
+    return f"{article} {front.chip} costs {wording.few(parts)}; {_moved(front)}"
+
+
+def _moved(front: Front) -> str:
+    """Return whose list prices moved in 90 days; of AWS always, where its price is known."""
+    known = {row["service_provider_name"] for cells in front.cells.values() for row in cells.values()}
+    others = [row for row in front.moves if row["service_provider_name"] != "AWS"]
+    own = [row for row in front.moves if row["service_provider_name"] == "AWS"]
+    parts = [f"{row['service_provider_name']} {_ways(row)}" for row in [*own, *others][:2]]
+    if not parts:
+        return "no list price moved in 90 days"
+    if not own and "AWS" in known:
+        return f"in 90 days {parts[0]}, AWS moved none"
+    return f"in 90 days {', '.join(parts)}"
+
+
+def _ways(row: Row) -> str:
+    """Return how many list prices a provider raised and lowered."""
+    rises, falls = row["n_rises"], row["n_falls"]
+    if not rises:
+        return f"lowered {wording.count(falls, 'list price')}"
+    raised = f"raised {wording.count(rises, 'list price')}"
+    return f"{raised} and lowered {falls:,}" if falls else raised

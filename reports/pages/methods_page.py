@@ -12,38 +12,6 @@ from reports.queries import ask, build
 PLACE = "methods.html"
 TABLES_PLACE = "tables.html"
 CHECKS_PLACE = "tables-checks.html"
-PRICES = (
-    (
-        "Price per hour",
-        "unit_price per hour + upfront_price / commitment_term_hours, a year being 8760 hours",
-        "What is paid once is spread over the whole term.",
-    ),
-    (
-        "Price per chip-hour",
-        "effective_hourly_price / accelerator_count",
-        "Of the whole machine, its host included. Parts of a chip of unknown size have none.",
-    ),
-    (
-        "In US dollars",
-        "price_per_accelerator_hour \N{MULTIPLICATION SIGN} the ECB's reference rate",
-        "Of the day, or of the ten before; without one there is no price in US dollars.",
-    ),
-    (
-        "Against AWS",
-        "cheapest_price_usd / aws_price_usd \N{MINUS SIGN} 1",
-        "Same chip, form, length of commitment and capacity; both current or confirmed within 30 days.",
-    ),
-    (
-        "Price per NeuronCore-hour",
-        "price_per_accelerator_hour / neuron_cores_per_accelerator",
-        "Cores as AWS counts them, of Inferentia and Trainium.",
-    ),
-    (
-        "Change",
-        "effective hourly price after / before \N{MINUS SIGN} 1",
-        "It happened between the last fetch of the old price and the first of the new one.",
-    ),
-)
 SCHEMAS = {
     "cost": ("Cost of a token", "Called by the marts of cost and by `chipledger cost`."),
     "physics": ("Physics", "What a chip can do at most, whatever somebody says."),
@@ -71,18 +39,9 @@ def render(file: Path) -> str:
     ]
     return frame(
         "methods.html.j2",
-        title="Methods",
-        headline=f"{len(formulas) + len(PRICES):,} formulas, each in one place",
+        n_formulas=len(formulas),
         place=PLACE,
-        built_at=built_at,
-        version=version,
-        kind="Methods",
-        nav=(
-            ("prices", "Prices"),
-            *((name, title) for name, title, *_ in schemas),
-            ("macros", "Tables with parameters"),
-        ),
-        prices=PRICES,
+        build=(built_at, version),
         schemas=schemas,
         macros=[row for row in macros if row["kind"] == "table_macro"],
     )
@@ -107,8 +66,7 @@ def render_tables(file: Path, *, of_checks: bool = False) -> str:
         title=title,
         headline=f"{wording.count(len(models), 'table')}{' of truth checks' if of_checks else ''}, each one SELECT",
         place=place,
-        built_at=built_at,
-        version=version,
+        build=(built_at, version),
         kind=title,
         of_checks=of_checks,
         models=models,

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import duckdb
 
-from reports import wording
+from reports import queries, wording
 from reports.files import put
+from reports.pages import archive, claims_page, daily_page, evidence_page, feed, front_page, guard
+from reports.pages.frame import frame
 
 DRAWN = ("price_index", "token_cost")
 """The marts that charts are drawn of, beside those of prices."""
@@ -37,9 +39,6 @@ class Page:
 
     def render(self, file: Path, draw: bool) -> str:
         """Return the page; where it cannot be made at all, one that says so. `draw` is whether it has its charts."""
-        # What these import costs half a second, which a command that writes no page must not pay.
-        from reports.pages import guard
-
         make: Callable[..., str] = getattr(import_module(f"reports.pages.{self.module}"), self.make)
         options = {"draw": draw} if self.is_drawn else {}
         return guard.page(self.title, lambda: make(file, **options), partial(_instead, self.title, self.path))
@@ -84,39 +83,25 @@ def write(
 
     A day has one page: a later run of that day replaces it. Each page appears whole or not at all; the front page comes
     last, as it leads to all others. Without `local`, pages that are not for publishing are left out, and taken away
-    where they were. Charts take two seconds: with `draw` None they are drawn where a price is current.
+    where they were. With `draw` None charts are drawn where a price is current.
     `shown_in` is the currency in which prices are shown beside US dollars, `chips` are those of the front page.
     `standing` is the file cut to some regions, for the tables of where things stand of a day, and `regions` says to
     which. A part that fails says so in its place, inside `guard.noted` (reports/pages/guard.py).
     """
-    from reports import queries
-    from reports.pages import (
-        archive,
-        claims_page,
-        daily_page,
-        evidence_page,
-        facts,
-        feed,
-        front_facts,
-        front_page,
-        guard,
-        news,
-    )
-
     # Held open, the file is opened once for all pages, each of which asks through a connection of its own.
-    with duckdb.connect(str(file), read_only=True):
+    with duckdb.connect(str(file), read_only=True) as con:
+        built_at, _ = queries.build(con)
         marts = {row["mart_name"] for row in queries.all_of(file, "mart_name")}
         if draw is None:
             draw = bool(queries.all_of(file, "any_current"))
         drawn = draw and marts.issuperset(DRAWN)
-        (built_at,) = queries.all_of(file, "built_at")
         trouble = ""
-        places = (f"daily/{wording.day(built_at['built_at'])}.html", "latest.html")
+        places = (f"daily/{wording.day(built_at)}.html", "latest.html")
 
         def of_day() -> list[str]:
             nonlocal trouble
-            found = facts.read(file, draw=drawn, shown_in=shown_in, standing=standing, regions=regions)
-            trouble = news.trouble(found.scopes)
+            found = daily_page.read(file, draw=drawn, shown_in=shown_in, standing=standing, regions=regions)
+            trouble = daily_page.trouble(found.scopes)
             return daily_page.render(found, places)
 
         texts = guard.page("The day", of_day, lambda error: [_instead("The day", each, error) for each in places])
@@ -138,7 +123,7 @@ def write(
         ]
 
         def of_front() -> tuple[str, str]:
-            front = front_facts.read(file, chips or front_facts.CHIPS)
+            front = front_page.read(file, chips or front_page.CHIPS)
             offers = sorted({*front.offers, *(claims_page.offers(file) if has_claims else ())})
             evidence = evidence_page.render(file, offers, built_at=front.built_at, version=front.version)
             return evidence, front_page.render(front, trouble=trouble, links=links)
@@ -155,15 +140,11 @@ def write(
 
 
 def _instead(title: str, place: str, error: Exception) -> str:
-    from reports.pages import guard
-    from reports.pages.frame import frame
-
     return frame(
         "plain.html.j2",
         title=title,
         headline=f"{title}: this page could not be made",
         place=place,
-        built_at=None,
-        version="",
+        build=(None, ""),
         parts=[guard.failed(title, error)],
     )

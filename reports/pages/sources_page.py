@@ -7,25 +7,18 @@ import duckdb
 import polars as pl
 
 from reports import wording
-from reports.pages import news
+from reports.pages import daily_page
 from reports.pages.frame import frame
 from reports.queries import Row, ask, build
 from reports.queries import frame as read_frame
 from reports.tables import source_tables, truth_tables
-from reports.tables.table import Column, Table, left_out, outside, small, span
+from reports.tables.table import Column, Number, Table, left_out, outside, small, span
 
 PLACE = "sources.html"
 MAX_SCOPES = 500
 MAX_FAILED = 50
 KINDS = ("live", "archive", "import")
 NEVER = "never read"
-NAV = (
-    ("by-source", "By source"),
-    ("checked", "What was checked"),
-    ("by-scope", "By scope"),
-    ("failures", "Failures"),
-    ("refusals", "Refused"),
-)
 
 
 def render(file: Path) -> str:
@@ -37,14 +30,10 @@ def render(file: Path) -> str:
         checks = truth_tables.read(con)
     return frame(
         "sources.html.j2",
-        title="Sources",
         headline=headline(scopes, refused.height),
         place=PLACE,
-        built_at=built_at,
-        version=version,
-        kind="Sources",
-        nav=NAV,
-        warnings=news.warnings(checks, scopes, unknown=pl.DataFrame()),
+        build=(built_at, version),
+        warnings=daily_page.warnings(checks, scopes, unknown=pl.DataFrame()),
         summary=summary(sources, scopes),
         checks=truth_tables.part(checks),
         scopes=source_tables.health(scopes, most=MAX_SCOPES) if scopes.height else None,
@@ -101,16 +90,16 @@ def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Table:
         group=lambda row: f"{row['kind'].capitalize()}, {'read' if of(row) else NEVER}",
         columns=[
             Column("Source", lambda row: outside(row["source"], row["url"]) + small(row["title"])),
-            Column("Scopes fresh", fresh, right=True),
+            Number("Scopes fresh", fresh),
             Column("Newest\nprice", lambda row: latest(row, "newest_price_at"), why=why),
             Column("Last good\nfetch", lambda row: latest(row, "last_good_at"), why=why),
             Column(
                 "Current for,\nhours", lambda row: "never" if row["max_age_hours"] is None else row["max_age_hours"]
             ),
-            Column("Prices", lambda row: total(row, "n_rows"), right=True, why=why),
-            Column("Refused", lambda row: total(row, "n_refused"), right=True, why=why),
-            Column("Failed\nlooks", "n_failed", right=True),
-            Column("Disagree-\nments", lambda row: total(row, "n_disagreements"), right=True, why=why),
+            Number("Prices", lambda row: total(row, "n_rows"), why=why),
+            Number("Refused", lambda row: total(row, "n_refused"), why=why),
+            Number("Failed\nlooks", "n_failed"),
+            Number("Disagree-\nments", lambda row: total(row, "n_disagreements"), why=why),
         ],
         note="A live source is current for so many hours after its last good fetch as it says; an archive or import "
         "never is. Disagreements: offers for which another source says something else about the same moment.",

@@ -7,30 +7,9 @@ with learnt as (
 )
 
 select
-    c.offer_id,
-    c.service_provider_name,
+    c.*, -- noqa: AM04
     coalesce(c.instance_type, c.accelerator_name) as offered,
     c.instance_type is null as is_chip,
-    c.accelerator_name,
-    c.accelerator_count,
-    c.region_id,
-    c.availability_zone_id,
-    c.purchase_option,
-    c.commitment_term_hours,
-    c.purchase_payment_model,
-    c.offering_class,
-    c.tier,
-    c.pricing_currency,
-    c.unit_price_before,
-    c.unit_price_after,
-    c.upfront_price_before,
-    c.upfront_price_after,
-    c.change_ratio,
-    c.last_observed_before_at,
-    c.observed_at,
-    c.change_kind,
-    c.source,
-    c.document_sha256,
     coalesce(l.offer_id is not null and c.observed_at > $previous_ended_at::TIMESTAMP, false) as is_since,
     c.observed_at > b.built_at - interval 30 days as is_recent
 from int.price_change as c

@@ -5,6 +5,7 @@
 -- chips speak of first.
 with point as (
     select
+        row(model_name, scenario, benchmark_family, precision, decoding) as point_group,
         model_name,
         scenario,
         benchmark_family,
@@ -25,46 +26,21 @@ with point as (
         and interactivity is not null
         and interactivity_statistic = 'median'
         and purchase_option = $option
-    group by
-        model_name, scenario, benchmark_family, precision, decoding, accelerator_name, service_provider_name,
-        interactivity
+    group by all
 ),
 
 grouped as (
     select
-        model_name,
-        scenario,
-        benchmark_family,
-        precision,
-        decoding,
-        row_number() over (
-            order by
-                -count(distinct accelerator_name), -count(*), model_name, scenario, benchmark_family, precision,
-                decoding
-        ) as group_rank
+        point_group,
+        row_number() over (order by -count(distinct accelerator_name), -count(*), point_group) as group_rank
     from point
-    group by model_name, scenario, benchmark_family, precision, decoding
+    group by point_group
     having count(distinct case when cost_usd is not null then interactivity end) >= 3
 )
 
 select
-    g.group_rank,
-    p.model_name,
-    p.scenario,
-    p.benchmark_family,
-    p.precision,
-    p.decoding,
-    p.accelerator_name,
-    p.service_provider_name,
-    p.interactivity,
-    p.cost_usd,
-    p.cost_rank
+    p.* exclude (point_group), -- noqa: AM04, RF02
+    g.group_rank
 from point as p
-inner join grouped as g
-    on
-        p.model_name = g.model_name
-        and p.scenario is not distinct from g.scenario
-        and p.benchmark_family is not distinct from g.benchmark_family
-        and p.precision is not distinct from g.precision
-        and p.decoding is not distinct from g.decoding
+inner join grouped as g on p.point_group = g.point_group
 order by g.group_rank, p.accelerator_name, p.interactivity, p.cost_rank, p.service_provider_name

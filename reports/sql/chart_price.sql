@@ -7,39 +7,39 @@
 -- Left out are floors, medians, what nobody new can have, negotiated prices, prices that int.price_change calls a
 -- mistake that was undone, SageMaker, and AWS partitions apart. Other currencies are converted at the rate of the day
 -- on which the price was last seen, so that a rate alone makes no step.
-with doubtful as (
+with change as (
     select
         offer_id,
         observed_at,
-        change_kind in ('correction', 'suspected_error') as is_doubtful
+        bool_or(change_kind in ('correction', 'suspected_error')) as is_doubtful,
+        any_value(change_ratio) filter (where change_kind = 'list_change') as list_ratio
     from int.price_change
+    group by offer_id, observed_at
 ),
 
-told as (
+known as (
     select
-        h.offer_id,
-        o.service_provider_name,
-        u.accelerator_name,
-        u.form_factor,
-        o.purchase_option,
-        o.tier,
-        h.valid_from,
-        h.last_observed_at,
-        h.valid_to,
-        h.held_until,
-        h.held_for,
+        h.*,
+        {
+            'accelerator_name': u.accelerator_name,
+            'form_factor': u.form_factor,
+            'purchase_option': o.purchase_option,
+            'service_provider_name': o.service_provider_name,
+            'tier': o.tier
+        } as series,
         h.effective_hourly_price / u.accelerator_count::DOUBLE as hourly,
         o.pricing_currency
     from chart_held as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
-    left join doubtful as b on h.offer_id = b.offer_id and h.valid_from = b.observed_at
-    left join doubtful as e on h.offer_id = e.offer_id and h.valid_to = e.observed_at
+    left join change as b on h.offer_id = b.offer_id and h.valid_from = b.observed_at
+    left join change as e on h.offer_id = e.offer_id and h.valid_to = e.observed_at
     where
         u.accelerator_name in (select unnest($chips))
         and o.purchase_option in (select unnest($options))
         and u.accelerator_count > 0
         and o.unit_price_type = 'List'
+        and o.service_provider_name is not null
         and o.restriction is null
         and o.statistic not in ('floor', 'median')
         and h.effective_hourly_price > 0
@@ -57,24 +57,20 @@ told as (
 
 span as (
     select
-        t.offer_id,
-        t.service_provider_name,
-        t.accelerator_name,
-        t.form_factor,
-        t.purchase_option,
-        t.tier,
-        greatest(t.valid_from, $since) as begins_at,
+        k.offer_id,
+        k.series,
+        greatest(k.valid_from, $since) as begins_at,
         case
-            when t.valid_to is null and t.last_observed_at >= $until - t.held_for then $until
-            else t.held_until
+            when k.valid_to is null and k.last_observed_at >= $until - k.held_for then $until
+            else k.held_until
         end as ends_at,
-        t.hourly * case
-            when t.pricing_currency = 'USD' then 1
-            when t.last_observed_at::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
+        k.hourly * case
+            when k.pricing_currency = 'USD' then 1
+            when k.last_observed_at::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
         end::DOUBLE as price_usd
-    from told as t
+    from known as k
     asof left join core.usd_rate as r
-        on t.pricing_currency = r.pricing_currency and t.last_observed_at::DATE >= r.rate_date
+        on k.pricing_currency = r.pricing_currency and k.last_observed_at::DATE >= r.rate_date
 ),
 
 shown as (
@@ -84,56 +80,28 @@ shown as (
 ),
 
 boundary as (
-    select
-        service_provider_name,
-        accelerator_name,
-        form_factor,
-        purchase_option,
-        tier,
-        begins_at as bound_at
-    from shown
-    union
-    select
-        service_provider_name,
-        accelerator_name,
-        form_factor,
-        purchase_option,
-        tier,
-        ends_at as bound_at
+    select distinct
+        series,
+        unnest([begins_at, ends_at]) as bound_at
     from shown
 ),
 
 priced as (
     select
-        b.service_provider_name,
-        b.accelerator_name,
-        b.form_factor,
-        b.purchase_option,
-        b.tier,
+        b.series,
         b.bound_at,
         min(s.price_usd) as price_usd,
         arg_min(s.offer_id, (s.price_usd, s.offer_id)) as offer_id
     from boundary as b
-    left join shown as s
-        on
-            b.service_provider_name = s.service_provider_name
-            and b.accelerator_name = s.accelerator_name
-            and b.form_factor is not distinct from s.form_factor
-            and b.purchase_option = s.purchase_option
-            and b.tier is not distinct from s.tier
-            and b.bound_at >= s.begins_at
-            and b.bound_at < s.ends_at
-    group by b.service_provider_name, b.accelerator_name, b.form_factor, b.purchase_option, b.tier, b.bound_at
+    left join shown as s on b.series = s.series and b.bound_at >= s.begins_at and b.bound_at < s.ends_at
+    group by b.series, b.bound_at
 ),
 
 compared as (
     select
         *,
-        lag(price_usd) over w as previous_usd
+        lag(price_usd) over (partition by series order by bound_at) as previous_usd
     from priced
-    window w as (
-        partition by service_provider_name, accelerator_name, form_factor, purchase_option, tier order by bound_at
-    )
 ),
 
 spell as (
@@ -143,34 +111,18 @@ spell as (
         lag(price_usd) over w as price_before_usd
     from compared
     where price_usd is distinct from previous_usd
-    window w as (
-        partition by service_provider_name, accelerator_name, form_factor, purchase_option, tier order by bound_at
-    )
-),
-
-listed as (
-    select
-        offer_id,
-        observed_at,
-        any_value(change_ratio) as change_ratio
-    from int.price_change
-    where change_kind = 'list_change'
-    group by offer_id, observed_at
+    window w as (partition by series order by bound_at)
 )
 
 select
-    s.accelerator_name,
-    s.form_factor,
-    s.purchase_option,
-    s.service_provider_name,
-    s.tier,
+    unnest(s.series), -- noqa: AL03
     s.bound_at as begins_at,
     least(s.ends_at, $until) as ends_at,
     s.price_usd,
     case
-        when coalesce(abs(s.price_usd / s.price_before_usd - 1 - l.change_ratio) < 0.005, true) then l.change_ratio
+        when coalesce(abs(s.price_usd / s.price_before_usd - 1 - c.list_ratio) < 0.005, true) then c.list_ratio
     end as list_change_ratio
 from spell as s
-left join listed as l on s.offer_id = l.offer_id and s.bound_at = l.observed_at
+left join change as c on s.offer_id = c.offer_id and s.bound_at = c.observed_at
 where s.price_usd is not null and s.ends_at > s.bound_at
-order by s.accelerator_name, s.form_factor, s.purchase_option, s.service_provider_name, s.tier, s.bound_at
+order by s.series, s.bound_at

@@ -2,7 +2,7 @@
 with point as (
     select
         model_name,
-        count(distinct struct_pack(chip := accelerator_name, form := form_factor)) as n_chips
+        count(distinct row(accelerator_name, form_factor)) as n_chips
     from int.token_cost
     where utilisation = 1 and is_ranked and all_in_output_usd_median is not null
     group by

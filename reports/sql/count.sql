@@ -1,11 +1,11 @@
--- How many offers have a known price, by what kind of source last confirmed it and whether that is recent enough.
+-- How many offers have a known price, and how good these are: current, stale of a live source, or of an archive or import.
 select
-    s.kind,
-    p.is_current,
-    count(*) as n_offers,
-    min(p.last_observed_at) as oldest_at,
-    max(p.last_observed_at) as newest_at
+    count(*) as n_known,
+    count(*) filter (where p.is_current) as n_current,
+    count(*) filter (where not p.is_current and s.kind = 'live') as n_stale,
+    count(*) filter (where not p.is_current and s.kind <> 'live') as n_archived,
+    max(p.last_observed_at) as newest_at,
+    min(p.last_observed_at) filter (where not p.is_current and s.kind <> 'live') as archived_from,
+    max(p.last_observed_at) filter (where not p.is_current and s.kind <> 'live') as archived_to
 from int.accelerator_hour_price as p
 inner join core.source as s on p.source = s.source
-group by s.kind, p.is_current
-order by s.kind, p.is_current

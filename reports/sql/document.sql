@@ -1,15 +1,5 @@
 -- The documents that the page refers to, each with where and when it was read.
-select
-    document_sha256,
-    source,
-    scope,
-    url,
-    parameters,
-    published_at,
-    fetched_at,
-    size_bytes,
-    whole_size_bytes,
-    whole_sha256
+select * -- noqa: AM04
 from core.document
 where list_contains($shas, document_sha256)
 qualify row_number() over (partition by document_sha256 order by recorded_at, url) = 1

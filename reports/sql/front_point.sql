@@ -1,8 +1,3 @@
--- The one model and point of the front page's costs per token.
-select
-    model_name,
-    scenario,
-    precision,
-    decoding,
-    interactivity
+-- The one model and point at which the front page and the week show costs per token.
+select * -- noqa: AM04
 from int.headline_point

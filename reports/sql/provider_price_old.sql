@@ -1,20 +1,7 @@
 -- The last known prices of providers that are older than the limit of age, for each purchase option: they are counted
 -- and shown apart, each with its date, newest first, and are in no ranking. AWS's own stand among the others.
 select
-    p.purchase_option,
-    p.accelerator_name,
-    p.form_factor,
-    p.service_provider_name,
-    p.tier,
-    p.commitment_class,
-    p.cheapest_price_usd,
-    p.region_id,
-    p.instance_type,
-    p.last_observed_at,
-    p.age_days,
-    p.source,
-    p.document_sha256,
-    p.offer_id,
+    p.*, -- noqa: AM04
     b.ranked_days,
     b.marketplace_days,
     count(*) over (partition by p.purchase_option) as n_prices

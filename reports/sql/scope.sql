@@ -18,10 +18,7 @@ last_good as (
 )
 
 select
-    h.service_provider_name,
-    h.source,
-    h.kind,
-    h.scope,
+    h.*, -- noqa: AM04
     case
         when h.kind <> 'live' then 'archived'
         when h.last_good_at is null then 'missing'
@@ -29,15 +26,7 @@ select
         when h.status <> 'ok' then 'retry'
         else 'fresh'
     end as state,
-    h.last_tried_at,
-    h.last_good_at,
-    h.age_days,
-    n.newest_price_at,
-    h.n_rows,
-    h.n_refused,
-    h.n_disagreements,
-    h.n_without_accelerator,
-    h.error
+    n.newest_price_at
 from int.source_health as h
 left join newest as n on h.source = n.source and h.scope = n.scope
 left join last_good as g on h.source = g.source

@@ -1,12 +1,7 @@
 -- Each registered source with its looks: how many there were, and how many failed in the 30 days before the file was
 -- built.
 select
-    s.source,
-    s.service_provider_name,
-    s.title,
-    s.kind,
-    s.max_age_hours,
-    s.url,
+    s.*, -- noqa: AM04
     count(r.source) as n_looks,
     count(r.source) filter (
         where r.status <> 'ok' and r.observed_at >= b.built_at - interval 30 days

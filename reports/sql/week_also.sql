@@ -51,30 +51,11 @@ came as (
         and c.observed_at < $until
         and list_contains($chips, c.accelerator_name)
         and u.accelerator_count > 0
-    group by
-        c.service_provider_name,
-        c.accelerator_name,
-        u.form_factor,
-        c.purchase_option,
-        c.change_kind,
-        c.pricing_currency
+    group by all
 ),
 
 every as (
-    select
-        service_provider_name,
-        accelerator_name,
-        form_factor,
-        purchase_option,
-        commitment_term_hours,
-        purchase_payment_model,
-        tier,
-        pricing_currency,
-        change_kind,
-        price_before,
-        price_after,
-        n_offers,
-        place
+    select *
     from placed
     where not is_first or place > 5
     union all by name

@@ -16,25 +16,8 @@ with biggest as (
 )
 
 select
-    service_provider_name,
-    accelerator_name,
-    form_factor,
-    offered,
-    is_per_chip,
-    purchase_option,
-    commitment_term_hours,
-    purchase_payment_model,
-    offering_class,
-    tier,
-    pricing_currency,
-    price_before,
-    price_after,
-    change_ratio,
+    *, -- noqa: AM04
     case when pricing_currency = 'USD' then (price_after - price_before) * 8 * 730 end as node_month_usd,
-    event_from,
-    event_at,
-    document_sha256,
-    offer_id,
     count(*) over () as n_biggest
 from biggest
 order by

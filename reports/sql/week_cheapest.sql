@@ -12,7 +12,6 @@ with listed as (
         p.cheapest_price_usd as price_usd,
         p.service_provider_name,
         p.tier,
-        null::VARCHAR as purchase_payment_model,
         p.purchase_option,
         p.last_observed_at,
         p.document_sha256,
@@ -28,8 +27,6 @@ with listed as (
         'aws_on_demand' as way,
         cheapest_price_usd as price_usd,
         service_provider_name,
-        null::VARCHAR as tier,
-        null::VARCHAR as purchase_payment_model,
         purchase_option,
         last_observed_at,
         document_sha256,
@@ -46,7 +43,6 @@ with listed as (
         case commitment_term_hours when 8760 then 'one_year' when 26280 then 'three_years' end as way,
         price_per_accelerator_hour_usd as price_usd,
         service_provider_name,
-        null::VARCHAR as tier,
         purchase_payment_model,
         purchase_option,
         last_observed_at,
@@ -57,18 +53,8 @@ with listed as (
 )
 
 select
-    l.accelerator_name,
-    l.form_factor,
-    l.way,
-    l.price_usd,
-    l.service_provider_name,
-    l.tier,
-    l.purchase_payment_model,
-    l.purchase_option,
-    o.availability_zone_id,
-    l.last_observed_at,
-    l.document_sha256,
-    l.offer_id
+    l.*, -- noqa: AM04
+    o.availability_zone_id
 from listed as l
 left join core.offer as o on l.offer_id = o.offer_id
 where l.way is not null and list_contains($chips, l.accelerator_name)

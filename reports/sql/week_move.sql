@@ -10,7 +10,7 @@ with move as (
         coalesce(u.accelerator_count > 0, false) as is_per_chip,
         case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as units,
         coalesce(c.instance_type, c.accelerator_name, o.accelerator_label) as offered,
-        coalesce(c.instance_type, o.accelerator_label) as told,
+        coalesce(c.instance_type, o.accelerator_label) as sold_as,
         c.last_observed_before_at as seen_from
     from int.price_change as c
     inner join core.offer as o on c.offer_id = o.offer_id
@@ -18,24 +18,18 @@ with move as (
     where c.change_kind in ('list_change', 'correction', 'suspected_error')
 ),
 
-priced as (
-    select
-        *,
-        effective_hourly_price_before / units as price_before,
-        effective_hourly_price_after / units as price_after
-    from move
-),
-
 same_thing as (
     select
         *,
+        effective_hourly_price_before / units as price_before,
+        effective_hourly_price_after / units as price_after,
         hash(
-            service_provider_name, coalesce(accelerator_name, told), form_factor, accelerator_count,
+            service_provider_name, coalesce(accelerator_name, sold_as), form_factor, accelerator_count,
             case when service_provider_name = 'AWS' then instance_type end, region_id, availability_zone_id,
             purchase_option, commitment_term_hours, purchase_payment_model, offering_class, tier, pricing_currency,
             change_kind, round(price_before, 4), round(price_after, 4)
         ) as thing_id
-    from priced
+    from move
 ),
 
 island as (
@@ -84,60 +78,59 @@ sold as (
         count(distinct form_factor) as n_forms
     from int.provider_price
     group by accelerator_name
+),
+
+news as (
+    select
+        n.* replace (
+            case when s.n_forms > 1 then n.form_factor end as form_factor,
+            case when n.service_provider_name = 'AWS' or n.accelerator_name is null then n.offered end as offered
+        ),
+        coalesce(s.n_providers, 0) as n_providers
+    from narrowed as n
+    left join sold as s on n.accelerator_name = s.accelerator_name
+    where n.event_at >= $since and n.event_at < $until
 )
 
 select
-    n.service_provider_name,
-    n.accelerator_name,
-    case when s.n_forms > 1 then n.form_factor end as form_factor,
-    case when n.service_provider_name = 'AWS' or n.accelerator_name is null then any_value(n.offered) end as offered,
-    n.is_per_chip,
-    n.purchase_option,
-    n.commitment_term_hours,
-    n.purchase_payment_model,
-    n.offering_class,
-    n.tier,
-    n.pricing_currency,
-    n.change_kind,
-    arg_min(n.price_before, n.price_after) as price_before,
-    min(n.price_after) as price_after,
-    arg_min(n.change_ratio, n.price_after) as change_ratio,
-    count(distinct n.offer_id) as n_offers,
-    list(distinct n.offer_id) as offer_ids,
-    list_sort(list(distinct n.region_id) filter (where n.region_id is not null)) as regions,
-    arg_min(n.event_from, n.event_at) as event_from,
-    min(n.event_at) as event_at,
-    list_sort(list(distinct { 'observed_at': n.observed_at, 'seen_from': n.seen_from, 'source': n.source })) as windows,
-    arg_min(n.document_sha256, n.observed_at) as document_sha256,
-    arg_min(n.offer_id, n.price_after) as offer_id,
-    coalesce(any_value(s.n_providers), 0) as n_providers
-from narrowed as n
-left join sold as s on n.accelerator_name = s.accelerator_name
-where n.event_at >= $since and n.event_at < $until
+    service_provider_name,
+    accelerator_name,
+    form_factor,
+    offered,
+    is_per_chip,
+    purchase_option,
+    commitment_term_hours,
+    purchase_payment_model,
+    offering_class,
+    tier,
+    pricing_currency,
+    change_kind,
+    arg_min(price_before, price_after) as price_before,
+    min(price_after) as price_after,
+    arg_min(change_ratio, price_after) as change_ratio,
+    count(distinct offer_id) as n_offers,
+    list(distinct offer_id) as offer_ids,
+    list_sort(list(distinct region_id) filter (where region_id is not null)) as regions,
+    arg_min(event_from, event_at) as event_from,
+    min(event_at) as event_at,
+    list_sort(list(distinct { 'observed_at': observed_at, 'seen_from': seen_from, 'source': source })) as windows,
+    arg_min(document_sha256, observed_at) as document_sha256,
+    arg_min(offer_id, price_after) as offer_id,
+    any_value(n_providers) as n_providers
+from news
 group by
-    n.service_provider_name,
-    n.accelerator_name,
-    case when s.n_forms > 1 then n.form_factor end,
-    case when n.service_provider_name = 'AWS' or n.accelerator_name is null then n.offered end,
-    n.is_per_chip,
-    n.purchase_option,
-    n.commitment_term_hours,
-    n.purchase_payment_model,
-    n.offering_class,
-    n.tier,
-    n.pricing_currency,
-    n.change_kind,
-    round(n.change_ratio, 3)
+    service_provider_name, accelerator_name, form_factor, offered, is_per_chip, purchase_option, commitment_term_hours,
+    purchase_payment_model, offering_class, tier, pricing_currency, change_kind, round(change_ratio, 3)
 order by
-    n.change_kind <> 'list_change',
-    n.purchase_option <> 'on_demand',
-    -abs(arg_min(n.change_ratio, n.price_after)) nulls last,
-    n.service_provider_name,
-    n.accelerator_name,
+    change_kind <> 'list_change',
+    purchase_option <> 'on_demand',
+    -abs(arg_min(change_ratio, price_after)) nulls last,
+    service_provider_name,
+    accelerator_name,
     offered,
     form_factor,
-    n.purchase_option,
-    n.commitment_term_hours,
-    n.tier,
-    n.purchase_payment_model,
-    n.offering_class
+    purchase_option,
+    commitment_term_hours,
+    tier,
+    purchase_payment_model,
+    offering_class

@@ -6,7 +6,7 @@ import polars as pl
 
 from reports import wording
 from reports.queries import Row
-from reports.tables.table import Column, Table, arrow, document, left_out, small
+from reports.tables.table import Column, Number, Table, arrow, document, left_out, small
 
 MAX_CHANGES = 25
 """Rows of a table of changes; the rest is counted and left to a query."""
@@ -30,16 +30,15 @@ def changes(frame: pl.DataFrame, sparks: Mapping[int, str], *, id: str, title: s
         rows=rows,
         columns=[
             Column("Offer", _offer),
-            Column(
+            Number(
                 "Change,\nkind",
                 lambda row: (
                     change(row["change_ratio"]) + small(wording.KINDS.get(row["change_kind"], row["change_kind"]))
                 ),
-                right=True,
                 why=lambda row: NO_RATIO if row["change_ratio"] is None else None,
             ),
-            Column("Before\nUSD/h", lambda row: _price(row, "before", places), right=True),
-            Column("After\nUSD/h", lambda row: _price(row, "after", places), right=True),
+            Number("Before\nUSD/h", lambda row: _price(row, "before", places)),
+            Number("After\nUSD/h", lambda row: _price(row, "after", places)),
             Column("Region", lambda row: row["availability_zone_id"] or row["region_id"], why="the source states none"),
             Column("Option", wording.option_of),
             Column("Happened\nwithin", lambda row: wording.window(row["last_observed_before_at"], row["observed_at"])),

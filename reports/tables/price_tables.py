@@ -4,6 +4,7 @@ Purchase options are never mixed: each has a column or a table of its own.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -12,9 +13,10 @@ import polars as pl
 from reports import wording
 from reports.currency import Rate
 from reports.queries import Row
-from reports.tables.table import Column, Table, document, document_link, left_out, small, span
+from reports.tables.table import Column, Number, Table, document, document_link, left_out, small, span
 from reports.templating import macro
 
+USD = "price_per_accelerator_hour_usd"
 AwsRow = Mapping[str, Row]
 """The prices of one chip in one region, by cell."""
 
@@ -78,66 +80,55 @@ links = macro("cells.html.j2", "links")
 def by_chip(prices: pl.DataFrame, rate: Rate | None = None) -> Table:
     """Return the summary of AWS: one row for each chip, in the region where it is the cheapest seen."""
     regions = _regions(prices)
-    best = [min(rows, key=_rank) for rows in regions.values()]
-    places = _places(best, "price_per_accelerator_hour_usd")
-    return Table(
-        id="aws-chips",
-        title=f"AWS: {_range(best, places)}",
-        subtitle=f"List prices, Linux; the region and type where the chip is the cheapest seen on demand. "
+    best = _best(regions)
+    n_regions = Number("Regions\npriced", lambda row: len(regions[_chip(row)]))
+    return _aws_table(
+        "aws-chips",
+        f"AWS: {_range(best, _places(best, USD))}",
+        "List prices, Linux; the region and type where the chip is the cheapest seen on demand. "
         f"{wording.count(len(best), 'chip')}, dearest first; {_dates(best)}.",
-        rows=best,
-        columns=[
-            Column("Chip", _chip),
-            *_prices("price_per_accelerator_hour_usd", "chip-hour", places, rate),
-            Column("Instance type", lambda row: _first(row)["instance_type"]),
-            Column("Region", _region),
-            Column("Regions\npriced", lambda row: len(regions[_chip(row)]), right=True),
-            *_EVIDENCE,
-        ],
-        note=AWS_NOTE,
+        best,
+        rate,
+        CHIP,
+        [REGION, n_regions],
     )
 
 
 def by_region(prices: pl.DataFrame, rate: Rate | None = None) -> Table:
     """Return every chip in every region of AWS: the cheapest type seen on demand, and that type under Reserved."""
     rows = [row for rows in _regions(prices).values() for row in rows]
-    places = _places(rows, "price_per_accelerator_hour_usd")
-    return Table(
-        id="aws-regions",
-        title=f"AWS: {wording.count(len(rows), 'price')} of chips by region",
-        subtitle=f"List prices, Linux; in each region the type with the cheapest chip seen on demand; {_dates(rows)}.",
-        rows=rows,
-        group=_chip,
-        columns=[
-            Column("Region", _region),
-            *_prices("price_per_accelerator_hour_usd", "chip-hour", places, rate),
-            Column("Instance type", lambda row: _first(row)["instance_type"]),
-            *_EVIDENCE,
-        ],
-        note=AWS_NOTE,
-    )
+    title = f"AWS: {wording.count(len(rows), 'price')} of chips by region"
+    about = f"List prices, Linux; in each region the type with the cheapest chip seen on demand; {_dates(rows)}."
+    return replace(_aws_table("aws-regions", title, about, rows, rate, REGION, []), group=_chip)
 
 
 def neuron(prices: pl.DataFrame, rate: Rate | None = None) -> Table | None:
     """Return Neuron chips per NeuronCore-hour, each in the region where it is the cheapest seen; None without any."""
-    regions = _regions(prices.filter(pl.col("price_per_neuron_core_hour").is_not_null()))
-    best = [min(rows, key=_rank) for rows in regions.values()]
-    if not best:
-        return None
-    places = _places(best, "price_per_neuron_core_hour")
-    return Table(
-        id="aws-neuron",
-        title="AWS: Neuron chips per NeuronCore-hour",
-        subtitle="The same types as above; the price of a chip-hour divided by the NeuronCores of the chip.",
-        rows=best,
-        columns=[
-            Column("Chip", _chip),
-            *_prices("price_per_neuron_core_hour", "core-hour", places, rate),
-            Column("Instance type", lambda row: _first(row)["instance_type"]),
-            Column("Region", _region),
-            *_EVIDENCE,
-        ],
-    )
+    best = _best(_regions(prices.filter(pl.col("price_per_neuron_core_hour").is_not_null())))
+    title = "AWS: Neuron chips per NeuronCore-hour"
+    about = "The same types as above; the price of a chip-hour divided by the NeuronCores of the chip."
+    made = _aws_table("aws-neuron", title, about, best, rate, CHIP, [REGION], column="price_per_neuron_core_hour")
+    return replace(made, note="") if best else None
+
+
+def _aws_table(
+    id: str,
+    title: str,
+    subtitle: str,
+    rows: Sequence[AwsRow],
+    rate: Rate | None,
+    stub: Column,
+    more: Sequence[Column],
+    *,
+    column: str = USD,
+) -> Table:
+    prices = _prices(column, "chip-hour" if column == USD else "core-hour", _places(rows, column), rate)
+    columns = [stub, *prices, Column("Instance type", lambda row: _first(row)["instance_type"]), *more, *_EVIDENCE]
+    return Table(id=id, title=title, subtitle=subtitle, rows=rows, columns=columns, note=AWS_NOTE)
+
+
+def _best(regions: Mapping[str, Sequence[AwsRow]]) -> list[AwsRow]:
+    return [min(rows, key=_rank) for rows in regions.values()]
 
 
 def aws_confirmed(row: AwsRow) -> str:
@@ -187,7 +178,7 @@ def _prices(column: str, unit: str, places: int, rate: Rate | None) -> list[Colu
 
     def option(name: str, head: str) -> Column:
         why_not = partial(why, name=name)
-        return Column(f"{head}\nUSD per\n{unit}", partial(cell, name=name), right=True, why=why_not)
+        return Number(f"{head}\nUSD per\n{unit}", partial(cell, name=name), why=why_not)
 
     return [option(name, head) for name, head in CELLS.items()]
 
@@ -214,6 +205,9 @@ def _region(row: AwsRow) -> str | None:
     return _first(row)["region_id"] or None
 
 
+CHIP, REGION = Column("Chip", _chip), Column("Region", _region)
+
+
 def _rank(row: AwsRow) -> int:
     """Return the rank of a row's region for its chip: 1 is where it is cheapest."""
     return int(_first(row)["region_rank"])
@@ -225,7 +219,7 @@ def _places(rows: Sequence[AwsRow], column: str) -> int:
 
 def _range(best: Sequence[AwsRow], places: int) -> str:
     """Return from where to where the cheapest prices seen reach."""
-    prices = [row["on_demand"]["price_per_accelerator_hour_usd"] for row in best if "on_demand" in row]
+    prices = [row["on_demand"][USD] for row in best if "on_demand" in row]
     known = [price for price in prices if price is not None]
     if not known:
         return "no on-demand price in USD is known"
@@ -291,21 +285,19 @@ def by_provider(
         group=lambda row: f"{_sold(row)} ({_share(row, shown)})",
         columns=[
             Column("Provider,\ntier", _provider),
-            Column(
+            Number(
                 "Cheapest seen\nUSD per\nchip-hour",
                 lambda row: _price(row, places, rate),
-                right=True,
                 why=lambda row: ONLY_MEDIAN if row["cheapest_price_usd"] is None else None,
             ),
-            Column("Against\nAWS", lambda row: _distance(row, places), right=True, why=_no_distance),
+            Number("Against\nAWS", lambda row: _distance(row, places), why=_no_distance),
             *([] if option in WITHOUT_TERMS else [terms]),
-            Column(
+            Number(
                 "Median\nUSD per\nchip-hour",
                 median,
-                right=True,
                 why=lambda row: NO_MEDIAN.get(row["statistic"]) if row["median_price_usd"] is None else None,
             ),
-            Column("Offers,\nstock", lambda row: f"{row['n_offers'] or 0:,}" + small(_stock(row)), right=True),
+            Number("Offers,\nstock", lambda row: f"{row['n_offers'] or 0:,}" + small(_stock(row))),
             Column("Machine,\nregion", _machine, why="the source names neither machine nor region"),
             Column("Last confirmed,\nage", confirmed),
             *([spark] if any(row["offer_id"] in sparks for row in rows) else []),
@@ -460,11 +452,7 @@ def old(prices: pl.DataFrame) -> tuple[str, Table]:
                 "Purchase option",
                 lambda row: wording.option(row["purchase_option"]) + small(TERMS.get(row["commitment_class"])),
             ),
-            Column(
-                "Last price\nUSD per\nchip-hour",
-                lambda row: wording.amount(row["cheapest_price_usd"], places),
-                right=True,
-            ),
+            Number("Last price\nUSD per\nchip-hour", lambda row: wording.amount(row["cheapest_price_usd"], places)),
             Column("Last\nconfirmed", lambda row: wording.day(row["last_observed_at"])),
             Column("Age", lambda row: f"{wording.days(row['age_days'])} days"),
             Column("Document,\nsource", document),

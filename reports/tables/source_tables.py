@@ -4,7 +4,7 @@ import polars as pl
 
 from reports import wording
 from reports.queries import Row
-from reports.tables.table import Column, Table, element, left_out, outside, small, span
+from reports.tables.table import Column, Number, Table, element, left_out, outside, small, span
 
 STATES = {
     "missing": "missing",
@@ -53,10 +53,10 @@ def health(scopes: pl.DataFrame, *, troubled: bool = False, most: int = MAX_SCOP
             Column("State", lambda row: span(STATES[row["state"]], f"state {row['state']}")),
             Column("Newest\nprice", lambda row: wording.day(row["newest_price_at"]), why=NEVER),
             Column("Last good\nfetch", lambda row: wording.minute(row["last_good_at"]), why=NEVER),
-            Column("Price age,\ndays", _age, right=True, why=NEVER),
-            Column("Prices", "n_rows", right=True, why=NEVER),
-            Column("Refused,\n30 days", "n_refused", right=True),
-            Column("Disagree-\nments", "n_disagreements", right=True),
+            Number("Price age,\ndays", _age, why=NEVER),
+            Number("Prices", "n_rows", why=NEVER),
+            Number("Refused,\n30 days", "n_refused"),
+            Number("Disagree-\nments", "n_disagreements"),
             Column(
                 "Error of the last fetch",
                 lambda row: wording.cause(row["error"], row["source"], row["scope"]) or "none",
@@ -108,7 +108,7 @@ def unknowns(unknown: pl.DataFrame) -> Table:
         columns=[
             Column("Named", "named"),
             Column("Provider", "service_provider_name"),
-            Column("Offers", "n_offers", right=True),
+            Number("Offers", "n_offers"),
             Column("First seen", lambda row: wording.day(row["valid_from"])),
             Column("Last seen", lambda row: wording.day(row["last_observed_at"])),
         ],
@@ -131,7 +131,7 @@ def gaps(found: pl.DataFrame) -> Table:
         columns=[
             Column("Provider", "service_provider_name"),
             Column("Chips or currency", lambda row: wording.short(wording.few(row["words"], most=4))),
-            Column("Offers", "n_offers", right=True),
+            Number("Offers", "n_offers"),
             Column("Last seen", lambda row: wording.day(row["last_observed_at"])),
         ],
         note=(f"{wording.count(left, 'more offer')} of other chips left out: " if left else "")
@@ -167,7 +167,7 @@ def documents(found: pl.DataFrame) -> Table:
             ),
             Column("Published", lambda row: wording.day(row["published_at"]), why="the document states none"),
             Column("Read", lambda row: wording.minute(row["fetched_at"])),
-            Column("Bytes\nkept", "size_bytes", right=True),
+            Number("Bytes\nkept", "size_bytes"),
             Column("Source, scope", _place),
         ],
     )

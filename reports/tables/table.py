@@ -7,6 +7,7 @@ columns alone. Text is escaped where it is written; what is HTML already comes f
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -53,6 +54,10 @@ class Column:
         if isinstance(self.why, str):
             return self.why if self.why and shown == wording.UNKNOWN else None
         return self.why(row)
+
+
+Number = partial(Column, right=True)
+"""A column of numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)

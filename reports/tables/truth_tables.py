@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from reports import wording
 from reports.queries import Row, ask, has_mart
-from reports.tables.table import Column, Table, left_out, small, span
+from reports.tables.table import Column, Number, Table, left_out, small, span
 from reports.templating import macro
 
 MAX_DIFFERING = 60
@@ -55,8 +55,8 @@ def of_differing(found: Sequence[Row]) -> Table:
         columns=[
             Column("Check", "check_name"),
             Column("Of what", lambda row: wording.short(row["subject"])),
-            Column("Differing", lambda row: f"{row['n_differing']:,} of {row['n_compared']:,}", right=True),
-            Column("Value", lambda row: wording.significant(row["checked_value"]) + small(_limits(row)), right=True),
+            Number("Differing", lambda row: f"{row['n_differing']:,} of {row['n_compared']:,}"),
+            Number("Value", lambda row: wording.significant(row["checked_value"]) + small(_limits(row))),
             Column("Newest\nof it", lambda row: wording.day(row["newest_differing_at"]), why="no moment is known"),
             Column(
                 "The worst case, and what to do",
@@ -81,10 +81,10 @@ def of_checks(checks: Sequence[Row]) -> Table:
             Column("Check", "check_name"),
             Column("What its value is", lambda row: row["meaning"] + small(row["reasons"])),
             Column("Holds\nwithin", "limits"),
-            Column("Holds", "holds", right=True),
-            Column("Differs", "differs", right=True),
-            Column("Not\nchecked", "not_checked", right=True),
-            Column("Compared", "n_compared", right=True),
+            Number("Holds", "holds"),
+            Number("Differs", "differs"),
+            Number("Not\nchecked", "not_checked"),
+            Number("Compared", "n_compared"),
         ],
         note="Each by itself: `select * from int.truth_check`; the SQL is under Tables.",
     )

@@ -25,8 +25,7 @@ def drawings(found: WeekFacts, *, most: int = MAX_CHARTS) -> list[Drawing]:
     for rows in _series(found):
         if len(made) == most:
             break
-        with style.quick():
-            drawing = _draw(found, rows)
+        drawing = _draw(found, rows)
         made += [drawing] if drawing else []
     return made
 

@@ -21,7 +21,9 @@ from importlib.resources import files
 import css_inline
 
 from reports import wording
+from reports.charts import style
 from reports.templating import render
+from reports.weekly import charts as week_charts
 from reports.weekly import sections
 from reports.weekly.calendar import place
 from reports.weekly.facts import WeekFacts
@@ -108,13 +110,9 @@ def pictures(found: WeekFacts) -> tuple[Picture, ...]:
     try:
         if not found.lists.height:
             return ()
-        # What draws them takes a second to start, which a quiet week need not pay.
-        from reports.charts import palette, style
-        from reports.weekly import charts as week_charts
-
         drawn = week_charts.drawings(found, most=MAX_PICTURES)
         return tuple(
-            Picture(name=f"{found.week}-{number}.png", alt=each.finding, png=palette.reduced(style.png(each)))
+            Picture(name=f"{found.week}-{number}.png", alt=each.finding, png=style.png(each))
             for number, each in enumerate(drawn, start=1)
         )
     except Exception:  # a mail without its chart says the same in words

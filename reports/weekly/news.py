@@ -38,12 +38,12 @@ def brief(text: object, most: int = MAX_NAME) -> str:
 
 def chip_of(row: Row) -> str:
     """Return the chip of a row with its form: H100 SXM; a dash where it is unknown."""
-    return brief(" ".join(part for part in (row["accelerator_name"], row["form_factor"]) if part) or None)
+    return brief(wording.listed(row["accelerator_name"], row["form_factor"], by=" ") or None)
 
 
 def name_of(row: Row) -> str:
     """Return what moved: AWS's instance type with its chip, or the chip with its form."""
-    chip = " ".join(part for part in (row["accelerator_name"], row["form_factor"]) if part)
+    chip = wording.listed(row["accelerator_name"], row["form_factor"], by=" ")
     if row["offered"] is None:
         return brief(chip or None)
     return brief(f"{row['offered']} ({chip})" if chip and chip != row["offered"] else row["offered"])
@@ -51,13 +51,7 @@ def name_of(row: Row) -> str:
 
 def terms_of(row: Row) -> str:
     """Return provider, purchase option and tier of a move."""
-    option = wording.option(
-        row["purchase_option"],
-        term_hours=row["commitment_term_hours"],
-        payment=row["purchase_payment_model"],
-        offering_class=row["offering_class"] if row["offering_class"] != "standard" else None,
-    )
-    return brief(", ".join(part for part in (row["service_provider_name"], option, row["tier"]) if part))
+    return brief(wording.listed(row["service_provider_name"], wording.option_of(row), row["tier"]))
 
 
 def amounts(row: Row) -> tuple[str, str]:
@@ -246,9 +240,10 @@ def checks(found: WeekFacts) -> list[str]:
 
 def also(found: WeekFacts) -> str:
     """Return in a sentence what moves by itself, what came and went, and what was left out, for the page."""
-    kinds = {"gone_offer": "gone", "new_offer": "new", "returned_offer": "back"}
     by_kind = dict(found["offer"].group_by("change_kind").agg(pl.col("n_offers").sum()).iter_rows())
-    shown = [f"{wording.count(by_kind[kind], 'offer')} {word}" for kind, word in kinds.items() if kind in by_kind]
+    shown = [
+        f"{wording.count(by_kind[kind], 'offer')} {word}" for kind, word in wording.CAME.items() if kind in by_kind
+    ]
     if drifting := int(found["drifting"]["n_moves"].sum()):
         shown.append(f"{wording.count(drifting, 'move')} of spot and market prices")
     for row in found["currency"].iter_rows(named=True):

@@ -2,20 +2,33 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+import polars as pl
 from markupsafe import Markup
 
 from reports import wording
+from reports.charts import chart_facts, sparkline
 from reports.pages.archive import Edition, content
 from reports.pages.frame import frame
-from reports.tables import price_tables, source_tables
+from reports.queries import Row
+from reports.tables import change_tables, price_tables, source_tables
+from reports.tables.table import Column, Number, Table, document_link, left_out, small, span
 from reports.templating import macro
-from reports.weekly import news, sections, tables
+from reports.weekly import charts as week_charts
+from reports.weekly import news, sections
 from reports.weekly.calendar import place
 from reports.weekly.facts import WeekFacts
 from reports.weekly.sections import Section
 
 Part = Callable[[WeekFacts], Markup]
+
+MAX_MOVES = 60
+MAX_OFFERS = 40
+MAX_DRIFTS = 25
+MAX_WINDOWS = 4
+NO_PERCENT = "nothing to compare with: it was free"
+NO_DOLLARS = "priced in another currency, or without known chips"
 
 _joined = macro("week_parts.html.j2", "joined")
 _section = macro("week_parts.html.j2", "brief")
@@ -43,8 +56,7 @@ def render(found: WeekFacts, earlier: Sequence[Edition] = (), *, draw: bool = Tr
         title=f"Accelerator prices, week {found.week}",
         headline=brief.subject,
         place=place(found.week, known_then=found.known_then),
-        built_at=found.built_at,
-        version=found.version,
+        build=(found.built_at, found.version),
         kind=f"Week {found.week}{state}, {known}",
         nav=[*((each.key, each.title) for each in brief.sections), ("details", "Details")],
         opening=sections.opening(found),
@@ -70,17 +82,13 @@ def _brief(each: Section, charts: Markup) -> Markup:
     """Return a section of the brief."""
     table = None
     if each.table and each.table.rows:
-        table = tables.short(each.table, id=f"{each.key}-table", title=each.title, note=each.note)
+        table = short_table(each.table, id=f"{each.key}-table", title=each.title, note=each.note)
     return _section(each, table, charts)
 
 
 def _charts(found: WeekFacts) -> Markup:
-    """Return the charts of what moved; what draws them takes a second to start, which a quiet week need not pay."""
-    if not found.lists.height:
-        return Markup()
-    from reports.weekly import charts as week_charts
-
-    return week_charts.figures(found)
+    """Return the charts of what moved."""
+    return week_charts.figures(found) if found.lists.height else Markup()
 
 
 def _moved(found: WeekFacts) -> Markup:
@@ -88,11 +96,11 @@ def _moved(found: WeekFacts) -> Markup:
     if found.lists.height:
         offers = wording.count(int(found.lists["n_offers"].sum()), "offer")
         title = f"List prices: {wording.count(found.lists.height, 'move')} of {offers}"
-        parts.append(tables.moves(found, found.lists, id="all-moves", title=title))
+        parts.append(moves_table(found, found.lists, id="all-moves", title=title))
     if found.doubts.height:
         names = "correction or suspected error", "corrections and suspected errors"
         title = f"{wording.count(found.doubts.height, *names)}, in no number above"
-        parts.append(tables.moves(found, found.doubts, id="doubts", title=title))
+        parts.append(moves_table(found, found.doubts, id="doubts", title=title))
     if found["drifting"].height:
         moved = "; ".join(
             f"{row['service_provider_name']} {wording.option(row['purchase_option'])}: "
@@ -102,12 +110,12 @@ def _moved(found: WeekFacts) -> Markup:
         )
         parts.append(f"Spot and market prices, which move by themselves: {moved}.")
     if found.drift is not None and found.drift.height:
-        parts.append(tables.drift(found.drift, found))
+        parts.append(drift_table(found.drift, found))
     return _joined(parts)
 
 
 def _offers(found: WeekFacts) -> Markup:
-    return _joined([tables.offers(found) if found["offer"].height else "Nothing came and nothing went."])
+    return _joined([offers_table(found) if found["offer"].height else "Nothing came and nothing went."])
 
 
 def _providers(found: WeekFacts) -> Markup:
@@ -119,8 +127,8 @@ def _providers(found: WeekFacts) -> Markup:
 def _checked(found: WeekFacts) -> Markup:
     return _joined(
         [
-            tables.checked(found) if found["checked"].height else "No price was known.",
-            *([tables.sources(found)] if found["source"].height else []),
+            checked_table(found) if found["checked"].height else "No price was known.",
+            *([sources_table(found)] if found["source"].height else []),
             *([source_tables.refusals(found["refused"])] if found["refused"].height else []),
         ]
     )
@@ -133,6 +141,210 @@ def _method(found: WeekFacts) -> Markup:
 
 def _documents(found: WeekFacts) -> Markup:
     return _joined([source_tables.documents(found.documents) if found.documents.height else "None."])
+
+
+# --- tables
+
+
+def moves_table(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -> Table:
+    """Return moves of list prices, or corrections and suspected errors, as they come."""
+    charted = found.charted
+    since = charted.until - chart_facts.SPARK if charted else None
+    drawn = sparkline.of_offers(charted.sparks, since=since, until=charted.until) if charted and since else {}
+    return Table(
+        id=id,
+        title=title,
+        subtitle=f"{_span(found)}; on demand before other options, biggest first.",
+        rows=frame.head(MAX_MOVES).rows(named=True),
+        columns=[
+            Column("What, provider,\noption, tier", lambda row: news.name_of(row) + small(_terms_of(row))),
+            Number(
+                "Change",
+                lambda row: change_tables.change(row["change_ratio"]),
+                why=lambda row: NO_PERCENT if row["change_ratio"] is None else None,
+            ),
+            Number("Was", lambda row: news.amounts(row)[0]),
+            Number("Now", lambda row: news.amounts(row)[1]),
+            Column("Unit", lambda row: news.brief(row["pricing_currency"]) + _UNIT[row["is_per_chip"]]),
+            Column("Region", _where),
+            Column("Happened within (UTC),\nby source", lambda row: _when(row) + _windows(row)),
+            Column("Last 90\ndays", lambda row: drawn.get(row["offer_id"])),
+            Column("Document", lambda row: document_link(row["document_sha256"])),
+        ],
+        note="Prices of several machines of one chip and kind that moved alike stand in one row, at the cheapest. What "
+        "several sources saw counts once, in the week in which the first of them saw it."
+        + left_out(frame.height - MAX_MOVES, "more row", change_tables.QUERY),
+    )
+
+
+def short_table(made: sections.Table, *, id: str, title: str, note: str) -> Table:
+    """Return the table of a section of the brief."""
+
+    def cell(each: sections.Cell) -> str:
+        if each.tone:
+            return span(f"{wording.FALL if each.tone == 'fall' else wording.RISE} {each.text}", each.tone)
+        return each.text + Markup().join(map(small, each.notes))
+
+    def column(place: int, head: str) -> Column:
+        return Column(head, lambda row: cell(row["cells"][place]), right=place > 0)
+
+    return Table(
+        id=id,
+        title=title,
+        subtitle=note,
+        rows=[{"cells": row} for row in made.rows],
+        columns=[column(place, head) for place, head in enumerate(made.heads)],
+    )
+
+
+def offers_table(found: WeekFacts) -> Table:
+    """Return what went, came and came back."""
+    rows = found["offer"].head(MAX_OFFERS).rows(named=True)
+    places = wording.places_of(row["least_price_usd"] for row in rows)
+    left = int(found["offer"]["n_offers"].sum()) - sum(row["n_offers"] for row in rows)
+    counts = found["offer"].group_by("change_kind").agg(pl.col("n_offers").sum()).sort("change_kind")
+    kinds = ", ".join(f"{n:,} {wording.CAME[kind]}" for kind, n in counts.iter_rows())
+    return Table(
+        id="offers",
+        title=f"Offers that came and went: {kinds}",
+        subtitle=f"{_span(found)}; machines of one chip on the same terms together. Gone: a source that lists all that "
+        "its provider sells listed it no more.",
+        rows=rows,
+        columns=[
+            Column(
+                "What, provider,\noption, tier", lambda row: (row["offered"] or wording.UNKNOWN) + small(_terms(row))
+            ),
+            Column("Kind", lambda row: wording.CAME[row["change_kind"]]),
+            Number("Offers", "n_offers"),
+            Number(
+                "Least\nUSD per\nchip-hour", lambda row: wording.amount(row["least_price_usd"], places), why=NO_DOLLARS
+            ),
+            Column("Happened\n(UTC)", _when),
+            Column("Source", lambda row: wording.few(row["sources"], most=2)),
+            Column("Document", lambda row: document_link(row["document_sha256"])),
+        ],
+        note=left_out(left, "more offer", change_tables.QUERY).strip(),
+    )
+
+
+def checked_table(found: WeekFacts) -> Table:
+    """Return what was checked, by provider; of whom nothing was seen comes first."""
+    rows = found["checked"].rows(named=True)
+    listed = found.lists.group_by("service_provider_name").agg(pl.col("n_offers").sum())
+    n_moved = dict(listed.iter_rows())
+    silent = sum(row["n_checked"] == 0 for row in rows)
+    title = f"{wording.count(news.checked_prices(found), 'price')} checked at "
+    title += wording.count(len(rows) - silent, "provider")
+    return Table(
+        id="checked",
+        title=title + (f"; {wording.count(silent, 'provider')} not seen" if silent else ""),
+        subtitle=f"{_span(found)}; a price is checked where a good fetch showed it. Providers seen in the five "
+        "weeks before stand here, too.",
+        rows=rows,
+        columns=[
+            Column("Provider", "service_provider_name"),
+            Number("Prices\nchecked", "n_checked"),
+            Number("Known in\nsix weeks", "n_known"),
+            Number("List prices\nchecked", lambda row: f"{row['n_listed_checked']:,} of {row['n_listed']:,}"),
+            Number("List prices\nmoved", lambda row: n_moved.get(row["service_provider_name"], 0)),
+            Column("Last seen", lambda row: _greyed(row["last_observed_at"], found)),
+            Column("Source", lambda row: wording.few(row["sources"], most=3) or "none in this week"),
+        ],
+        note="List prices: all that were not gone and seen in the 400 days before. That a list did not change is "
+        f"claimed only where {news.MIN_COVERAGE * 100:.0f} % of it were checked.",
+    )
+
+
+def sources_table(found: WeekFacts) -> Table:
+    """Return the sources by how often they were read in the week."""
+    rows = found["source"].rows(named=True)
+    return Table(
+        id="sources-seen",
+        title=f"{sum(row['n_days'] > 0 for row in rows):,} of {wording.count(len(rows), 'source')} read in this week",
+        subtitle="Sources that were read in this week or in the five weeks before it; those without one first.",
+        rows=rows,
+        columns=[
+            Column("Source", "source"),
+            Column("Kind", lambda row: "live" if row["kind"] == "live" else "archived"),
+            Number("Days with a\ngood fetch", "n_days"),
+            Number("Failed\nfetches", "n_failed"),
+            Column("Last good fetch", lambda row: wording.minute(row["last_good_at"]), why="no good fetch at all"),
+        ],
+    )
+
+
+def drift_table(frame: pl.DataFrame, found: WeekFacts) -> Table:
+    """Return the like-for-like drift of the week by provider, chip and option."""
+    return Table(
+        id="drift",
+        title=f"Like for like: {wording.count(frame.height, 'series drifted', 'series drifted')}",
+        subtitle=f"{_span(found)}; offers that were there on both days, with equal weights, options apart.",
+        rows=frame.head(MAX_DRIFTS).rows(named=True),
+        columns=[
+            Column("Chip", "accelerator_name"),
+            Column("Provider", "service_provider_name"),
+            Column("Option", lambda row: wording.option(row["purchase_option"])),
+            Number("Drift", lambda row: change_tables.change(row["drift"])),
+            Number(
+                "Mean of\nall offers",
+                lambda row: wording.percent(row["level_change"]),
+                why="the level of one of the days is not known",
+            ),
+            Number("Offers", lambda row: f"{row['n_items_before']:,} to {row['n_items_after']:,}"),
+            Column("To note", lambda row: wording.listed(*(n for k, n in _DRIFT_NOTES.items() if row[k])) or "none"),
+        ],
+        note="The mean of all offers moves with what comes and goes, too."
+        + left_out(frame.height - MAX_DRIFTS, "more series", "mart.drift", "more series"),
+    )
+
+
+_UNIT = {True: " per chip-hour", False: " per hour, as sold"}
+_DRIFT_NOTES = {"is_all_carried": "not seen on the last day", "is_thin": "few offers", "is_provisional": "provisional"}
+
+
+def _terms_of(row: Row) -> str:
+    """Return the terms of a move, and of a correction or error that it is one."""
+    terms = news.terms_of(row)
+    return terms if row["change_kind"] == "list_change" else f"{terms}: {wording.KINDS[row['change_kind']]}"
+
+
+def _terms(row: Row) -> str:
+    option = wording.option(row["purchase_option"])
+    return news.line(", ".join(p for p in (row["service_provider_name"], option, row["tier"]) if p))
+
+
+def _where(row: Row) -> str:
+    """Return the regions of a move, or that the source states none."""
+    return news.line(wording.few(list(row["regions"] or ()), most=2)) or "not stated"
+
+
+def _when(row: Row) -> str:
+    """Return when something happened: after the moment before, at the latest at the moment after."""
+    after = f"{row['event_at']:%Y-%m-%d %H:%M}"
+    return f"{row['event_from']:%Y-%m-%d %H:%M} to {after}" if row["event_from"] else f"by {after}"
+
+
+def _windows(row: Row) -> str:
+    """Return each source's own window: the old price last seen, the new one first."""
+    if len(row["windows"]) == 1:
+        return small(row["windows"][0]["source"])
+    shown = [
+        f"{window['seen_from']:%Y-%m-%d %H:%M} to {window['observed_at']:%Y-%m-%d %H:%M}: {window['source']}"
+        for window in row["windows"][:MAX_WINDOWS]
+    ]
+    left = len(row["windows"]) - len(shown)
+    return Markup().join(map(small, [*shown, *([f"{left:,} more"] if left else [])]))
+
+
+def _greyed(moment: datetime, found: WeekFacts) -> str:
+    day = wording.day(moment)
+    return day if moment >= found.week.since else span(day, "past")
+
+
+def _span(found: WeekFacts) -> str:
+    last = found.week.until.toordinal() - 1
+    end = found.as_of if not found.is_over else found.week.until.fromordinal(last)
+    return f"{wording.day(found.week.since)} to {wording.day(end)}"
 
 
 PARTS: Mapping[str, Part] = {

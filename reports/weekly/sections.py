@@ -4,7 +4,7 @@ A section that cannot be made says so in its place; the others are made all the 
 """
 
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp
 
 import polars as pl
@@ -62,8 +62,8 @@ class Table:
 class Section:
     """A section under its title: sentences, a table, and a note on what its numbers are."""
 
-    key: str
-    title: str
+    key: str = ""
+    title: str = ""
     sentences: tuple[str, ...] = ()
     table: Table | None = None
     note: str = ""
@@ -105,7 +105,7 @@ def brief(found: WeekFacts) -> Brief:
 def guarded(key: str, title: str, make: Maker, found: WeekFacts) -> Section:
     """Return a section, or one that says why it could not be made."""
     try:
-        return make(found)
+        return replace(make(found), key=key, title=title)
     except Exception as error:  # noqa: BLE001 (whatever it is, it costs this section and no other)
         return Section(key=key, title=title, fault=_why(error))
 
@@ -114,35 +114,22 @@ def _why(error: Exception) -> str:
     return news.brief(f"{type(error).__name__}: {error}", most=160)
 
 
-def _happened(found: WeekFacts) -> Section:
-    return Section(key="happened", title=SECTIONS["happened"][0], sentences=tuple(news.happened(found)))
-
-
 def _moves(found: WeekFacts) -> Section:
     rows = found["biggest"].to_dicts()
     left = rows[0]["n_biggest"] - len(rows) if rows else 0
     note = "List prices in USD per chip-hour, unless a row names another currency; a month has 730 hours."
     if left:
         note += f" {wording.count(left, 'more move')} of your chips on the page."
-    table = Table(
-        heads=("", "was", "now", "change", "8 chips, USD a month"),
-        rows=tuple(_move(row) for row in rows),
-    )
-    return Section(key="moves", title=SECTIONS["moves"][0], table=table, note=note if rows else "")
+    table = Table(heads=("", "was", "now", "change", "8 chips, USD a month"), rows=tuple(_move(row) for row in rows))
+    return Section(table=table, note=note if rows else "")
 
 
 def _who(row: Row) -> str:
     """Return whose price it is, and on which terms."""
-    option = (
-        ""
-        if row["purchase_option"] == "on_demand"
-        else wording.option(
-            row["purchase_option"], term_hours=row["commitment_term_hours"], payment=row["purchase_payment_model"]
-        )
-    )
+    option = wording.option_of({**row, "offering_class": None}) if row["purchase_option"] != "on_demand" else ""
     currency = "" if row["pricing_currency"] == "USD" else news.currency(row)
     tier = "" if row["tier"] in NO_TIER else row["tier"]
-    return ", ".join(part for part in (row["service_provider_name"], tier, option, currency) if part)
+    return wording.listed(row["service_provider_name"], tier, option, currency)
 
 
 def _also(found: WeekFacts) -> Section:
@@ -152,7 +139,7 @@ def _also(found: WeekFacts) -> Section:
     if left:
         note += " There are more on the page."
     sentences = tuple(f"{news.chip_of(row)}, {news.brief(_who(row))}: {_change(row)}." for row in rows)
-    return Section(key="also", title=SECTIONS["also"][0], sentences=sentences, note=note if rows else "")
+    return Section(sentences=sentences, note=note if rows else "")
 
 
 def _change(row: Row) -> str:
@@ -198,31 +185,25 @@ def _cheapest(found: WeekFacts) -> Section:
     if found.rate:
         note += f" {found.rate.words()}"
     table = Table(heads=("", *(WAYS[way] for way in ways)), rows=rows, labelled=True)
-    return Section(key="cheapest", title=SECTIONS["cheapest"][0], table=table, note=note if rows else "")
+    return Section(table=table, note=note if rows else "")
 
 
 def _price(found: WeekFacts, row: Row | None) -> Cell:
     if row is None:
         return Cell(text=wording.UNKNOWN)
     places = wording.places_of([row["price_usd"]])
-    who = {
-        "one_year": ", ".join(
-            part for part in (COMMITMENTS.get(row["purchase_option"]), _small(row["purchase_payment_model"])) if part
-        ),
-        "aws_on_demand": "",
-        "spot": f"{row['service_provider_name']} {row['availability_zone_id'] or ''}".strip(),
-    }
-    who["three_years"] = who["one_year"]
-    note = who.get(row["way"], row["service_provider_name"])
+    note = row["service_provider_name"]
+    if row["way"] in ("one_year", "three_years"):
+        note = wording.listed(COMMITMENTS.get(row["purchase_option"]), (row["purchase_payment_model"] or "").lower())
+    elif row["way"] == "aws_on_demand":
+        note = ""
+    elif row["way"] == "spot":
+        note = wording.listed(note, row["availability_zone_id"], by=" ")
     other = found.rate.amount(row["price_usd"], places) if found.rate else None
     return Cell(
         text=wording.amount(row["price_usd"], places),
         notes=tuple(news.brief(part, most=40) for part in (note, other) if part),
     )
-
-
-def _small(text: str | None) -> str:
-    return (text or "").lower()
 
 
 def _tokens(found: WeekFacts) -> Section:
@@ -236,7 +217,7 @@ def _tokens(found: WeekFacts) -> Section:
     )
     split = found["token_split"].to_dicts()
     if not point or not (rows or split):
-        return Section(key="tokens", title=SECTIONS["tokens"][0])
+        return Section()
     at = point[0]
     speed = f", {at['interactivity']:,.0f} tokens a second for each user" if at["interactivity"] is not None else ""
     lengths = f", {at['input_length']:,.0f} tokens in and {at['output_length']:,.0f} out" if at["input_length"] else ""
@@ -244,8 +225,6 @@ def _tokens(found: WeekFacts) -> Section:
     if rows:
         note += _spot_note({row["price_kind"] for row in costs if row["option_kind"] == "spot"})
     return Section(
-        key="tokens",
-        title=SECTIONS["tokens"][0],
         sentences=tuple(_token_split(row, found) for row in split),
         table=Table(heads=("", *TOKEN_WAYS.values()), rows=rows, labelled=True),
         note=note,
@@ -302,41 +281,33 @@ def _corrected(found: WeekFacts) -> Section:
     if left:
         shown.append(f"{wording.count(left, 'more price')} corrected within 7 days, which the page has.")
     return Section(
-        key="wrong",
-        title=SECTIONS["wrong"][0],
         sentences=tuple(shown),
         note="A price that is back within 7 days is a correction, and in no other number." if shown else "",
     )
 
 
-def _not_seen(found: WeekFacts) -> Section:
-    return Section(key="unseen", title=SECTIONS["unseen"][0], sentences=tuple(news.not_seen(found)))
+def _of_sentences(make: Callable[[WeekFacts], Iterable[str]]) -> Maker:
+    """Return what makes a section of sentences alone."""
+    return lambda found: Section(sentences=tuple(make(found)))
 
 
-def _fleet(found: WeekFacts) -> Section:
-    return Section(
-        key="fleet", title=SECTIONS["fleet"][0], sentences=_sentences(found.fleet.you) if found.fleet else ()
-    )
-
-
-def _due(found: WeekFacts) -> Section:
-    return Section(key="due", title=SECTIONS["due"][0], sentences=_sentences(found.fleet.due) if found.fleet else ())
-
-
-def _sentences(parts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(f"{part[:1].upper()}{part[1:]}." for part in parts)
+def _sentences(parts: Iterable[str]) -> list[str]:
+    return [f"{part[:1].upper()}{part[1:]}." for part in parts]
 
 
 SECTIONS: dict[str, tuple[str, Maker]] = {
-    "happened": ("What happened", _happened),
+    "happened": ("What happened", _of_sentences(news.happened)),
     "moves": ("Biggest moves", _moves),
     "also": ("Also this week", _also),
-    "fleet": ("Your fleet", _fleet),
-    "due": ("Commitments that end soon", _due),
+    "fleet": ("Your fleet", _of_sentences(lambda found: _sentences(found.fleet.you if found.fleet else ()))),
+    "due": (
+        "Commitments that end soon",
+        _of_sentences(lambda found: _sentences(found.fleet.due if found.fleet else ())),
+    ),
     "tokens": ("What a million tokens costs", _tokens),
     "cheapest": ("Cheapest now, by way to buy", _cheapest),
     "wrong": ("What we got wrong", _corrected),
-    "unseen": ("What we could not see", _not_seen),
+    "unseen": ("What we could not see", _of_sentences(news.not_seen)),
 }
 """The sections in their order; one with nothing to say is left out."""
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from flows.cli.main import main
 from flows.decisions import chips, cost
-from reports.pages import facts
+from reports.pages import daily_page
 from transform.models import ALIASES, MACROS, PUBLIC
 from warehouse.schema.tables import MOVED
 
@@ -189,7 +189,7 @@ def test_every_surface_has_one_cheapest(published: Path) -> None:
             of_form = [each["price_rank"] for each in alike if each["form_factor"] == one["form_factor"]]
             assert one["price_rank"] == min(of_form)
 
-    page = facts.read(published).provider_prices
+    page = daily_page.read(published).provider_prices
     assert keyed(page.filter(page["price_rank"] == 1).iter_rows(named=True)) == best
 
     prices = chips.compare(published, [], base=None)["prices"]

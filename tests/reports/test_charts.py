@@ -2,18 +2,17 @@
 
 import re
 import struct
-from collections.abc import Mapping
+import zlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Any
 from xml.etree import ElementTree
 
 import polars as pl
 import pytest
 from weekly_file import HOSTILE
 
-from reports.charts import drift_chart, frontier_chart, price_chart, sparkline, style
+from reports.charts import price_chart, site_charts, sparkline, style
 from reports.charts.price_chart import Event
 
 SINCE, UNTIL = datetime.fromisoformat("2026-01-01"), datetime.fromisoformat("2026-04-11")
@@ -56,11 +55,6 @@ def draw(frame: pl.DataFrame = MARKET, *moved: Event) -> style.Drawing:
     return made
 
 
-def rows(made: style.Drawing) -> list[Mapping[str, Any]]:
-    """Return the corners of all lines of a drawing."""
-    return [row for each in made.rows.values() for row in each if "piece" in row]
-
-
 def tree(svg: str) -> ElementTree.Element:
     return ElementTree.fromstring(svg)  # noqa: S314 (our own)
 
@@ -79,21 +73,20 @@ def drawn() -> str:
 
 def test_a_line_stops_where_the_price_is_not_known() -> None:
     """Nobody knows Vast's price from day 30 to 60: two pieces, neither of which reaches into the gap."""
-    vast = [row for row in rows(draw()) if row["y"] in (1.5, 1.8) and row["width"] == 1]
-    ends = {piece: [row["x"] for row in vast if row["piece"] == piece] for piece in {row["piece"] for row in vast}}
+    vast = [line.corners for line in draw().lines if line.width == 1 and line.corners[0][1] in (1.5, 1.8)]
 
-    assert sorted(ends.values()) == [
-        [style.days(day(10)), style.days(day(30))],
-        [style.days(day(60)), style.days(day(100))],
+    assert sorted(vast) == [
+        [(style.days(day(10)), 1.5), (style.days(day(30)), 1.5)],
+        [(style.days(day(60)), 1.8), (style.days(day(100)), 1.8)],
     ]
 
 
 def test_a_price_that_moves_is_one_line_with_a_step() -> None:
-    runpod = [row for row in rows(draw(MARKET, ROSE)) if row["ink"] == style.RISE]
+    made = draw(MARKET, ROSE)
+    (runpod,) = [line for line in made.lines if line.ink == style.RISE]
 
-    assert len({row["piece"] for row in runpod}) == 1
-    assert [(row["x"] - style.days(SINCE), row["y"]) for row in runpod] == [(0, 2.0), (95, 2.5), (100, 2.5)]
-    assert '"step-after"' in draw().chart.to_json()
+    assert [(x - style.days(SINCE), y) for x, y in runpod.corners] == [(0, 2.0), (95, 2.5), (100, 2.5)]
+    assert re.fullmatch(r"M0 [\d.]+H237.5V[\d.]+H250", made.path(runpod))
 
 
 def test_cheapest_is_said_only_where_two_providers_are_known() -> None:
@@ -128,7 +121,7 @@ def test_old_events_are_the_largest_and_far_apart() -> None:
     assert [event.ratio for event in price_chart.events(frame)] == [0.5, -0.31]
     assert [text for text in words(style.svg(draw(frame))) if "\N{BLACK UP-POINTING TRIANGLE}" in text] == [
         "A \N{BLACK UP-POINTING TRIANGLE} 50 %"
-    ] * 2, "once, with its rim"
+    ]
     assert not [text for text in words(style.svg(draw(frame))) if "31 %" in text]
 
 
@@ -217,9 +210,28 @@ def test_a_png_is_twice_as_large_and_holds_the_finding() -> None:
     assert len(made) < 200_000
 
 
-def test_a_drawing_is_good_vega_lite() -> None:
-    """What is drawn without a check while a report is made keeps to the schema."""
-    assert draw(MARKET, ROSE).chart.to_dict(validate=True)["width"] == style.WIDTH
+def test_a_png_that_is_packed_shows_the_same() -> None:
+    """Every byte of the picture is there, and each part has its sum."""
+    parts = []
+    made, at = style.png(draw(MARKET, ROSE), scale=1), 8
+    while at < len(made):
+        size, kind = struct.unpack_from(">I4s", made, at)
+        data = made[at + 8 : at + 8 + size]
+        assert struct.unpack_from(">I", made, at + 8 + size) == (zlib.crc32(kind + data),)
+        parts.append((kind, data))
+        at += 12 + size
+    pixels = zlib.decompress(dict(parts)[b"IDAT"])
+    width, height = struct.unpack(">II", dict(parts)[b"IHDR"][:8])
+
+    assert [kind for kind, _ in parts][-1] == b"IEND"
+    assert len(pixels) == height * (1 + 4 * width)
+
+
+def test_ticks_whose_words_would_touch_have_none() -> None:
+    """Speeds of 50, 51 and 100: the second has a tick alone."""
+    frame = points(("A", "p", 50.0, 1.0), ("A", "p", 51.0, 2.0), ("A", "p", 100.0, 3.0))
+
+    assert [text for _, text in site_charts.frontier(frame).ticks] == ["50", "", "100"]
 
 
 # --- the frontier and the drift
@@ -243,13 +255,13 @@ def test_the_frontier_is_the_cheapest_at_each_speed_and_ends_where_nothing_reach
         ("A", "p", 20.0, 1.0), ("A", "q", 20.0, 2.0), ("A", "p", 50.0, 4.0), ("A", "p", 100.0, None),
         ("B", "p", 20.0, 3.0), ("B", "p", 50.0, 3.5), ("B", "p", 100.0, None),
     )  # fmt: skip
-    (made,) = frontier_chart.drawings(frame, purchase_option="on_demand")
+    made = site_charts.frontier(frame)
     svg = style.svg(made)
 
-    assert [(row["x"], row["y"]) for row in rows(made) if row["piece"] == "frontier"] == [(20, 1), (50, 3.5)]
+    assert made.lines[-1].corners == [(20, 1), (50, 3.5)]
     assert "1 USD per million output tokens at 20 tokens/s per user (A, p), 3.5 at 50 (B, p)" in made.finding
     assert {"not reached", "A to 50", "B to 50"} <= set(words(svg))
-    assert "not reached" not in words(style.svg(frontier_chart.draw(frame.head(3), purchase_option="on_demand")))
+    assert "not reached" not in words(style.svg(site_charts.frontier(frame.head(3))))
 
 
 def test_a_chain_that_broke_is_a_line_of_its_own() -> None:
@@ -265,10 +277,10 @@ def test_a_chain_that_broke_is_a_line_of_its_own() -> None:
             )
         ]
     )  # fmt: skip
-    made = drift_chart.draw(index, chip="H100", purchase_option="on_demand", since=SINCE, until=UNTIL)
+    made = site_charts.drift(index, chip="H100", since=SINCE, until=UNTIL)
     assert made is not None
 
-    assert sorted(row["y"] for row in rows(made)) == pytest.approx([90, 95, 100, 100, 100, 105])
+    assert sorted(y for line in made.lines for _, y in line.corners) == pytest.approx([90, 95, 100, 100, 100, 105])
     assert made.finding == "H100 on-demand, like for like: fell 5.0 % since 2026-01-01, 1 provider."
     assert "A \N{MINUS SIGN}10.0 %" in words(style.svg(made))
 

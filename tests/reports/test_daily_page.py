@@ -16,7 +16,7 @@ from flows.collect.collector import FetchResult
 from flows.collect.steps import open_run
 from flows.config.settings import Settings
 from reports import wording
-from reports.pages import facts, frame, news
+from reports.pages import daily_page, frame
 from warehouse.errors import SourceError
 
 MOST_BYTES = 300_000
@@ -208,7 +208,7 @@ def test_the_archive_is_judged_as_of_its_own_day(offline: Path, offline_page: Pa
     basis = section(page, "basis")
     assert f"Current {current:,} " in basis
     assert f"Archived {past:,} " in basis
-    assert news.headline(facts.read(offline)) in html.unescape(page)
+    assert daily_page.headline(daily_page.read(offline)) in html.unescape(page)
 
 
 def test_stale_and_failed_places_are_named_before_any_conclusion(live_page: Path) -> None:
@@ -220,8 +220,8 @@ def test_stale_and_failed_places_are_named_before_any_conclusion(live_page: Path
 
 
 def test_a_first_look_at_old_prices_is_no_change_since_the_last_run(live: Path) -> None:
-    found = facts.read(live)
-    assert set(facts.since_run(found.changes)["observed_at"].dt.strftime("%Y-%m-%d")) == {"2026-11-21"}
+    found = daily_page.read(live)
+    assert set(daily_page.since_run(found.changes)["observed_at"].dt.strftime("%Y-%m-%d")) == {"2026-11-21"}
 
 
 def test_text_from_outside_runs_nowhere(live_page: Path) -> None:

@@ -24,11 +24,10 @@ WITHOUT_OUTSIDE_TEXT = {"methods.html", "tables.html", "tables-checks.html", "cl
 MARKED = {
     "reports/templating.py": 3,
     "reports/tables/table.py": 4,
-    "reports/charts/style.py": 1,
     "reports/pages/frame.py": 4,
     "reports/pages/daily_page.py": 1,
 }
-"""Where product code calls text HTML: templates' output, great-tables' heads, Vega's drawings, our own files."""
+"""Where product code calls text HTML: templates' output, great-tables' heads, our own files."""
 
 
 def harmful(page: str, scripts: int) -> list[str]:

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 import polars as pl
 import pytest
 
-from reports.pages import news
-from reports.pages.facts import Facts
+from reports.pages import daily_page
+from reports.pages.daily_page import Facts
 
 NOW = datetime(2026, 11, 21, 9)  # noqa: DTZ001
 NOTHING = pl.DataFrame()
@@ -39,17 +39,12 @@ def scopes(*states: str) -> pl.DataFrame:
     )
 
 
-def counts(*, current: int = 0, stale: int = 0, archived: int = 0) -> pl.DataFrame:
-    rows = [
-        ("live", True, current, NOW, NOW),
-        ("live", False, stale, NOW, NOW),
-        ("archive", False, archived, NOW - timedelta(days=100), NOW - timedelta(days=72)),
-    ]
-    schema = {
-        "kind": pl.String, "is_current": pl.Boolean, "n_offers": pl.Int64, "oldest_at": pl.Datetime,
-        "newest_at": pl.Datetime,
+def counts(*, current: int = 0, stale: int = 0, archived: int = 0) -> dict[str, object]:
+    past = (NOW - timedelta(days=100), NOW - timedelta(days=72)) if archived else (None, None)
+    return {
+        "n_known": current + stale + archived, "n_current": current, "n_stale": stale, "n_archived": archived,
+        "newest_at": NOW, "archived_from": past[0], "archived_to": past[1],
     }  # fmt: skip
-    return pl.DataFrame([row for row in rows if row[2]], schema=schema, orient="row")
 
 
 @pytest.fixture
@@ -82,13 +77,13 @@ def with_moves(facts: Facts, *moves: tuple) -> Facts:
 
 
 def test_a_quiet_day_says_so_with_what_was_checked(quiet: Facts) -> None:
-    assert news.headline(quiet) == "No AWS list price moved since the last run; 132 prices checked."
+    assert daily_page.headline(quiet) == "No AWS list price moved since the last run; 132 prices checked."
 
 
 def test_one_move_is_told_with_size_place_and_option(quiet: Facts) -> None:
     moved = with_moves(quiet, move("us-east-1", -0.44))
     expected = "p5.48xlarge fell 44.0 % in us-east-1 since the last run (on-demand list price); 132 prices checked."
-    assert expected == news.headline(moved)
+    assert expected == daily_page.headline(moved)
 
 
 def test_one_move_in_many_regions_is_one_piece_of_news(quiet: Facts) -> None:
@@ -99,7 +94,7 @@ def test_one_move_in_many_regions_is_one_piece_of_news(quiet: Facts) -> None:
         move("us-east-1", 0.1, offered="g6.xlarge"),
         move("us-east-1", None, offered="g7.xlarge", kind="new_offer"),
     )
-    assert news.headline(moved) == (
+    assert daily_page.headline(moved) == (
         "p5.48xlarge fell 44.0 % in 2 regions since the last run (on-demand list price), "
         "1 more list price moved (1 up); 1 new offer; 132 prices checked."
     )
@@ -107,17 +102,17 @@ def test_one_move_in_many_regions_is_one_piece_of_news(quiet: Facts) -> None:
 
 def test_places_that_were_not_read_stand_in_the_news(quiet: Facts) -> None:
     limited = replace(quiet, scopes=scopes("fresh", "stale", "missing", "retry", "archived"))
-    assert news.headline(limited).endswith("132 prices checked; 3 of 4 live scopes not read.")
+    assert daily_page.headline(limited).endswith("132 prices checked; 3 of 4 live scopes not read.")
 
 
 def test_a_first_run_compares_with_nothing(quiet: Facts) -> None:
     first = replace(quiet, runs=pl.DataFrame({"run_id": ["a"]}))
-    assert news.headline(first) == "132 current prices; nothing earlier to compare them with."
+    assert daily_page.headline(first) == "132 current prices; nothing earlier to compare them with."
 
 
 def test_archived_prices_are_dated_and_never_current(quiet: Facts) -> None:
     past = replace(quiet, counts=counts(archived=132), scopes=scopes("archived"))
-    assert news.headline(past) == (
+    assert daily_page.headline(past) == (
         "No change known in the last 30 days, 132 prices checked, all of past dates, the newest of 2026-09-10; "
         "none is current."
     )
@@ -125,17 +120,17 @@ def test_archived_prices_are_dated_and_never_current(quiet: Facts) -> None:
 
 def test_nothing_fresh_is_the_news_itself(quiet: Facts) -> None:
     stale = replace(quiet, counts=counts(stale=29, archived=3), scopes=scopes("stale", "missing"))
-    assert news.headline(stale) == (
+    assert daily_page.headline(stale) == (
         "None of 32 prices is current: every live source is stale or missing; 2 of 2 live scopes not read."
     )
 
 
 def test_nothing_known_is_said(quiet: Facts) -> None:
-    assert "nothing was read yet" in news.headline(replace(quiet, counts=counts()))
+    assert "nothing was read yet" in daily_page.headline(replace(quiet, counts=counts()))
 
 
 def test_what_limits_conclusions_is_listed_worst_first() -> None:
-    assert news.troubles(scopes("fresh", "retry", "stale", "missing")) == [
+    assert daily_page.troubles(scopes("fresh", "retry", "stale", "missing")) == [
         ("aws r-3 is missing: it was never read", "r-0: it broke"),
         ("aws r-2 is stale: last read 2026-11-21, 5.0 days ago", "r-0: it broke"),
         ("aws r-1 was not read by the last run: its prices are of 2026-11-21", "r-0: it broke"),

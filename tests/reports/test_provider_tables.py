@@ -11,7 +11,7 @@ import pytest
 from market_file import HOSTILE, publish_market
 
 from reports import wording
-from reports.pages import daily_page, facts
+from reports.pages import daily_page
 from reports.queries import frame
 from reports.tables import price_tables
 from reports.tables.table import to_html
@@ -26,12 +26,12 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def prices(market: Path) -> pl.DataFrame:
-    return facts.read(market).provider_prices
+    return daily_page.read(market).provider_prices
 
 
 @pytest.fixture(scope="module")
 def page(market: Path) -> str:
-    (text,) = daily_page.render(facts.read(market), ["latest.html"])
+    (text,) = daily_page.render(daily_page.read(market), ["latest.html"])
     return text
 
 
@@ -207,7 +207,7 @@ def test_what_is_beyond_the_limit_of_age_stands_apart_with_its_date(market: Path
         con.execute("create or replace table int.provider_price as from int.provider_price")
         con.execute("update int.provider_price set is_ranked = false, price_rank = null, age_days = age_days + 180")
         con.execute("update meta.build set built_at = built_at + interval 180 days")
-    found = facts.read(file)
+    found = daily_page.read(file)
     old = found.old_prices
     assert old.height > 5
     summary, table = price_tables.old(old)

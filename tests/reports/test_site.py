@@ -149,7 +149,7 @@ def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> N
 
     The least of what may be ranked: a price within the limit of age, at a speed that was measured, or between two.
     """
-    same = (*cost_page.POINT, "accelerator_name", "form_factor", "evidence_grade", "purchase_option",
+    same = (*cost_page.Point._fields, "accelerator_name", "form_factor", "evidence_grade", "purchase_option",
             "commitment_class")  # fmt: skip
     marts = ask(
         file,

@@ -12,7 +12,7 @@ from hostile_site import WEEK
 from weekly_file import HOSTILE
 
 from flows.collect import truth
-from reports.pages import news
+from reports.pages import daily_page
 from reports.queries import Row
 from reports.tables import truth_tables
 from reports.weekly import mail, pages
@@ -28,7 +28,7 @@ UNMADE = CHECK | {"subject": "all", "result": "not_checked", "reason": "no range
 
 
 def warnings(checks: Sequence[Row] | None) -> str:
-    return news.warnings(checks, pl.DataFrame(schema=["state", "source"]), unknown=pl.DataFrame())
+    return daily_page.warnings(checks, pl.DataFrame(schema=["state", "source"]), unknown=pl.DataFrame())
 
 
 def test_what_differs_stands_first_and_is_escaped() -> None:

@@ -1,3 +1,0 @@
--- When the file was made: the only clock of its pages.
-select built_at
-from meta.build
