@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from difflib import get_close_matches
+from email.errors import MessageError
 from email.headerregistry import Address
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -90,7 +91,7 @@ def _is_mail_address(value: object) -> bool:
         return False
     try:
         parsed = Address(addr_spec=value)
-    except (ValueError, IndexError):
+    except (MessageError, ValueError, IndexError):
         return False
     has_domain = "." in parsed.domain or parsed.domain == "localhost"
     return parsed.addr_spec == value and bool(parsed.username) and has_domain

@@ -99,6 +99,7 @@ def test_nothing_given_is_the_defaults(tmp_path: Path, monkeypatch: pytest.Monke
         ("[sources.vast]\nenabled = 1", "sources.vast.enabled", "Allowed: true or false"),
         ('[sources.aws_price_list]\naccess = "back"', "sources.aws_price_list.access", "'auto', 'api' or 'bulk'"),
         ('[mail]\nto = "a@example.com"', "mail.to", 'Allowed: a list, such as ["a", "b"]'),
+        ('[mail]\nto = ["a@ea@example.com"]', "mail.to.0", "Allowed: a plain address"),
         ('[sources.aws_spot]\nregions = "us"', "sources.aws_spot.regions", 'Allowed: "all" or a list of names'),
         ("[sources.aws_spot]\nsince = 3", "sources.aws_spot.since", "Allowed: a date, such as 2026-10-01"),
         ("[sources.aws_capacity_blocks]\ncounts = [0]", "sources.aws_capacity_blocks.counts", "whole numbers above 0"),
