@@ -1,12 +1,16 @@
 """Publish a log: the file of prices with all marts, the private file, and the pages."""
 
+import hashlib
+import json
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -16,19 +20,31 @@ from flows.collect import offline
 from flows.collect.summary import Summary
 from flows.config.settings import RankingSettings, Settings
 from flows.shared import Clock, query
+from reports.files import put
 from transform.audit import tables as audit_tables
 from transform.formula import create_formulas
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC
 from warehouse.errors import ChipledgerError
+from warehouse.lake import ducklake
 from warehouse.publish.building import SourceRow
-from warehouse.publish.published_file import publish
+from warehouse.publish.published_file import FILE_NAME, publish
+from warehouse.reference.prepared import FOLDER
 
 LOG = logging.getLogger(__name__)
+PACKAGES = ("extract", "flows", "reports", "transform", "warehouse")
+OF_PAGES = ("cost", "decision", "mail", "reporting_currency", "site")
+"""The settings that pages and mail are made by."""
+POSITIONS = "select part, max(position), max(recorded_at) from core.journal_position group by part order by part"
 
 
 @dataclass
 class Publisher:
-    """Publishes the log of one run, and writes into the run's summary what was made and what failed."""
+    """Publishes the log of one run, and writes into the run's summary what was made and what failed.
+
+    What would be made of the same log, by the same version and settings, as of the same day, is not made again: a file
+    in the cache of the data directory says what was made of what. Not of a shared warehouse, where others publish, and
+    not where there are private files.
+    """
 
     settings: Settings
     con: duckdb.DuckDBPyConnection
@@ -37,17 +53,69 @@ class Publisher:
 
     def publish(self) -> Path:
         """Build, verify and replace the published file, then build the private one; return the path of the first."""
+        file, made_of = self.settings.data_dir / FILE_NAME, self._made_of()
+        if not self._is_private and self._made().get("file") == [made_of, _state(file)] != [made_of, None]:
+            self.summary.file, self.summary.unchanged = file, ["the published file"]
+            return file
         self.summary.file = publish_log(self.con, self.settings.data_dir, self.clock(), ranking=self.settings.ranking)
+        self._note(file=[made_of, _state(file)])
         self._build_private()
         return self.summary.file
 
     def report(self) -> Path:
         """Write the week and the pages of the published file; return the front page's path."""
-        return report(self.settings, self.summary, clock=self.clock)
+        folder, made = self.settings.data_dir / "reports", self._made()
+        made_of = [made.get("file"), _hash(self.settings.model_dump(mode="json", include={*OF_PAGES}))]
+        pages = made.get("pages", [])
+        if self.summary.unchanged and pages[:1] == [made_of] and all((folder / name).is_file() for name in pages[1]):
+            self.summary.unchanged.append("the pages")
+            self.summary.report = folder / "index.html"
+            return self.summary.report
+        self._note(pages=[])
+        page = report(self.settings, self.summary, clock=self.clock)
+        if page.is_file() and not self.summary.faulty:
+            names = sorted(str(each.relative_to(folder)) for each in folder.rglob("*") if each.is_file())
+            self._note(pages=[made_of, names])
+        return page
+
+    @property
+    def _is_private(self) -> bool:
+        private = self.settings.private
+        return bool(private.prices or private.fleet) or (self.settings.data_dir / "private.duckdb").exists()
+
+    def _made_of(self) -> str:
+        """Return a hash of what the published file is made of: log, code, settings, and the day ages are judged by."""
+        now = self.clock()
+        as_of = offline.as_of(self.con, now) or now.date()
+        return _hash(
+            [
+                self.con.execute(POSITIONS).fetchall(),
+                version("chipledger"),
+                _code(),
+                as_of,
+                self.settings.ranking.model_dump(),
+            ]
+        )
+
+    def _made(self) -> dict[str, Any]:
+        """Return what was made of what; nothing where that is not known."""
+        with suppress(OSError, ValueError):
+            return dict(json.loads(self._notes.read_text())) if ducklake.of(self.con) is None else {}
+        return {}
+
+    def _note(self, **made: object) -> None:
+        """Write down what was made of what; without it the next run makes it again, and nothing else."""
+        with suppress(OSError):
+            self._notes.parent.mkdir(exist_ok=True)
+            put(self._notes, json.dumps(self._made() | made))
+
+    @property
+    def _notes(self) -> Path:
+        return self.settings.data_dir / FOLDER / "published.json"
 
     def _build_private(self) -> None:
         """Build the private file, if the settings name one; of its error the summary, which is sent, has no value."""
-        if not self.settings.private and not (self.settings.data_dir / "private.duckdb").exists():
+        if not self._is_private:
             return
         from flows.private import private_file
 
@@ -60,6 +128,25 @@ class Publisher:
             self.summary.private_fault = type(error).__name__
         if self.summary.private_fault:
             LOG.warning("private file not built: %s", self.summary.private_fault)
+
+
+def _state(file: Path) -> list[int] | None:
+    """Return size and time of a file, which another file in its place has not; None without one."""
+    with suppress(FileNotFoundError):
+        return [file.stat().st_size, file.stat().st_mtime_ns]
+    return None
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()
+
+
+@cache
+def _code() -> str:
+    """Return what differs between two states of the package's files, as its version does not while it is changed."""
+    root = Path(__file__).parents[2]
+    files = (path for package in PACKAGES for path in (root / package).rglob("*.*") if path.suffix != ".pyc")
+    return _hash(sorted((str(path.relative_to(root)), _state(path)) for path in files))
 
 
 def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, *, ranking: RankingSettings) -> Path:

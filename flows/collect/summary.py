@@ -19,6 +19,7 @@ class Summary:
 
     `week_faults` are the parts of the week's page and mail that could not be made, `page_faults` those of other pages.
     `chips`: those of the last lines. `private_fault`: why the private file was not built, without any value of it.
+    `unchanged`: what was not made again, as nothing was new.
     """
 
     run_id: str
@@ -33,6 +34,7 @@ class Summary:
     chips: tuple[str, ...] = ()
     private_file: Path | None = None
     private_fault: str | None = None
+    unchanged: list[str] = field(default_factory=list)
 
     @property
     def fresh(self) -> bool:
@@ -83,6 +85,8 @@ class Summary:
         yield f"file: {self.file}" if self.file else "nothing was published; the last file is unchanged"
         if self.report:
             yield f"report: {self.report}"
+        if self.unchanged:
+            yield f"nothing new; unchanged: {', '.join(self.unchanged)}"
         for fault in self.week_faults:
             yield f"part of the week's page or mail could not be made: {fault}"
         for fault in self.page_faults:
@@ -118,6 +122,7 @@ class Summary:
             "truth_differs": self.truth,
             "file": str(self.file) if self.file else None,
             "report": str(self.report) if self.report else None,
+            "unchanged": self.unchanged,
             "week_faults": list(self.week_faults),
             "page_faults": list(self.page_faults),
             "private_file": str(self.private_file) if self.private_file else None,
