@@ -97,10 +97,12 @@ class Publisher:
             ]
         )
 
-    def _made(self) -> dict[str, Any]:
+    def _made(self) -> dict[str, list[Any]]:
         """Return what was made of what; nothing where that is not known."""
-        with suppress(OSError, ValueError):
-            return dict(json.loads(self._notes.read_text())) if ducklake.of(self.con) is None else {}
+        with suppress(OSError, ValueError, AttributeError):
+            if ducklake.of(self.con) is None:
+                noted = json.loads(self._notes.read_text()).items()
+                return {name: value for name, value in noted if isinstance(value, list)}
         return {}
 
     def _note(self, **made: object) -> None:

@@ -1,16 +1,18 @@
 """A run that adds nothing to the log: what stays as it was, what is made all the same, and what the summary says."""
 
-import json
-from collections.abc import Iterator
+import os
+import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 from looks import day
 from toy_source import Toy, installed
 
-from flows.collect import steps
+from flows.collect import publisher, steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
+from reports.files import put
 
 OWN = ("build.duckdb", "writer.lock")
 """What every run opens."""
@@ -27,86 +29,129 @@ def rewritten(before: dict[str, tuple[int, int]], after: dict[str, tuple[int, in
     return {name for name in {*before, *after} if before.get(name) != after.get(name)}
 
 
-@pytest.fixture(scope="module")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a data directory after one offline run, whole, with all pages."""
-    folder = tmp_path_factory.mktemp("nothing-new")
-    first = steps.run(Settings(data_dir=folder), offline=True)
-    assert (first.unchanged, first.faulty) == ([], False)
-    return folder
-
-
-def again(folder: Path, **settings: object) -> Summary:
-    return steps.run(Settings(data_dir=folder, **settings), offline=True)
-
-
-def test_a_second_offline_run_rewrites_nothing(once: Path) -> None:
-    """File, pages and mail stay as they were; the last lines say so, and the run counts as good."""
-    before = marks(once)
-    second = again(once)
+def test_a_second_offline_run_rewrites_nothing(offline_run: Path, tmp_path: Path) -> None:
+    """File, pages and mail stay as they were; the last lines say so, the run is good, and a missing page is made."""
+    again = partial(steps.run, Settings(data_dir=tmp_path / "data"), offline=True)
+    shutil.copytree(offline_run, tmp_path / "data")
+    before = marks(tmp_path / "data")
+    second = again()
     lines = list(second.lines())
 
-    assert rewritten(before, marks(once)) == set()
-    assert (second.fresh, second.unchanged, second.as_dict()["unchanged"]) == (True, BOTH, BOTH)
-    assert (second.file, second.report) == (once / "prices.duckdb", once / "reports" / "index.html")
+    assert rewritten(before, marks(tmp_path / "data")) == set()
+    assert (second.unchanged, second.as_dict()["unchanged"]) == (BOTH, BOTH)
+    assert (second.fresh, second.faulty) == (True, False)
+    assert (second.file, second.report) == (tmp_path / "data/prices.duckdb", tmp_path / "data/reports/index.html")
     place = lines.index("nothing new; unchanged: the published file, the pages")
     assert lines[place - 2 : place] == [f"file: {second.file}", f"report: {second.report}"]
 
-
-@pytest.mark.parametrize(
-    ("missing", "unchanged"),
-    [
-        ("reports/cost.html", BOTH[:1]),
-        ("reports/weekly/2026-W41.html", BOTH[:1]),
-        ("prices.duckdb", []),
-        ("cache", []),
-    ],
-)
-def test_what_is_missing_is_made(once: Path, tmp_path: Path, missing: str, unchanged: list[str]) -> None:
-    """A page, the file, or the record of what was published: the run makes it, and the next one has nothing to do."""
-    aside = tmp_path / "aside"
-    (once / missing).rename(aside)
-    second = again(once)
-    assert second.unchanged == unchanged
-    assert (once / missing).exists()
-    assert again(once).unchanged == BOTH
+    (tmp_path / "data/reports/cost.html").unlink()
+    assert again().unchanged == BOTH[:1]
+    after = marks(tmp_path / "data")
+    assert {name for name in rewritten(before, after) if name.startswith(("reports/", "prices"))} == {
+        "reports/cost.html"
+    }
+    assert again().unchanged == BOTH
 
 
-def test_another_version_makes_both(once: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flows.collect.publisher.version", lambda name: "1999.1.0")
-    assert again(once).unchanged == []
-    monkeypatch.undo()
-    assert again(once).unchanged == []
-    assert again(once).unchanged == BOTH
-
-
-def test_settings_of_the_pages_make_the_pages(once: Path) -> None:
-    assert again(once, site={"chips": ("H100",)}).unchanged == BOTH[:1]
-    assert again(once, ranking={"max_age_days": 60}).unchanged == []
-    assert again(once).unchanged == []
-
-
-def test_a_page_with_a_fault_is_made_again(once: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part that could not be made keeps its exit code until it is made."""
-    (once / "reports/drift.html").unlink()
-    with monkeypatch.context() as broken:
-        broken.setattr("reports.pages.drift_page.render", lambda file, **_: 1 / 0)
-        assert again(once).page_faults
-        assert again(once).page_faults
-    assert again(once).unchanged == BOTH[:1]
-    assert again(once).unchanged == BOTH
-
-
-def test_private_files_are_read_by_each_run(once: Path, tmp_path: Path) -> None:
-    fleet = tmp_path / "fleet.csv"
-    fleet.write_text("name,provider,region,instance_type,count,purchase_option\n")
-    assert again(once, private={"fleet": str(fleet)}).unchanged == []
-    (once / "private.duckdb").unlink(missing_ok=True)
+# --- what counts as new
 
 
 @pytest.fixture
-def toy(least_marts: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Toy]:
-    yield installed(monkeypatch, tmp_path / "data")
+def toy(least_marts: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
+    """Return a source of our own, the only one, whose log was published once, with two pages of no content."""
+    real = publisher.Publisher.report
+    toy = installed(monkeypatch, tmp_path / "data")
+    monkeypatch.setattr(publisher.Publisher, "report", real)
+    monkeypatch.setattr(publisher, "report", two_pages)
+    toy.learn(0, a={"p5.48xlarge": "10"})
+    assert unchanged(toy) == []
+    assert unchanged(toy) == BOTH
+    return toy
+
+
+def two_pages(settings: Settings, summary: Summary, *, faults: tuple[str, ...] = (), **_: object) -> Path:
+    for name in ("cost.html", "index.html"):
+        put(settings.data_dir / "reports" / name, name)
+    summary.page_faults = faults
+    return settings.data_dir / "reports" / "index.html"
+
+
+def unchanged(toy: Toy, at: float = 0.1, **settings: object) -> list[str]:
+    """Publish and report at a day; return what was not made again."""
+    with steps.open_run(toy.settings().replace(**settings), clock=lambda: day(at)) as one:
+        one.publisher.publish()
+        one.publisher.report()
+        return one.summary.unchanged
+
+
+@pytest.mark.parametrize(
+    ("missing", "left"),
+    [("reports/cost.html", BOTH[:1]), ("reports", BOTH[:1]), ("prices.duckdb", []), ("cache/published.json", [])],
+)
+def test_what_is_missing_is_made(toy: Toy, missing: str, left: list[str]) -> None:
+    """A page, the file, or the record of what was published: it is made, and then there is nothing to do."""
+    (toy.data_dir / missing).rename(toy.data_dir / "aside")
+    assert unchanged(toy) == left
+    assert (toy.data_dir / missing).exists()
+    assert unchanged(toy) == BOTH
+
+
+@pytest.mark.parametrize("text", ["", "[1]", '{"file": 3, "pages": 4}', '{"pages": [1]}'])
+def test_a_damaged_record_counts_as_none(toy: Toy, text: str) -> None:
+    (toy.data_dir / "cache/published.json").write_text(text)
+    assert unchanged(toy) == []
+    assert unchanged(toy) == BOTH
+
+
+def test_another_file_is_not_the_one_that_was_published(toy: Toy) -> None:
+    """One that was put in its place, such as by a restoration, is replaced."""
+    file = toy.data_dir / "prices.duckdb"
+    os.utime(file, ns=(1, 1))
+    assert unchanged(toy) == []
+
+
+def test_another_version_makes_both(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release, or a file of the package that was changed."""
+    monkeypatch.setattr(publisher, "version", lambda name: "1999.1.0")
+    assert unchanged(toy) == []
+    assert unchanged(toy) == BOTH
+    monkeypatch.setattr(publisher, "_code", lambda: "changed")
+    assert unchanged(toy) == []
+
+
+def test_settings_make_what_they_are_of(toy: Toy) -> None:
+    assert unchanged(toy, wait_seconds=3.0) == BOTH
+    assert unchanged(toy, site={"chips": ("H100",)}) == BOTH[:1]
+    assert unchanged(toy, reporting_currency="EUR") == BOTH[:1]
+    assert unchanged(toy, ranking={"max_age_days": 60}) == []
+
+
+def test_a_page_with_a_fault_is_made_again(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exit code of a part that could not be made stays until it is made."""
+    monkeypatch.setattr(publisher, "report", partial(two_pages, faults=("a part",)))
+    assert [unchanged(toy, reporting_currency="EUR") for _ in range(2)] == [BOTH[:1]] * 2
+    monkeypatch.setattr(publisher, "report", two_pages)
+    assert [unchanged(toy, reporting_currency="EUR") for _ in range(2)] == [BOTH[:1], BOTH]
+
+
+def test_private_files_are_read_by_each_run(toy: Toy, tmp_path: Path) -> None:
+    assert unchanged(toy, private={"fleet": str(tmp_path / "fleet.csv")}) == []
+
+
+def test_what_the_log_learns_is_published(toy: Toy) -> None:
+    """The same price seen once more, a failed fetch, a decision, a day: ages are judged as of the file's day."""
+    toy.learn(0.2)
+    assert [unchanged(toy, 0.3), unchanged(toy, 0.4)] == [[], BOTH]
+    toy.learn(0.5, a=None)
+    assert [unchanged(toy, 0.6), unchanged(toy, 0.7)] == [[], BOTH]
+    assert [unchanged(toy, 1.6), unchanged(toy, 1.7)] == [[], BOTH]
+
+
+def test_a_publication_without_pages_leaves_them_to_be_made(toy: Toy) -> None:
+    """`collect` and `build` write no page: the next run does, though it finds the file as it is to be."""
+    toy.learn(0.2)
+    build(toy, 0.3)
+    assert [unchanged(toy, 0.4), unchanged(toy, 0.5)] == [BOTH[:1], BOTH]
 
 
 def build(toy: Toy, at: float) -> Summary:
@@ -115,22 +160,6 @@ def build(toy: Toy, at: float) -> Summary:
         return one.summary
 
 
-def test_build_keeps_the_file_of_the_same_log_and_day(toy: Toy) -> None:
-    """Ages are judged as of the file's day: on the next, `build` makes it anew; a killed run's load counts as new."""
-    toy.learn(0, a={"p5.48xlarge": "10"})
-    assert build(toy, 0.1).unchanged == []
-    assert build(toy, 0.2).unchanged == BOTH[:1]
-    assert build(toy, 1.2).unchanged == []
-    toy.learn(1.3)  # the same price, seen once more
-    assert build(toy, 1.4).unchanged == []
-    assert build(toy, 1.5).unchanged == BOTH[:1]
-    toy.learn(1.6, a=None)  # a failed fetch
-    assert build(toy, 1.7).unchanged == []
-
-
 def test_build_says_that_nothing_changed(toy: Toy) -> None:
-    toy.learn(0, a={"p5.48xlarge": "10"})
-    build(toy, 0.1)
     lines = list(build(toy, 0.2).lines())
     assert lines[-2:] == [f"file: {toy.data_dir / 'prices.duckdb'}", "nothing new; unchanged: the published file"]
-    json.dumps(build(toy, 0.2).as_dict())
