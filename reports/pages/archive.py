@@ -23,6 +23,7 @@ PLACE = "archive.html"
 HEADLINE = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
 PROVISIONAL = '<meta name="chipledger:provisional" content="true">'
 MADE = re.compile(r'<time datetime="([^"]+)">')
+AS_OF = re.compile(r'as of <time datetime="[^"]+">[^<]+</time>')
 HEAD_BYTES = 65_536
 """Of a page, enough to hold its headline, which stands after style and policy: an archive is read every day."""
 DAYS_OPEN = 31
@@ -125,6 +126,11 @@ def differs(target: Path, text: str) -> bool:
         return False
     old = target.read_text(encoding="utf-8")
     return PROVISIONAL not in old and _content_of(old) != _content_of(text)
+
+
+def differs_in_date_only(target: Path, text: str) -> bool:
+    """Return whether a page is there with the same bytes but for when it was made, which may stay as it is."""
+    return target.exists() and AS_OF.sub("", target.read_text(encoding="utf-8")) == AS_OF.sub("", text)
 
 
 def _content_of(page: str) -> str:

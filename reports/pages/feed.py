@@ -55,9 +55,8 @@ def atom(changes: list[Row], *, built_at: datetime, version: str, pages: Contain
                 "content": _content(row),
             }
         )
-    return render(
-        "feed.xml.j2", id=uuid.uuid5(SPACE, "feed").urn, updated=_stamp(built_at), version=version, entries=entries
-    )
+    updated = max((entry["updated"] for entry in entries), default=_stamp(built_at))
+    return render("feed.xml.j2", id=uuid.uuid5(SPACE, "feed").urn, updated=updated, version=version, entries=entries)
 
 
 def title(row: Row) -> str:

@@ -1,4 +1,7 @@
-"""The page of methods: every formula and the SQL of every mart, read from the catalogue of the published file."""
+"""The page of methods: every formula and the SQL of every mart, read from the catalogue of the published file.
+
+They are those of a version, whatever the day.
+"""
 
 import re
 from pathlib import Path
@@ -24,7 +27,7 @@ ELSE = re.compile(r"\|\| \w+\)\)\) ELSE (?P<formula>.*) END$", re.DOTALL)
 def render(file: Path) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
+        _, version = build(con)
         macros = ask(con, "formula")
     formulas = [
         {**row, **dict(zip(("formula", "refused"), split_formula(row["definition"]), strict=True))}
@@ -41,7 +44,7 @@ def render(file: Path) -> str:
         "methods.html.j2",
         n_formulas=len(formulas),
         place=PLACE,
-        build=(built_at, version),
+        build=(None, version),
         schemas=schemas,
         macros=[row for row in macros if row["kind"] == "table_macro"],
     )
@@ -58,7 +61,7 @@ def render_tables(file: Path, *, of_checks: bool = False) -> str:
     The marts of truth checks are a page of their own (`of_checks`), so that each page is light.
     """
     with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
+        _, version = build(con)
         models = [row for row in ask(con, "model") if row["model_name"].startswith("int.truth_") == of_checks]
     title, place = ("Tables of checks", CHECKS_PLACE) if of_checks else ("Tables", TABLES_PLACE)
     return frame(
@@ -66,7 +69,7 @@ def render_tables(file: Path, *, of_checks: bool = False) -> str:
         title=title,
         headline=f"{wording.count(len(models), 'table')}{' of truth checks' if of_checks else ''}, each one SELECT",
         place=place,
-        build=(built_at, version),
+        build=(None, version),
         kind=title,
         of_checks=of_checks,
         models=models,

@@ -76,6 +76,7 @@ def write(found: "WeekFacts", folder: Path, *, draw: bool = True) -> "Written":
     if archive.differs(target, made.text):
         earlier = archive.keep_edition(target, earlier)
         made = weekly_page.render(found, earlier, draw=draw)
-    put(target, made.text)
+    if not (found.is_over and archive.differs_in_date_only(target, made.text)):
+        put(target, made.text)
     put(target.with_name("index.html"), archive.week_list(target.parent))
     return Written(page=target, faults=made.faults)

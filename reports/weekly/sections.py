@@ -325,7 +325,7 @@ def closing(found: WeekFacts) -> str:
     """Return the line at the end: what a week is, and what it was made of."""
     known = "was known when it ended" if found.known_then else "is known now"
     return (
-        f"Week {found.week}, Monday to Sunday, UTC, from what {known}; file of {wording.minute(found.built_at)}. "
+        f"Week {found.week}, Monday to Sunday, UTC, from what {known}. "
         "Spot and market prices move by themselves and are on the page."
     )
 

@@ -163,3 +163,30 @@ def build(toy: Toy, at: float) -> Summary:
 def test_build_says_that_nothing_changed(toy: Toy) -> None:
     lines = list(build(toy, 0.2).lines())
     assert lines[-2:] == [f"file: {toy.data_dir / 'prices.duckdb'}", "nothing new; unchanged: the published file"]
+
+
+# --- prices that a live run confirms
+
+
+def test_confirmed_prices_rewrite_only_pages_whose_content_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Formulas, SQL, the week that is over, changes and lists stay; what has the day's prices is as of the new run."""
+    real = publisher.Publisher.report
+    toy = installed(monkeypatch, tmp_path / "data")
+    monkeypatch.setattr(publisher.Publisher, "report", real)
+    for at in range(8):
+        toy.learn(at, a={"p5.48xlarge": "10" if at < 3 else "11"})
+    toy.run(8)
+    before = marks(toy.data_dir / "reports")
+    assert toy.run(8.1).n_events == 0
+
+    stay = {*before} - rewritten(before, marks(toy.data_dir / "reports"))
+    week = {name for name in before if name.startswith("weekly/2")}
+    assert len(week) == 1
+    assert stay == {
+        "archive.html", "feed.atom", "latest.schema.json", "methods.html", "tables.html", "tables-checks.html",
+        "weekly/index.html", *week,
+    }  # fmt: skip
+    text = (toy.data_dir / "reports/index.html").read_text(encoding="utf-8")
+    assert f'as of <time datetime="{day(8.1):%Y-%m-%dT%H:%M:%SZ}' in text
