@@ -90,7 +90,7 @@ def html(found: WeekFacts, made: Brief, *, page_url: str = "", pictures: Sequenc
         subject=made.subject,
         preheader=sections.preheader(made),
         opening=sections.opening(found),
-        closing=sections.closing(found),
+        closing=sections.closing(found, in_mail=True),
         sections=made.sections,
         page_url=page_url,
         pictures=pictures,
@@ -173,7 +173,7 @@ def text(found: WeekFacts, made: Brief, *, page: str) -> str:
         _wrapped(sections.opening(found), ""),
         *(_text_section(each) for each in made.sections),
         f"All moves, documents and SQL:\n{page}",
-        _wrapped(sections.closing(found), ""),
+        _wrapped(sections.closing(found, in_mail=True), ""),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -321,11 +321,12 @@ def opening(found: WeekFacts) -> str:
     return f"chipledger, week {found.week.number} of {found.week.year} ({span}){state}. Your chips: {chips}."
 
 
-def closing(found: WeekFacts) -> str:
-    """Return the line at the end: what a week is, and what it was made of."""
+def closing(found: WeekFacts, *, in_mail: bool = False) -> str:
+    """Return the line at the end: what a week is and what it was made of; in a mail, which has no header, when."""
+    file = f"; file of {wording.minute(found.built_at)}" if in_mail else ""
     known = "was known when it ended" if found.known_then else "is known now"
     return (
-        f"Week {found.week}, Monday to Sunday, UTC, from what {known}. "
+        f"Week {found.week}, Monday to Sunday, UTC, from what {known}{file}. "
         "Spot and market prices move by themselves and are on the page."
     )
 
