@@ -1,4 +1,4 @@
--- How many offers have a known price, and how good these are: current, stale of a live source, or of an archive or import.
+-- How many offers have a known price, and how good it is: current, stale of a live source, of an archive or import.
 select
     count(*) as n_known,
     count(*) filter (where p.is_current) as n_current,
