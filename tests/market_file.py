@@ -4,6 +4,8 @@ from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
+import kept
+import pytest
 from looks import ParsedFetch, Row, at_once, day, row
 from purchase import SOURCES, said, seen, spot
 
@@ -76,6 +78,11 @@ def looks() -> list[ParsedFetch]:
         seen(20, "aws_price_list", machine("Lambda", "48"), scope="old"),
         seen(NOW, "aws_price_list", *CURRENT),
     ]
+
+
+def market(base: pytest.TempPathFactory) -> Path:
+    """Return the market's file, made once for all tests: read it, or copy its folder."""
+    return kept.once(base, "market", publish_market) / "prices.duckdb"
 
 
 def publish_market(folder: Path) -> Path:

@@ -61,13 +61,6 @@ def test_offline_run_names_file_and_report(first_run):
     assert Path(report).is_file()
 
 
-def test_offline_run_twice_adds_no_event(published):
-    """The same archive again is known, and changes nothing."""
-    again = json.loads(call("run", "--offline", "--json", data_dir=published).stdout)
-    assert again["events"] == 0
-    assert {"known"} == {look["status"] for look in again["looks"]}
-
-
 def test_query_gives_the_documented_prices(published):
     """p5.48xlarge costs 55.04 a machine-hour and 6.88 a chip-hour, down 44 % in June 2025 from 98.32."""
     price = json.loads(

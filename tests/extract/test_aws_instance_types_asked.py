@@ -188,10 +188,11 @@ def test_a_name_that_is_no_region(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("fault", [ec2.THROTTLED, ec2.INTERNAL_ERROR, faults.Reset()])
-def test_passing_errors(standin: aws.StandIn, ask: Ask, fault: faults.Effect) -> None:
+def test_passing_errors(standin: aws.StandIn, ask: Ask, fault: faults.Effect, pauses: list[float]) -> None:
     """Throttling, server errors and lost connections are tried again, and Unavailable where they stay."""
     standin.fault("ec2", fault, times=1)
     assert SOURCE.fetch(ask(), "us-east-1").complete
+    assert len(pauses) == 1
 
     standin.fault("ec2", fault)
     with pytest.raises(Unavailable):

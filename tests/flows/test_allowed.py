@@ -1,5 +1,6 @@
 """Decisions within allowed regions: as if nothing else were sold, and said so; without a setting nothing is cut."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 import simplejson
 from choice_file import choice_folder
 from click.testing import CliRunner
-from market_file import publish_market
+from market_file import market
 from published import query
 
 from flows.cli import main
@@ -132,9 +133,9 @@ def test_a_line_of_the_fleet_elsewhere_has_no_advice() -> None:
     assert commitments._reason(line | {"region_id": HERE}, [{}], {}, asked) is None
 
 
-def test_the_page_of_a_day_stands_within(tmp_path: Path) -> None:
+def test_the_page_of_a_day_stands_within(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
     """Its tables are of the allowed regions, and it says which are left out; without the setting it says nothing."""
-    file = publish_market(tmp_path)
+    file = shutil.copy(market(tmp_path_factory), tmp_path / "prices.duckdb")
     shown = {
         regions: write_pages(Settings(data_dir=tmp_path, decision={"regions": list(regions)}), file, draw=False)
         .with_name("latest.html")

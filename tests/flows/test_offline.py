@@ -16,7 +16,6 @@ from extract import SOURCES, price_archive
 from extract.base import Context, Parsed, Source
 from flows.cli.main import main
 from flows.collect import collector, importer, ingest, offline, publisher, steps
-from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.shared import folders
@@ -62,15 +61,14 @@ def live_source() -> Source:
 
 
 @pytest.fixture
-def with_live(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have one live source beside the archive, and no pages."""
+def with_live(least_marts: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have one live source next to the archive, the marts that are queried here, and no pages."""
     chosen = [live_source(), *(source for source in SOURCES if source.name in offline.ARCHIVES)]
     by_name = {source.name: source for source in chosen}.__getitem__
     for module in (collector, publisher):
         monkeypatch.setattr(module, "SOURCES", tuple(chosen))
     monkeypatch.setattr(collector, "source_named", by_name)
     monkeypatch.setattr(ingest, "source_named", by_name)
-    monkeypatch.setattr(Publisher, "report", lambda run: run.settings.data_dir)
 
 
 def run(folder: Path, *, is_offline: bool, clock: datetime | None = NOW) -> Summary:
@@ -86,7 +84,7 @@ def run(folder: Path, *, is_offline: bool, clock: datetime | None = NOW) -> Summ
 # --- its own directory and clock
 
 
-def test_a_run_keeps_to_its_own_directory_and_day(tmp_path: Path) -> None:
+def test_a_run_keeps_to_its_own_directory_and_day(least_marts: None, tmp_path: Path) -> None:
     """Everything lies in offline/, and was built, learnt and named on the archive's newest day."""
     done = call("run", "--offline", "--json", data_dir=tmp_path)
     assert done.exit_code == 0, done.output

@@ -15,11 +15,15 @@ from warehouse.publish import incremental_days
 RANKED = "select count(*) from int.accelerator_hour_price where is_ranked and service_provider_name = 'AWS'"
 
 
+@pytest.mark.usefixtures("least_marts")
 def test_the_limit_of_age_reaches_the_file(offline_run: Path, tmp_path: Path) -> None:
     """A longer limit ranks older prices; the file before, made with another, is not taken over."""
     folder = tmp_path / "data"
     shutil.copytree(offline_run, folder)
     file = folder / "prices.duckdb"
+    file.unlink()
+    with steps.open_run(Settings(data_dir=folder)) as run:
+        run.publisher.publish()
     ((few,),) = query(file, RANKED)
     chosen = Settings(data_dir=folder, ranking={"max_age_days": 20000, "marketplace_max_age_days": 7})
     with steps.open_run(chosen) as run:

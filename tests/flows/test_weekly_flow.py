@@ -1,5 +1,6 @@
 """The weekly flow without a server: the page, the mail once, a failure that shows; and its deployment."""
 
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from weekly_file import publish_weeks
+from weekly_file import weeks
 
 from flows.mail.sending import Outcome
 from warehouse.errors import ChipledgerError
@@ -26,12 +27,12 @@ def weekly_file(prefect_home: None, monkeypatch: pytest.MonkeyPatch) -> ModuleTy
 
 
 def test_the_flow_writes_the_page_and_says_what_was_sent(
-    weekly_file: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    weekly_file: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     """Without [mail] the page alone; with it what became of the mail; a failure fails the run, addresses unnamed."""
     from prefect.logging import disable_run_logger
 
-    publish_weeks(tmp_path)
+    shutil.copytree(weeks(tmp_path_factory).parent, tmp_path, dirs_exist_ok=True)
     settings = tmp_path / "chipledger.toml"
     settings.write_text("")
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))

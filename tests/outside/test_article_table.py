@@ -169,7 +169,12 @@ def test_what_nobody_has_a_price_of(file: Path, page: str, cells: Mapping[str, M
     assert {text(of_way["Trainium3"]) for of_way in cells.values()} == {"unknown"}
 
 
-@pytest.mark.parametrize(("provider", "chip"), [("aws", "Trainium3"), ("verda", "Trainium3"), ("verda", "B200 SXM")])
+@pytest.mark.parametrize(
+    ("provider", "chip"),
+    [
+        ("aws", "Trainium3"), pytest.param("verda", "Trainium3", marks=pytest.mark.prove), ("verda", "B200 SXM"),
+    ],
+)  # fmt: skip
 def test_the_line_follows_what_was_fetched(offline_run: Path, tmp_path: Path, provider: str, chip: str) -> None:
     """One list more: it counts, on its day; a price of Trainium3 ends the sentence. A price moves its cell."""
     own = tmp_path / "data"

@@ -9,35 +9,21 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import duckdb
-import kept
 import pytest
 from drift_in_python import Chains, drift
-from few_marts import published_with
 
-from flows.collect import importer, steps
-from flows.config.settings import Settings
 from transform.models import MARTS
 
-FILES = ("neocloud_history.csv", "aws_on_demand_observations.csv")
 CHIPS = ["H100", "A100-80GB", "L40S", "Trainium1"]
 WINDOWS = (7, 30, 90, 365)
 CLOSE = 1e-9
 
 
 @pytest.fixture(scope="module")
-def file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(shared_history: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a published file of the shared history, which tests may change."""
-
-    def make(folder: Path) -> None:
-        with published_with("drift_report"), steps.open_run(Settings(data_dir=folder / "data")) as run:
-            for name in FILES:
-                importer.land_file(run, shared / "data" / name)
-            run.load()
-            run.publisher.publish()
-
-    made = kept.once(tmp_path_factory, "drift-history", make) / "data" / "prices.duckdb"
     own = tmp_path_factory.mktemp("drift") / "prices.duckdb"
-    shutil.copy(made, own)
+    shutil.copy(shared_history / "prices.duckdb", own)
     own.chmod(0o644)
     return own
 

@@ -1,7 +1,9 @@
 """Every number in the text of a week's mail is found by SQL in prices.duckdb, and a wrong one is noticed."""
 
 import email
+import functools
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email import policy
 from pathlib import Path
@@ -17,6 +19,7 @@ from reports.weekly.calendar import Week
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 WEEKS = ("2026-W15", "2026-W22", "2025-W26")
 """Of the busiest weeks of 2026, and that of AWS's cut of June 2025."""
+Write = Callable[[str], tuple[Path, tuple[str, ...]]]
 
 
 @pytest.fixture(scope="module")
@@ -32,14 +35,20 @@ def text_of(file: Path) -> tuple[str, str]:
     return file.stem, f"Subject: {message['Subject']}\n{body.get_content()}"
 
 
+@pytest.fixture(scope="module")
+def written(imported: Settings) -> Write:
+    """Return what writes the message of a week, once for all tests: its file, and what failed in it."""
+    return functools.cache(lambda week: weekly_steps.dry_run(imported, week, clock=lambda: NOW))
+
+
 def wrong_in(data_dir: Path, week: str, text: str) -> list[str]:
     with duckdb.connect(str(data_dir / "prices.duckdb"), read_only=True) as con:
         return unproved(con, Week.parse(week).since, text)
 
 
 @pytest.mark.parametrize("week", WEEKS)
-def test_every_number_of_a_week_of_the_past_is_in_the_file(imported: Settings, week: str, tmp_path: Path) -> None:
-    file, faults = weekly_steps.dry_run(imported, week, clock=lambda: NOW)
+def test_every_number_of_a_week_of_the_past_is_in_the_file(imported: Settings, written: Write, week: str) -> None:
+    file, faults = written(week)
     _, text = text_of(file)
 
     assert faults == ()
@@ -47,9 +56,9 @@ def test_every_number_of_a_week_of_the_past_is_in_the_file(imported: Settings, w
     assert wrong_in(imported.data_dir, week, text) == []
 
 
-def test_a_wrong_number_is_noticed(imported: Settings) -> None:
+def test_a_wrong_number_is_noticed(imported: Settings, written: Write) -> None:
     """Each number that is no name, unit or rule, one more at its last digit: every one is unproved then."""
-    file, _ = weekly_steps.dry_run(imported, WEEKS[0], clock=lambda: NOW)
+    file, _ = written(WEEKS[0])
     week, text = text_of(file)
     places = [m.span() for m in NUMBER.finditer(text) if not re.match(r"[\w-]", text[m.start() - 1 : m.start()])]
     unnoticed = []

@@ -1,20 +1,17 @@
 """The drift of costs per token at twenty dates of the shared history: plain Python over steps and first sightings."""
 
 import math
+import shutil
 from collections import defaultdict
 from datetime import timedelta
 from pathlib import Path
 
 import duckdb
-import kept
 import pytest
-from few_marts import published_with
 
-from flows.collect import importer, steps
-from flows.config.settings import Settings
 from transform.models import MARTS
 
-from .test_drift import FILES, WINDOWS, moments
+from .test_drift import WINDOWS, moments
 
 POINT = ("model_name", "scenario", "precision", "decoding", "interactivity", "interactivity_statistic")
 KEY = (*POINT, "accelerator_name", "purchase_option", "commitment_class")
@@ -28,17 +25,12 @@ def rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    def make(folder: Path) -> None:
-        with published_with("token_drift"), steps.open_run(Settings(data_dir=folder / "data")) as run:
-            for name in FILES:
-                importer.land_file(run, shared / "data" / name)
-            run.load()
-            run.publisher.publish()
-
-    made = kept.once(tmp_path_factory, "token-drift", make) / "data" / "prices.duckdb"
-    made.chmod(0o644)
-    return made
+def file(shared_history: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a published file of the shared history, which the test may change."""
+    own = tmp_path_factory.mktemp("token-drift") / "prices.duckdb"
+    shutil.copy(shared_history / "prices.duckdb", own)
+    own.chmod(0o644)
+    return own
 
 
 def test_each_drift_and_part_is_plain_python_at_twenty_dates(file: Path) -> None:

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import duckdb
+import market_file
 import pytest
 import weekly_file
-from market_file import publish_market
 
 from flows.collect import publisher
 from flows.config import settings
@@ -32,7 +32,7 @@ NO_RATE = "In XAU no price is shown: no reference rate of the ten days before 20
 @pytest.fixture(scope="module")
 def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a file in which a euro is 1.25 USD, of three days before, and AWS asks 10 USD a chip-hour."""
-    return publish_market(tmp_path_factory.mktemp("market"))
+    return market_file.market(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

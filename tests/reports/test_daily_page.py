@@ -193,8 +193,9 @@ def test_a_file_of_failures_names_them(tmp_path: Path) -> None:
             error = SourceError("no answer", source="aws_price_list")
             one.land(FetchResult(source="aws_price_list", scope=scope, error=error))
         one.load()
-        one.publisher.publish()
-        text = section(one.publisher.report().with_name("latest.html").read_text(encoding="utf-8"), "basis")
+        file = one.publisher.publish()
+    (page,) = daily_page.render(daily_page.read(file), ["latest.html"])
+    text = section(page, "basis")
     assert "aws_price_list us-east-1 is missing: it was never read. no answer" in text
     assert "Live scopes fresh 0 of 2 2 missing" in text
 

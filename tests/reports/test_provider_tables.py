@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 
 import duckdb
+import market_file
 import polars as pl
 import pytest
-from market_file import HOSTILE, publish_market
+from market_file import HOSTILE
 
 from reports import wording
 from reports.pages import daily_page
@@ -21,7 +22,7 @@ Cells = dict[str, str]
 
 @pytest.fixture(scope="module")
 def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return publish_market(tmp_path_factory.mktemp("market"))
+    return market_file.market(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

@@ -262,10 +262,9 @@ def test_an_old_price_is_shown_and_never_ranked(tmp_path: Path) -> None:
     with putting(tmp_path, asked=("token_cost", "token_option", "headline_token_cost")) as put:
         put_prices(put, 0)
         fresh = values(put(at=89), "select count(cost_rank), count(all_in_output_usd_median) from int.token_cost")
-        old = values(put(at=91), "select count(cost_rank), count(all_in_output_usd_median) from int.token_cost")
-        said = lines(
-            put(at=91), "from int.headline_token_cost where offer_id is not null and reach = 'between two runs'"
-        )
+        late = put(at=91)
+        old = values(late, "select count(cost_rank), count(all_in_output_usd_median) from int.token_cost")
+        said = lines(late, "from int.headline_token_cost where offer_id is not null and reach = 'between two runs'")
     assert fresh[0][0] > 100
     assert old == [(0, fresh[0][1])]
     assert said
@@ -334,7 +333,7 @@ def test_one_price_moves_exactly_what_depends_on_it(tmp_path: Path) -> None:
     """With another price of p5en.48xlarge its own rows change, and no other row."""
     columns = "columns(* exclude (is_current, age_days, last_observed_at, price_document_sha256, cost_rank))"
     every = f"select {columns} from int.token_cost order by all"
-    with putting(tmp_path, all_marts=True) as put:
+    with putting(tmp_path, asked=("token_cost",)) as put:
         before = {repr(line) for line in values(put_prices(put, 0), every)}
         after = {repr(line) for line in values(put_prices(put, 1, p5en="60"), every)}
 

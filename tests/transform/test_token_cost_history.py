@@ -9,15 +9,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-import kept
 import pytest
 from cost_file import lines, neocloud, run, values
-from few_marts import published_with
 from looks import day
 from purchase import putting, seen
 
-from flows.collect import importer, steps
-from flows.config.settings import Settings
 from warehouse.log import db
 from warehouse.reference import throughput
 
@@ -52,17 +48,9 @@ class State(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(shared_history: Path) -> Path:
     """Return the file of the shared history of AWS and of others, imported."""
-
-    def make(folder: Path) -> None:
-        with published_with(*ASKED), steps.open_run(Settings(data_dir=folder)) as one:
-            for name in ("aws_on_demand_observations.csv", "neocloud_history.csv"):
-                importer.land_file(one, shared / "data" / name)
-            one.load()
-            one.publisher.publish()
-
-    return kept.once(tmp_path_factory, "token-cost-history", make) / "prices.duckdb"
+    return shared_history / "prices.duckdb"
 
 
 def prices(file: Path, option: str) -> list[Price]:

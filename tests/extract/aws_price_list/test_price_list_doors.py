@@ -153,10 +153,11 @@ def test_absent_credentials_are_named(ask: Ask, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("fault", [faults.THROTTLED, faults.INTERNAL_ERROR, faults.Status(503), faults.Reset()])
-def test_passing_errors_of_the_api(standin: aws.StandIn, ask: Ask, fault: faults.Effect) -> None:
+def test_passing_errors_of_the_api(standin: aws.StandIn, ask: Ask, fault: faults.Effect, pauses: list[float]) -> None:
     """Throttling, server errors and lost connections are tried again, and Unavailable where they stay."""
     standin.fault("api:GetProducts", fault, times=1)
     assert rows(SOURCE.fetch(ask("api"), "us-west-2")).height > 0
+    assert len(pauses) == 1
 
     standin.fault("api:GetProducts", fault)
     with pytest.raises(Unavailable):

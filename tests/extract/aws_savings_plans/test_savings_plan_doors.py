@@ -203,10 +203,11 @@ def test_absent_credentials_are_named(standin: aws.StandIn, ask: Ask, monkeypatc
     "fault",
     [faults.THROTTLED, faults.ApiError("InternalServerException", "x", 500), faults.Status(503), faults.Reset()],
 )
-def test_passing_errors_of_the_api(standin: aws.StandIn, ask: Ask, fault: faults.Effect) -> None:
+def test_passing_errors_of_the_api(standin: aws.StandIn, ask: Ask, fault: faults.Effect, pauses: list[float]) -> None:
     """Throttling, server errors and lost connections are tried again, and Unavailable where they stay."""
     standin.fault("savings", fault, times=1)
     assert rows(SOURCE.fetch(ask("api"), "us-west-2")).height > 0
+    assert len(pauses) == 1
 
     standin.fault("savings", fault)
     with pytest.raises(Unavailable):
