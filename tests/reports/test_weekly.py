@@ -276,7 +276,7 @@ def test_a_page_needs_nothing_else_and_stays(told, tmp_path: Path) -> None:
     assert again.read_bytes() == before
     assert not list(tmp_path.glob("weekly/*edition*"))
     assert not re.search(rb'(?:src|href)="https?:', before.replace(b'href="https://x.test', b""))
-    assert re.findall(r'<a href="(2026[^"]+)">', listed) == ["2026-W03.html", "2026-W02.html"]
+    assert re.findall(r'<a href="../weekly/(2026[^"]+)">', listed) == ["2026-W03.html", "2026-W02.html"]
     assert "RunPod raised H100 PCIe 21 %" in listed
 
 
@@ -290,7 +290,11 @@ def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) 
     assert kept.read_bytes() == first
     assert "This is edition 2" in now
     assert "RunPod raised H100 PCIe 21 %" in now
-    assert "edition 2" in (tmp_path / "weekly" / "index.html").read_text(encoding="utf-8")
+    listed = (tmp_path / "weekly" / "index.html").read_text(encoding="utf-8")
+    assert re.findall(r'<a href="../weekly/([^"]+)">(2026[^<]+)</a>', listed) == [
+        ("2026-W02.html", "2026-W02"),
+        ("2026-W02.edition-1.html", "2026-W02, edition 1"),
+    ]
 
 
 def test_a_week_that_is_not_over_says_so_and_keeps_no_edition(file: Path, tmp_path: Path) -> None:
