@@ -12,6 +12,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
+from reports.tables.table import Table
 from reports.templating import render
 
 STRICTEST = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -72,17 +73,19 @@ def frame(
     title: str = "",
     kind: str = "",
     nav: Sequence[tuple[str, str]] = (),
+    sections: Sequence[tuple[str, str, Table]] = (),
     **values: object,
 ) -> str:
     """Return the page of a template, with `values` for its own parts; the same values give the same bytes.
 
     `title` is of the browser's tab, `headline` the one sentence at the top, `place` the path of the page below the
-    folder of reports, `kind` what page it is. `nav` leads to parts of the page: anchor, name. What of these is
-    fixed stands in the template. `build` is when the published file was made, naive and
-    UTC, the only clock, and by which version.
+    folder of reports, `kind` what page it is. `nav` leads to parts of the page: anchor, name;
+    `sections` are added at its end: anchor, name, table. What of these is fixed stands in the template. `build` is
+    when the published file was made, naive and UTC, the only clock, and by which version.
     """
     return render(
-        template, title=title, headline=headline, place=place, built_at=build[0], version=build[1], kind=kind, nav=nav,
+        template, title=title, headline=headline, place=place, built_at=build[0], version=build[1], kind=kind,
+        nav=[*nav, *((anchor, name) for anchor, name, _ in sections)], sections=sections,
         root=root(place), site=SITE, more=MORE, parent=next((of for path, _, of in MORE if path == place), None),
         style=style(), script=script(), policy=policy(), **values,
     )  # fmt: skip
