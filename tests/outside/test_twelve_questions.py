@@ -24,6 +24,7 @@ from flows.collect import steps
 from flows.config.settings import Settings
 with steps.open_run(Settings(data_dir=pathlib.Path(sys.argv[1]))) as one:
     for _ in range(int(sys.argv[2])):
+        pathlib.Path(sys.argv[1], "cache", "published.json").unlink(missing_ok=True)  # else nothing is new
         one.publisher.publish()
 """
 PAUSE_S = 0.5
