@@ -53,7 +53,7 @@ KEYS = serving.Keys(
     between={name: f"inter_token_latency {key}" for name, key in STATISTICS.items()},
 )
 TOO_LONG = Decimal(2)
-"""Times the output length asked for: GenAI-Perf 24.11 to 24.12 counted streamed tokens about five times."""
+"""Times the requested output length: GenAI-Perf 24.11 to 24.12 counted streamed tokens about five times."""
 
 
 def claims(run: Run) -> bool:
@@ -107,7 +107,7 @@ def _metrics(run: Run) -> Run:
 
 
 def _refuse_overcount(metrics: Run, config: Run) -> None:
-    """Refuse a mean output length over twice the one asked for."""
+    """Refuse a mean output length over twice the requested one."""
     length, requested = metrics.number("output_sequence_length"), config.number("output_tokens_mean")
     if requested is None:
         requested = config.within("input").within("prompt").within("output_tokens").number("mean")

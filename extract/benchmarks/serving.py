@@ -18,8 +18,6 @@ TOLERANCE = Decimal("0.01")
 """Between a rate and the counts that it was computed from; tools print both from the same floats."""
 LOAD_TOLERANCE = Decimal("0.05")
 """Between a run's mean load and its cap: requests overlap the ends of the measured time."""
-TOO_LONG = Decimal(2)
-"""Times the output length asked for: GenAI-Perf 24.11 to 24.12 counted streamed tokens about five times."""
 
 
 @dataclass(frozen=True, kw_only=True)

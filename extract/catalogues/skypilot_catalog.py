@@ -8,7 +8,7 @@ at the end. A scope is one provider's table. Settings: `enabled`, `url` (https:/
 2026, of versions from 2024 on.
 
 1. It has no present: `fetch` raises, its prices are never called current, and `chipledger backfill skypilot_catalog`
-   reads it. A version is dated by its commit's committer, in UTC, some minutes after the provider was asked.
+   reads it. A version is dated by its commit's committer, in UTC, some minutes after the fetch.
 2. Several formats are kept up side by side (v7 and v8): of those that one commit changes the newest counts, and once
    there is a newer one the older are followed no more, as they say the same in other words.
 3. A price is of the whole machine. It is dollars without saying so; Seeweb bills in euros and its figures come
@@ -528,7 +528,7 @@ def _folder(address: str) -> Path:
 
 
 def _clone(clone: Path, address: str) -> None:
-    """Make the clone beside its place and move it there whole, so that one that broke off is never taken for one."""
+    """Clone next to its place and move it there whole, so that an unfinished clone is never used."""
     with tempfile.TemporaryDirectory(dir=clone.parent, prefix="clone-") as folder:
         made = Path(folder) / FOLDER
         options = ("--quiet", "--filter=blob:none", "--no-checkout", "--sparse", "--single-branch", "--no-tags")

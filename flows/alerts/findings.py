@@ -219,7 +219,7 @@ def message(kind: str, items: Sequence[Item], *, least: float, stale_days: float
 
 
 def _moves(facts: Sequence[Row], least: float) -> tuple[str, list[str]]:
-    """Return moves in words, those of several places and sizes that moved alike in one line, the largest first."""
+    """Return moves as texts, those of several places and sizes that moved alike in one line, the largest first."""
     groups: dict[tuple[object, ...], list[Row]] = {}
     for fact in facts:
         prices = (f"{fact[side]:.6g}" for side in ("price_before", "price_after"))

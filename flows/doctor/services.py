@@ -54,8 +54,6 @@ ROBOTS_LIMIT_BYTES = 1024
 WRONG_CLOCK = timedelta(minutes=5)
 """From here on AWS refuses signed requests as expired or not yet valid."""
 DOUBTFUL_CLOCK = timedelta(seconds=30)
-ADDRESSES = ("url", "bulk_url", "prices_url", "advisor_url")
-"""Settings of a source that put another address in place of its own; `archive_url` is for backfills alone."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,6 @@ Pages, feeds, mails' tables and exports read the published file alone, so nothin
 after each publication from the files that [private] of the settings names, readable by its owner only.
 """
 
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -29,8 +28,6 @@ from warehouse.log.events import naive
 from warehouse.publish.published_file import make_whole
 from warehouse.schema.columns import private_columns
 from warehouse.schema.dictionary import dictionary_of, write_dictionary
-
-LOG = logging.getLogger(__name__)
 
 FILE_NAME = "private.duckdb"
 SOURCE = "private"

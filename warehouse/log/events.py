@@ -11,12 +11,8 @@ import polars as pl
 
 from warehouse.log.db import sql
 from warehouse.log.shared_rows import append_offers
-from warehouse.schema import tables
-from warehouse.schema.columns import columns
 
 STEPS = ("old_point", "confirmation", "fresh_point", "held_point", "new_event")
-
-IDENTITY_TYPES = {name: columns()[name].type for name in tables.IDENTITY}
 
 
 def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:
