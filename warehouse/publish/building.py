@@ -12,13 +12,13 @@ import duckdb
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake
 from warehouse.log import db
-from warehouse.log.db import create_macros, insert_rows, quote, sql
+from warehouse.log.db import create_macros, create_views, insert_rows, quote, sql
 from warehouse.log.events import naive
 from warehouse.publish import incremental_days, incremental_offers
 from warehouse.reference import accelerators, prepared
 from warehouse.schema.columns import columns
 from warehouse.schema.dictionary import DEPRECATED, describe
-from warehouse.schema.tables import MOVED, SCHEMAS, TABLES, ddl, table_named
+from warehouse.schema.tables import MOVED, SCHEMAS, STORED_TABLES, ddl, table_named
 
 
 class Model(Protocol):
@@ -106,7 +106,7 @@ class Contents:
             for mart in marts
         ]
         core = [sql(f"{name}.sql") for name in (*OF_OFFERS, *OF_PRICES)]
-        return hashlib.sha256(repr((selects, db.macros(), core)).encode()).hexdigest()
+        return hashlib.sha256(repr((selects, db.views(), db.macros(), core)).encode()).hexdigest()
 
 
 OF_OFFERS = ("current_instance_type", "offer_unit")
@@ -234,16 +234,17 @@ def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | None) -> None:
-    """Copy the log, sorted so that it compresses and that one offer's history lies together.
+    """Copy the log in the order of its numbers, and make its views.
 
     Of a lake, which others write meanwhile, it is the log of one snapshot.
     """
     at = "" if snapshot_id is None else f" at (version => {snapshot_id})"
-    order = {"price_event": "offer_id, valid_from, recorded_at", "sighting": "observed_at, offer_id"}
-    for table in TABLES:
+    order = {"price_closed": "end_fetch_no, offer_no", "sighting": "fetch_no, offer_no"}
+    for table in STORED_TABLES:
         keys = order.get(table.name, "all")
         name = MOVED.get(table.qualified, table.qualified)
         con.execute(f"create table {name} as from {build}.{table.qualified}{at} order by {keys}")
+    create_views(con)
 
 
 def _read_labels(con: duckdb.DuckDBPyConnection) -> None:

@@ -145,7 +145,7 @@ class Offers:
                 self.con.execute(f"create view shadow.{name} as from published.{name}")
         if not self._shown:
             self.con.execute("use shadow")
-            db.create_macros(self.con)
+            db.create_macros(self.con, of_events=True)
             self.con.execute("use published")
         db.keep(self.con)
         self._shown.update(new)
