@@ -54,7 +54,8 @@ def publish_hostile(folder: Path) -> Path:
             add_documents(con, each, urls=[f"https://x.test/{HOSTILE}"])
             load(con, [each], recorded_at=each.observed_at)
         con.execute(
-            "insert into log.scope_fetch by name select 999 as fetch_no, 'failed' as run_id, 'aws_price_list' as source, ? as scope, "
+            "insert into log.scope_fetch by name select 999 as fetch_no, 'failed' as run_id, "
+            "'aws_price_list' as source, ? as scope, "
             "?::timestamp as observed_at, false as complete, false as archived, 'failed' as status, ? as error, "
             "?::timestamp as recorded_at",
             [HOSTILE, naive(day(19)), HOSTILE, naive(day(19))],

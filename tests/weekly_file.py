@@ -16,7 +16,6 @@ from purchase import SOURCES, seen
 from transform.formula import create_formulas
 from transform.models import MACROS, MARTS
 from warehouse.log import db
-from warehouse.log.events import naive
 from warehouse.log.load import load
 from warehouse.publish import published_file
 

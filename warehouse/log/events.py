@@ -51,7 +51,9 @@ def _touch(con: duckdb.DuckDBPyConnection, offers: str) -> None:
     con.execute(f"create or replace temp table touched as {offers}")
     con.execute(f"create or replace temp table touched_event as {sql('load/last_event.sql')}")
     if con.execute("select 1 from touched where is_whole limit 1").fetchone():
-        wanted = "select o.offer_no from core.offer as o semi join touched as t on o.offer_id = t.offer_id and t.is_whole"
+        wanted = (
+            "select o.offer_no from core.offer as o semi join touched as t on o.offer_id = t.offer_id and t.is_whole"
+        )
         events = sql("log/other_event.sql").replace("select distinct offer_no from log.price_other", wanted)
         con.execute(
             f"insert into touched_event select e.* from ({events}) as e "
