@@ -240,7 +240,10 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
         (
             "upfront_usd",
             upfront,
-            _when(upfront.is_not_null() & (currency != "USD"), "an upfront fee in dollars with a price in another currency"),
+            _when(
+                upfront.is_not_null() & (currency != "USD"),
+                "an upfront fee in dollars with a price in another currency",
+            ),
         ),
     )
     rows = table.select(
