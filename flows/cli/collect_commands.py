@@ -137,6 +137,7 @@ def import_files(read: Reader, *, files: tuple[Path, ...]) -> Result:
         for file in files:
             importer.land_file(one, file)
         one.load()
+        one.summary.notes += importer.refused(one)
         if one.summary.fresh:
             one.publisher.publish()
     return _result(one.summary)

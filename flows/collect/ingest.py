@@ -160,22 +160,19 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
 
 def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) -> list[ParsedFetch]:
     try:
-        document = landing.document(content, 0)
-        by_origin, flagged = observations.parse(document), observations.flagged(document)
+        observed = observations.parse(landing.document(content, 0))
     except ChipledgerError as error:
         return [_fetch(content, error=str(error))]
-    for rows in flagged.values():
-        counts = sorted(rows["flag"].value_counts().iter_rows())
-        notes += [f"{content['scope']}: {count} rows refused, flagged {flag}" for flag, count in counts]
+    notes += observed.notes
     sha256 = pl.lit(content["documents"][0]["sha256"])
     nothing = no_rows().drop("document_sha256")
     fetches = []
-    for origin in sorted({*by_origin, *flagged}):
+    for origin in sorted({*observed.prices, *observed.set_aside}):
         fetch = _fetch(
             {**content, "source": f"{observations.PREFIX}{origin}"},
-            rows=by_origin.get(origin, nothing).with_columns(document_sha256=sha256),
+            rows=observed.prices.get(origin, nothing).with_columns(document_sha256=sha256),
         )
-        fetches.append(replace(fetch, flagged=flagged.get(origin)))
+        fetches.append(replace(fetch, set_aside=observed.set_aside.get(origin)))
     return fetches
 
 

@@ -13,9 +13,9 @@ class ParsedFetch:
 
     Rows of an import bring an `observed_at` (naive UTC) of their own; all others share the fetch's.
     `error` is set, and `rows` empty, where the fetch failed or could not be parsed. `trusted` fetches, which a person
-    accepted, pass the batch and history gates. `flagged` rows, which have `flag` and a time of their own, are refused
-    for good: their collector withdrew them. `facts` are frames by the name of their table, for
-    `warehouse.log.facts`.
+    accepted, pass the batch and history gates. `set_aside` are rows that are no prices as they are, with `reason`,
+    `field`, `value`, a time of their own, and `is_withdrawn`: refused for good by their collector. `facts` are frames
+    by the name of their table, for `warehouse.log.facts`.
     """
 
     run_id: str
@@ -29,4 +29,4 @@ class ParsedFetch:
     error: str | None = None
     trusted: bool = False
     facts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    flagged: pl.DataFrame | None = None
+    set_aside: pl.DataFrame | None = None

@@ -92,6 +92,8 @@ class Quarantined:
         )
 
 
+CONTRADICTS = "another price of the same offer, source and moment is known, so that neither counts"
+"""How the reason of a row begins that is in the log beside another one."""
 NOT_REPEATED = "the next observation differs"
 """Who refused a jump that the next document did not show."""
 
