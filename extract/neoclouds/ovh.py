@@ -30,7 +30,7 @@ from typing import Any
 from extract.base import Context
 from extract.neoclouds.answers import Fields, answer
 from extract.neoclouds.fetching import chosen, web_source
-from extract.neoclouds.offers import Found, offer, plain
+from extract.neoclouds.offers import Found, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import SettingsError
@@ -67,14 +67,17 @@ def read(document: Document) -> Iterator[Found]:
     if currency != CURRENCIES[subsidiary]:
         raise locale.wrong("currencyCode", f"expected {CURRENCIES[subsidiary]}, the currency of {subsidiary}")
     codes: set[str] = set()
-    for addon in catalogue.objects("addons"):
+
+    def read_plan(addon: Fields) -> Iterator[Found]:
         code = addon.text("planCode")
         ai_plan = AI_PLAN.fullmatch(code)
         reason = _reason_to_leave_out(addon, code, is_ai=ai_plan is not None)
         if reason is None and code in codes:
-            raise addon.wrong("planCode", "duplicate plan")
+            raise addon.form_changed("planCode", "duplicate plan")
         codes.add(code)
         yield reason or _row(addon, code, currency, ai_plan)
+
+    yield from each(catalogue.objects("addons"), read_plan)
 
 
 def _reason_to_leave_out(addon: Fields, code: str, *, is_ai: bool) -> str | None:

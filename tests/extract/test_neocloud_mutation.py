@@ -175,7 +175,10 @@ def strict(body: bytes) -> Parsed:
     for one in machines:
         if set(one) < {"id", "chip", "chips", "price", "spot"} or type(one["price"]) is not float:
             raise LayoutChanged("fields", source="toy")
-        if {name for name in one if re.search(r"price|cost|rate|spot", name, re.IGNORECASE)} != {"price", "spot"}:
+        new = {
+            name: one[name] for name in one if re.search(r"price|cost|rate", name, re.IGNORECASE) and name != "price"
+        }
+        if any(re.fullmatch(r"[\d.]+", str(value)) and not name.endswith("_at") for name, value in new.items()):
             raise LayoutChanged("money", source="toy")
         if type(one["spot"]) is not bool or not isinstance(one["chip"], str) or not one["chip"].strip():
             raise LayoutChanged("types", source="toy")

@@ -6,6 +6,8 @@ from datetime import datetime
 
 import polars as pl
 
+from warehouse.documents import RefusedRow
+
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedFetch:
@@ -15,7 +17,7 @@ class ParsedFetch:
     `error` is set, and `rows` empty, where the fetch failed or could not be parsed. `trusted` fetches, which a person
     accepted, pass the batch and history gates. `flagged` rows, which have `flag` and a time of their own, are refused
     for good: their collector withdrew them. `facts` are frames by the name of their table, for
-    `warehouse.log.facts`.
+    `warehouse.log.facts`. `unread` are rows of its documents that could not be read while most could.
     """
 
     run_id: str
@@ -30,3 +32,4 @@ class ParsedFetch:
     trusted: bool = False
     facts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     flagged: pl.DataFrame | None = None
+    unread: tuple[RefusedRow, ...] = ()
