@@ -68,6 +68,19 @@ class Document:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RefusedRow:
+    """A row of a document that could not be read, while the others could: why, in which field, and what stands there.
+
+    `content` is the row as text, cut where it is long.
+    """
+
+    reason: str
+    field: str
+    value: str
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ScopeFetch:
     """One look at one scope of a source: the documents it gave, and whether they are the whole answer.
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from extract import SOURCES, source_named
-from extract.base import Context, Source, failing_alone, past_fetches
+from extract.base import Context, Parsed, Source, failing_alone, past_fetches
 from flows.collect.offline import ARCHIVES
 from flows.config.settings import Settings, read
 from flows.shared import Clock, Progress, query
 from warehouse.documents import WHOLE_HASHES, Document, ScopeFetch, Whole
-from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
+from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged, SourceError
 from warehouse.landing.folder import Landing
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ class Collector:
             now=self.clock,
             landed=lambda key: self._landed_document(source.name, key),
             last_observed=lambda scope: self.state.last_observed.get((source.name, scope)),
+            check=check,
             progress=self.progress,
         )
 
@@ -205,6 +206,17 @@ class Collector:
                 None,
             ),
         )
+
+
+def check(parsed: Parsed) -> None:
+    """Raise LayoutChanged where the row gate refuses a fifth of the rows: another address may have the prices."""
+    from warehouse.log.gates import row_gate
+
+    refusals = row_gate(parsed.rows)[1]
+    if refusals and len(refusals) * 5 >= len(parsed.rows):
+        first = refusals[0]
+        message = f"{len(refusals)} of {len(parsed.rows)} rows are refused, the first: {first.reason}"
+        raise LayoutChanged(message, field=first.field, value=first.value)
 
 
 def _fetch_in_process(data_dir: Path, state: LogState, source: str, scope: str) -> tuple[ScopeFetch, ...]:

@@ -16,6 +16,7 @@ import duckdb
 import polars as pl
 
 from extract import observations, source_named
+from extract.base import Source
 from flows.collect import benchmarks
 from warehouse.errors import ChipledgerError
 from warehouse.lake.ducklake import transacted
@@ -140,10 +141,13 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
     source = source_named(content["source"])
     frames = []
     facts: dict[str, list[pl.DataFrame]] = {}
+    unread: list[Any] = []
     try:
+        content = _chosen(source, landing, content)
         for index, document in enumerate(content["documents"]):
             parsed = source.parse(landing.document(content, index))
             frames.append(parsed.rows.with_columns(document_sha256=pl.lit(document["sha256"])))
+            unread += parsed.refused
             for name, frame in parsed.facts.items():
                 if name == "instance_capability":
                     notes += [f"{content['source']}: {each}" for each in disagreements(frame, read_table())]
@@ -155,7 +159,20 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
         LOG.exception("%s %s could not be read", content["source"], content["scope"])
         return [_fetch(content, error=f"the parser failed: {type(error).__name__}: {error}")]
     fetch = _fetch(content, rows=pl.concat(frames, how="diagonal") if frames else no_rows())
-    return [replace(fetch, facts={name: pl.concat(parts) for name, parts in facts.items()})]
+    facts_found = {name: pl.concat(parts) for name, parts in facts.items()}
+    return [replace(fetch, facts=facts_found, unread=tuple(unread))]
+
+
+def _chosen(source: Source, landing: Landing, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a fetch with the documents that are read: all, or of several choices the first that can be read."""
+    if source.other_urls:
+        for index, document in enumerate(content["documents"]):
+            try:
+                source.parse(landing.document(content, index))
+            except ChipledgerError:
+                continue
+            return {**content, "documents": [document]}
+    return content
 
 
 def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) -> list[ParsedFetch]:

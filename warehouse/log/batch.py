@@ -87,9 +87,12 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
                 [*tables.IDENTITY, "observed_at", "unit_price", "upfront_price"], keep="first", maintain_order=True
             )
         frames.append(_placed(accepted, fetch, number))
-        batch.refusals += _set_aside(fetch, number)
+        batch.refusals += [*_set_aside(fetch, number), *_unread(fetch, number)]
+        if fetch.unread:
+            # Whose prices they are is unknown, so this fetch reports no offer as gone.
+            batch.incomplete.add(number)
         if not fetch.error and accepted.is_empty():
-            _judge_empty(con, batch, number, fetch, n_refused=len(refused))
+            _judge_empty(con, batch, number, fetch, n_refused=len(refused) + len(fetch.unread))
         for refusal in refused:
             quarantined = Quarantined.of(
                 fetch,
@@ -157,6 +160,22 @@ def _set_aside(fetch: ParsedFetch, number: int) -> list[Quarantined]:
         )
         found.append(refusal.decided("refuse", by="its collector") if row["is_withdrawn"] else refusal)
     return found
+
+
+def _unread(fetch: ParsedFetch, number: int) -> list[Quarantined]:
+    """Return the rows that the source could not read."""
+    return [
+        Quarantined.of(
+            fetch,
+            number,
+            gate="row",
+            reason=row.reason,
+            field=row.field,
+            value=row.value,
+            row_json=row_json({"row": row.content}),
+        )
+        for row in fetch.unread
+    ]
 
 
 def _offer_of(row: pl.DataFrame) -> pl.DataFrame:

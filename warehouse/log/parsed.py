@@ -6,6 +6,8 @@ from datetime import datetime
 
 import polars as pl
 
+from warehouse.documents import RefusedRow
+
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedFetch:
@@ -15,7 +17,8 @@ class ParsedFetch:
     `error` is set, and `rows` empty, where the fetch failed or could not be parsed. `trusted` fetches, which a person
     accepted, pass the batch and history gates. `set_aside` are rows that are no prices as they are, with `reason`,
     `field`, `value`, a time of their own, and `is_withdrawn`: refused for good by their collector. `facts` are frames
-    by the name of their table, for `warehouse.log.facts`.
+    by the name of their table, for `warehouse.log.facts`. `unread` are rows of its documents that could not be read
+    while most could.
     """
 
     run_id: str
@@ -30,3 +33,4 @@ class ParsedFetch:
     trusted: bool = False
     facts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     set_aside: pl.DataFrame | None = None
+    unread: tuple[RefusedRow, ...] = ()
