@@ -62,7 +62,7 @@ def results(folder: Path, shared: Path | None = None) -> list[Result]:
     file = folder / "data" / "prices.duckdb"
     python = timed((sys.executable, "-c", "pass"))
     plain = timed((sys.executable, "-c", PLAIN, file, QUERY))
-    imports = timed((sys.executable, "-c", "import duckdb, polars, pandera.polars"), starts=3)
+    imports = timed((sys.executable, "-c", "import duckdb, polars, pandera.polars, great_tables"), starts=3)
     heavy = {"imports alone": imports.seconds}
     return [
         Result("run --offline", offline.seconds, "s", 5, peers=heavy, note=f"without Prefect, one start; {offline}"),
