@@ -2,6 +2,7 @@
 
 import runpy
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +127,8 @@ _decision("refuse", "Leave rows out for good, by id.")
 
 @command("import seen.csv", name="import")
 @click.argument("files", type=EXISTING_FILE, nargs=-1, required=True)
-def import_files(read: Reader, *, files: tuple[Path, ...]) -> Result:
+@click.option("--replaces", metavar="FILE|SHA256", help="Withdraw a file imported before, which these correct.")
+def import_files(read: Reader, *, files: tuple[Path, ...], replaces: str | None) -> Result:
     """Import past prices from CSV files.
 
     The files hold observations; import them any number of times, in any order. docs/importing.md lists the columns.
@@ -134,6 +136,8 @@ def import_files(read: Reader, *, files: tuple[Path, ...]) -> Result:
     from flows.collect import importer, steps
 
     with steps.open_run(read()) as one:
+        if replaces:
+            importer.withdraw_file(one, replaces, [importer.landed(file) for file in files])
         for file in files:
             importer.land_file(one, file)
         one.load()
@@ -141,6 +145,37 @@ def import_files(read: Reader, *, files: tuple[Path, ...]) -> Result:
         if one.summary.fresh:
             one.publisher.publish()
     return _result(one.summary)
+
+
+@command("withdraw voltagepark/all/2026-11-17..2026-11-22 --reason 'a week of prices per node' --dry-run")
+@click.argument("selection", metavar="RUN|SHA256|SOURCE/SCOPE/DAYS")
+@click.option("--reason", required=True, help="Why they were wrong, in words that readers see.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be withdrawn.")
+def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Result:
+    """Withdraw what fetches said, as it was wrong.
+
+    RUN is the id of a run; SHA256 a document, or its first 8 digits or more; DAYS a day, or two joined by "..". Nothing
+    is deleted: the history reads as if they had not been, price_change has each correction with its reason, and what
+    was known before stays known.
+    """
+    from flows.collect import steps
+    from warehouse.log.withdraw import events_of, selected
+
+    if not reason.strip():
+        raise SettingsError("a reason is missing", field="--reason", value=reason, hint="Say what was wrong")
+    with steps.open_run(read()) as one:
+        fetches = selected(one.con, selection)
+        found = events_of(one.con, fetches)
+        lines = [
+            f"{'would withdraw' if dry_run else 'withdrawn'}: {found.fetches} fetches, {found.events} price changes of "
+            f"{found.offers} offers, {found.since:%Y-%m-%d %H:%M} to {found.until:%Y-%m-%d %H:%M} UTC"
+        ]
+        lines += [f"  {each.source} {each.scope} {each.observed_at:%Y-%m-%d %H:%M}" for each in fetches]
+        if not dry_run:
+            one.withdraw(fetches, reason.strip())
+            one.publisher.publish()
+            lines += one.summary.lines()
+    return Result(asdict(found) | {"is_dry_run": dry_run} | one.summary.as_dict(), lines)
 
 
 @command("backfill aws --region us-east-1 --since 2025-01-01")
@@ -163,7 +198,7 @@ def backfill(read: Reader, *, name: str, scopes: tuple[str, ...], since: Any, un
     return _result(summary)
 
 
-@command("sources")
+@command("sources", cls=click.Group, invoke_without_command=True)
 def sources(read: Reader) -> Result:
     """List the sources: kind, on or off, maximum age."""
     from extract import SOURCES
@@ -213,7 +248,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "new_source.py"
 
 
-@click.command("new-source", epilog='Example: chipledger new-source northgpu prices.json --provider "North GPU"')
+@sources.command("new", epilog='Example: chipledger sources new northgpu prices.json --provider "North GPU"')
 @click.argument("name")
 @click.argument("answer", metavar="URL-OR-FILE", required=False)
 @click.option("--provider", help="The provider's name, as its site writes it.")
@@ -227,7 +262,7 @@ def new_source(
     with output.errors(in_json=False):
         if not TOOL.is_file():
             hint = "Clone the repository, run `make setup` and call it there"
-            raise SettingsError("this command works in a checkout only", field="new-source", value=ROOT, hint=hint)
+            raise SettingsError("this command works in a checkout only", field="sources new", value=ROOT, hint=hint)
         if rows == bool(answer):
             raise SettingsError("expected either URL-OR-FILE or --rows", field="URL-OR-FILE", value=answer)
         tool = runpy.run_path(str(TOOL))
@@ -259,9 +294,9 @@ def _next_steps(name: str, tool: dict[str, Any]) -> None:
     for field, question in questions.items():
         output.echo(f"TODO {field}: {question}")
     if questions:
-        output.echo(f"The source refuses to work until each is filled in. Then: chipledger new-source {name} --rows")
+        output.echo(f"The source refuses to work until each is filled in. Then: chipledger sources new {name} --rows")
     else:
         output.echo("Compare each expected row with the answer by hand; docs/adding-a-provider.md has the next steps.")
 
 
-COMMANDS = (run, collect, build, parse, quarantine, import_files, backfill, sources, new_source)
+COMMANDS = (run, collect, build, parse, quarantine, import_files, withdraw, backfill, sources)

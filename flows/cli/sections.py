@@ -4,14 +4,15 @@ import click
 
 SECTIONS = {
     "ask": ("query", "open", "chips", "benchmark", "audit", "sources"),
-    "collect": ("run", "collect", "build", "import", "backfill", "parse", "quarantine", "new-source"),
+    "collect": ("run", "collect", "build", "import", "backfill", "parse", "quarantine", "withdraw"),
     "decide": ("cost", "fit", "choose", "commitments", "breakeven", "makeorbuy", "fleet"),
     "share": ("report", "mail", "alert", "export", "mcp"),
     "look_after": ("doctor", "settings", "data", "deploy"),
 }
 """Commands of each section of `--help`, in its order."""
 FORMER = {name: ("data", name) for name in ("backup", "restore", "rebuild", "document", "migrate", "maintain")} | {
-    "init": ("settings", "init")
+    "init": ("settings", "init"),
+    "new-source": ("sources", "new"),
 }
 """Former names of commands, accepted for one release with a warning, and their names now."""
 

@@ -11,7 +11,8 @@ from flows.collect.collector import FetchResult
 from flows.collect.steps import Run
 from flows.shared import user_file
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import SourceError
+from warehouse.errors import SettingsError, SourceError
+from warehouse.log.withdraw import selected
 
 MAX_REASONS = 12
 REFUSED = """
@@ -25,11 +26,48 @@ order by is_open desc, count(*) desc, reason
 
 def land_file(run: Run, file: Path) -> None:
     """Land a CSV file of observations, as a look at the past. Raises ChipledgerError where it cannot be parsed."""
-    now = run.clock()
+    _record(run, landed(file, at=run.clock()))
+
+
+def landed(file: Path, *, at: datetime | None = None) -> Document:
+    """Return a CSV file of observations as a document. Raises ChipledgerError where it cannot be parsed."""
     name, body = user_file.name(file), user_file.read(file)
-    document = Document(source=observations.NAME, scope=name, url=name, body=body, fetched_at=now)
+    document = Document(
+        source=observations.NAME, scope=name, url=name, body=body, fetched_at=at or datetime.now(UTC)
+    )
     observations.parse(document)
-    _record(run, document)
+    return document
+
+
+def withdraw_file(run: Run, replaced: str, by: Iterable[Document]) -> None:
+    """Withdraw all that a file said which was imported before, named by its path, its name or its hash.
+
+    `by` are the documents that replace it. Raises ChipledgerError where there is no such import, or several.
+    """
+    path = Path(replaced)
+    if path.is_file():
+        hashes = {Document(source="", scope="", url="", body=user_file.read(path), fetched_at=run.clock()).sha256}
+    else:
+        hashes = {
+            row[0]
+            for row in run.con.execute(
+                "select distinct document_sha256 from core.scope_run where source like 'import:%' and status = 'ok' "
+                "and (scope = ? or starts_with(document_sha256, ?))",
+                [replaced, replaced],
+            ).fetchall()
+        }
+    new = [one.sha256 for one in by]
+    hashes -= set(new)
+    if len(hashes) != 1:
+        raise SettingsError(
+            f"{len(hashes) or 'no'} imported files are called so",
+            field="--replaces",
+            value=replaced,
+            hint="Give the file as it was imported, or its SHA-256: core.scope_run lists them",
+        )
+    (sha256,) = hashes
+    named = ", ".join(one.scope for one in by)
+    run.withdraw(selected(run.con, sha256), f"replaced by {named}")
 
 
 def refused(run: Run) -> list[str]:

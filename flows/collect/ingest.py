@@ -22,6 +22,7 @@ from warehouse.errors import ChipledgerError
 from warehouse.lake.ducklake import transacted
 from warehouse.landing.folder import Entry, Landing, in_order, unstamp
 from warehouse.landing.journal import lock_of, scope_lock
+from warehouse.log import withdraw
 from warehouse.log.events import naive
 from warehouse.log.load import ScopeResult, checked_row, decide, load, no_rows
 from warehouse.log.parsed import ParsedFetch
@@ -70,6 +71,9 @@ def catch_up(
             if kind == "decision":
                 for entry in entries:
                     _decide(con, landing, entry.content, recorded_at, notes)
+            elif kind == "withdrawal":
+                for entry in entries:
+                    _withdraw(con, landing, entry)
             else:
                 if kind == "look":
                     append_documents(con, [entry.content for entry in entries], recorded_at=naive(recorded_at))
@@ -120,6 +124,54 @@ def _while_free(entries: Iterator[Entry], try_lock: TryLock | None, held: ExitSt
         if "scope" in content and not _is_free(try_lock, scope_lock(content["source"], content["scope"]), held):
             return
         yield entry
+
+
+def _withdraw(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry) -> None:
+    """Carry out a withdrawal of the journal, if a killed run has not, with what the same scopes showed besides."""
+    fetches = [withdraw.Fetch.of(one) for one in entry.content["fetches"]]
+    done = con.execute("select 1 from core.withdrawal where recorded_at = ? limit 1", [naive(entry.recorded_at)])
+    if done.fetchone():
+        return
+    withdraw.withdraw(
+        con,
+        fetches,
+        reason=entry.content["reason"],
+        withdrawn_by=entry.content["withdrawn_by"],
+        recorded_at=entry.recorded_at,
+        seen_since=_seen_besides(con, landing, fetches, entry.recorded_at),
+    )
+
+
+def _seen_besides(
+    con: duckdb.DuckDBPyConnection, landing: Landing, fetches: list[withdraw.Fetch], until: datetime
+) -> list[ParsedFetch]:
+    """Return the other fetches of the same scopes that count: live ones after the first, past ones and imports all."""
+    first: dict[tuple[str, str], datetime] = {}
+    for one in fetches:
+        key = (one.source, one.scope)
+        first[key] = min(one.observed_at, first.get(key, one.observed_at))
+    wrong = {(one.source, one.scope, one.observed_at, one.document_sha256) for one in fetches}
+    loaded = set(
+        con.execute(
+            "select source, scope, observed_at, document_sha256 from core.scope_run where status = 'ok'"
+        ).fetchall()
+    )
+    imports = {source for source, _ in first if source.startswith(observations.PREFIX)}
+    found = []
+    for each in landing.entries():
+        content = each.content
+        if each.kind != "look" or each.recorded_at > until:
+            continue
+        is_import = observations.is_import(content["source"])
+        at = naive(unstamp(content["observed_at"]))
+        since = first.get((content["source"], content["scope"]))
+        if not (imports if is_import else since is not None and (content.get("archived") or at > since)):
+            continue
+        for parsed in _parsed(con, landing, each, []):
+            key = (parsed.source, parsed.scope, naive(parsed.observed_at), parsed.document_sha256)
+            if key in loaded and key not in wrong and (not is_import or parsed.source in imports):
+                found.append(parsed)
+    return found
 
 
 def rehearse(con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str) -> None:

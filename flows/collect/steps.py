@@ -5,7 +5,7 @@ writers. Fetching may use many threads or processes; landing, loading and publis
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import duckdb
@@ -25,7 +25,7 @@ from warehouse.lake import ducklake
 from warehouse.landing import packs
 from warehouse.landing.folder import Landing
 from warehouse.landing.journal import own_part
-from warehouse.log import db
+from warehouse.log import db, withdraw
 from warehouse.log.events import naive
 from warehouse.log.load import ScopeResult
 
@@ -106,7 +106,17 @@ class Run:
         """Decide one open row of the quarantine: checked first, then written to the journal, then carried out."""
         ingest.rehearse(self.con, quarantine_id, decision)
         self.landing.record_decision(
-            quarantine_id=quarantine_id, decision=decision, decided_by="a person", recorded_at=self.clock()
+            quarantine_id=quarantine_id, decision=decision, decided_by=self.settings.operator, recorded_at=self.clock()
+        )
+        self.load()
+
+    def withdraw(self, fetches: Sequence[withdraw.Fetch], reason: str) -> None:
+        """Take fetches back: written to the journal, then carried out."""
+        self.landing.record_withdrawal(
+            [one.entry for one in fetches],
+            reason=reason,
+            withdrawn_by=self.settings.operator,
+            recorded_at=self.clock(),
         )
         self.load()
 

@@ -372,6 +372,7 @@ class Settings(BaseSettings):
         folders.DATA_DIR, "build.duckdb, prices.duckdb, landing/, reports/"
     )
     workers: Whole = _set(8, "scopes that are fetched concurrently", ge=1, le=64)
+    operator: Text = _set("a person", "who decides on refused rows and withdraws prices, as the history names them")
     wait_seconds: Number = _set(0.0, "how long to wait for another run that is writing", ge=0, le=86400)
     heartbeat_url: WebAddress = _set(
         "", "called after each successful run, to notice a dead schedule", json_schema_extra=SECRET

@@ -14,7 +14,7 @@ import heapq
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,13 +36,14 @@ NEEDED = {
     "look": {"run_id", "source", "scope", "observed_at", "documents"},
     "failure": {"run_id", "source", "scope", "observed_at", "error"},
     "decision": {"quarantine_id", "decision", "decided_by"},
+    "withdrawal": {"fetches", "reason", "withdrawn_by"},
 }
 """The kinds of lines in the journal, and what each must say; another line is none of ours."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One line of the journal: its kind (look, failure or decision), content, part, and the position after it.
+    """One line of the journal: its kind (look, failure, decision or withdrawal), content, part, and the position after it.
 
     A position is a count of bytes in a folder, and the number of an object in a bucket (warehouse/landing/journal.py).
     """
@@ -175,6 +176,14 @@ class Landing:
     def record_decision(self, *, quarantine_id: int, decision: str, decided_by: str, recorded_at: datetime) -> None:
         """Write a decision on a quarantined row to the journal."""
         self._append("decision", recorded_at, quarantine_id=quarantine_id, decision=decision, decided_by=decided_by)
+
+    def record_withdrawal(
+        self, fetches: Sequence[Mapping[str, Any]], *, reason: str, withdrawn_by: str, recorded_at: datetime
+    ) -> None:
+        """Write to the journal that fetches are taken back, each with its source, scope, time and document."""
+        self._append(
+            "withdrawal", recorded_at, fetches=[dict(one) for one in fetches], reason=reason, withdrawn_by=withdrawn_by
+        )
 
     def parts(self) -> list[str]:
         """Return the names of the journal's parts, in order; '' is the one without a name."""

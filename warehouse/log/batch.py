@@ -200,7 +200,8 @@ def _judge_empty(
 ) -> None:
     """Separate a scope that never had a price (a Local Zone without accelerators) from an answer that lost all."""
     had = con.execute(
-        "select count(*) from log.scope_fetch where source = ? and scope = ? and status = 'ok' and n_rows > 0",
+        "select count(*) from log.scope_fetch as f anti join log.withdrawn_fetch as x on f.fetch_no = x.fetch_no "
+        "where f.source = ? and f.scope = ? and f.status = 'ok' and f.n_rows > 0",
         [fetch.source, fetch.scope],
     ).fetchone()
     if fetch.complete and (n_refused or (had and had[0] and not fetch.facts)):

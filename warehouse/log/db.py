@@ -186,8 +186,8 @@ def _now() -> datetime:
 
 
 VIEWS = {
+    "log": ("withdrawn_fetch", "other_event"),
     "core": ("price_event", "scope_run", "sighting", "document"),
-    "log": ("other_event",),
 }
 """Views of the log's tables by schema; those of core have the names and columns that everybody asks."""
 

@@ -19,6 +19,7 @@ last_good as (
     from counted as c
     inner join log.scope_fetch as f
         on c.source = f.source and c.scope = f.scope and c.observed_at > f.observed_at
+    anti join log.withdrawn_fetch as x on f.fetch_no = x.fetch_no
     where f.complete and f.status = 'ok' and not f.archived
     group by c.fetch_number
 )

@@ -45,7 +45,7 @@ covered as (
         scope,
         observed_at
     from core.scope_run
-    where complete and status = 'ok' and recorded_at <= moment
+    where complete and recorded_at <= moment and (status = 'ok' or (status = 'withdrawn' and withdrawn_at > moment))
 ),
 
 seen as (
@@ -55,7 +55,7 @@ seen as (
         s.observed_at
     from core.sighting as s
     anti join unsaid as x on s.offer_id = x.offer_id and s.source = x.source and s.observed_at = x.observed_at
-    where s.recorded_at <= moment
+    where s.recorded_at <= moment and coalesce(s.withdrawn_at > moment, true)
     union
     select
         u.offer_id,

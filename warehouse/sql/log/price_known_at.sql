@@ -2,15 +2,17 @@
 -- next that was. The numbers of fetches sort out most rows before any is looked at.
 with known as (
     select
-        fetch_no,
-        source,
-        scope,
-        observed_at,
-        recorded_at,
-        document_no,
-        complete and status = 'ok' as is_covered
-    from log.scope_fetch
-    where recorded_at <= moment
+        f.fetch_no,
+        f.source,
+        f.scope,
+        f.observed_at,
+        f.recorded_at,
+        f.document_no,
+        x.fetch_no is not null as is_withdrawn,
+        f.complete and f.status = 'ok' and x.fetch_no is null as is_covered
+    from log.scope_fetch as f
+    left join log.withdrawn_fetch as x on f.fetch_no = x.fetch_no and x.withdrawn_at <= moment
+    where f.recorded_at <= moment
 ),
 
 bound as (
@@ -71,6 +73,7 @@ seen as (
     from log.sighting as s
     inner join known as k on s.fetch_no = k.fetch_no
     anti join unsaid as x on s.offer_no = x.offer_no and k.source = x.source and k.observed_at = x.observed_at
+    where not k.is_withdrawn
     union
     select
         u.offer_no,
