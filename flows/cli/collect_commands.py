@@ -152,7 +152,7 @@ def import_files(read: Reader, *, files: tuple[Path, ...], replaces: str | None)
 @click.option("--reason", required=True, help="Why they were wrong, in words that readers see.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be withdrawn.")
 def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Result:
-    """Withdraw what fetches said, as it was wrong.
+    """Withdraw the prices of fetches, as they were wrong.
 
     RUN is the id of a run; SHA256 a document, or its first 8 digits or more; DAYS a day, or two joined by "..". Nothing
     is deleted: the history reads as if they had not been, price_change has each correction with its reason, and what
@@ -248,7 +248,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "new_source.py"
 
 
-@sources.command("new", epilog='Example: chipledger sources new northgpu prices.json --provider "North GPU"')
+@click.command("new", epilog='Example: chipledger sources new northgpu prices.json --provider "North GPU"')
 @click.argument("name")
 @click.argument("answer", metavar="URL-OR-FILE", required=False)
 @click.option("--provider", help="The provider's name, as its site writes it.")
@@ -299,4 +299,5 @@ def _next_steps(name: str, tool: dict[str, Any]) -> None:
         output.echo("Compare each expected row with the answer by hand; docs/adding-a-provider.md has the next steps.")
 
 
+sources.add_command(new_source)
 COMMANDS = (run, collect, build, parse, quarantine, import_files, withdraw, backfill, sources)

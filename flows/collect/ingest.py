@@ -148,8 +148,8 @@ def _seen_besides(
     """Return the other fetches of the same scopes that count: live ones after the first, past ones and imports all."""
     first: dict[tuple[str, str], datetime] = {}
     for one in fetches:
-        key = (one.source, one.scope)
-        first[key] = min(one.observed_at, first.get(key, one.observed_at))
+        place = (one.source, one.scope)
+        first[place] = min(one.observed_at, first.get(place, one.observed_at))
     wrong = {(one.source, one.scope, one.observed_at, one.document_sha256) for one in fetches}
     loaded = set(
         con.execute(

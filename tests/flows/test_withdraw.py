@@ -36,7 +36,7 @@ def withdraw(toy: Toy, at: float, days: list[int]) -> None:
 
 def made_up(seed: int) -> dict[int, Prices]:
     """Return the prices of each day: offers that move a little, go and come back beside some that stand."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311
     now: Prices = dict.fromkeys(("p5.48xlarge", "p4d.24xlarge", "p3.16xlarge"), "1.00")
     world = {}
     standing = dict.fromkeys(("g5.xlarge", "g6.xlarge", "g4dn.xlarge"), "1.00")  # so that no fetch looks cut short
@@ -62,7 +62,7 @@ def test_the_history_reads_as_if_it_had_not_been(tmp_path: Path, seed: int, monk
 
     A log that is made anew from the landing folder has the same.
     """
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311
     world = made_up(seed)
     days = sorted(chance.sample(range(N_DAYS), chance.randrange(1, 4)))
     without = learnt(tmp_path / "without", {n: prices for n, prices in world.items() if n not in days}, monkeypatch)
@@ -85,6 +85,11 @@ def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pyt
     toy.learn(3, one={"g5.xlarge": "1.00"})
     (found,) = intervals(toy, day(9))
 
-    assert [str(value) for value in found[2:6]] == ["2026-01-01 00:00:00", "None", "2026-01-04 00:00:00", "1.0000000000"]
+    assert [str(value) for value in found[2:6]] == [
+        "2026-01-01 00:00:00",
+        "None",
+        "2026-01-04 00:00:00",
+        "1.0000000000",
+    ]
     with pytest.raises(ChipledgerError, match="no fetch that counts is selected"):
         withdraw(toy, 4, [1])

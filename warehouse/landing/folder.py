@@ -43,7 +43,7 @@ NEEDED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One line of the journal: its kind (look, failure, decision or withdrawal), content, part, and the position after it.
+    """One line of the journal: its kind (look, failure, decision or withdrawal), content, part, and the position after.
 
     A position is a count of bytes in a folder, and the number of an object in a bucket (warehouse/landing/journal.py).
     """

@@ -255,7 +255,7 @@ def _record(
 def _hashes(fetch: ParsedFetch) -> Iterator[str | None]:
     """Yield the documents that a fetch and its rows name."""
     yield fetch.document_sha256
-    for rows in (fetch.rows, fetch.flagged):
+    for rows in (fetch.rows, fetch.set_aside):
         if rows is not None and "document_sha256" in rows.columns:
             yield from rows["document_sha256"].unique()
 

@@ -3,9 +3,9 @@
 Nothing is deleted: `core.withdrawal` says what was taken back, why, by whom and when, and a retraction of each event
 stands in `log.price_other`, so that what was known before that moment stays known.
 
-An event is written only where a price differs from the one before it. So a fetch that was taken back may hide what later
-ones saw: they saw the same, and wrote nothing. `withdraw` is given those again, with all their rows, and writes what the
-log lacks of them.
+An event is written only where a price differs from the one before it. So a fetch that was taken back may hide what
+later ones saw: they saw the same, and wrote nothing. `withdraw` is given those again, with all their rows, and writes
+what the log lacks of them.
 """
 
 import re
@@ -26,7 +26,7 @@ from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import listed, record
 from warehouse.log.shared_rows import free_number, name_documents
 
-HINT = "`chipledger query \"select * from core.scope_run\"` lists the fetches"
+HINT = '`chipledger query "select * from core.scope_run"` lists the fetches'
 RANGE = re.compile(r"(?P<since>\d{4}-\d\d-\d\d)(\.\.(?P<until>\d{4}-\d\d-\d\d))?")
 SHA256_PREFIX = re.compile(r"[0-9a-f]{8,64}")
 
