@@ -126,7 +126,8 @@ def _seen_tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
             continue
         found += 1
         head, columns = section.head(ITEM)
-        rows = [[text_of(cell) for cell in cells(row)] for row in children(head.parent) if row.tag not in HEADINGS]
+        block = children(head.parent) if head.parent is not None else []
+        rows = [[text_of(cell) for cell in cells(row)] for row in block if row.tag not in HEADINGS]
         if len(set(columns)) != len(columns):
             raise refusal("two columns have one header", section.name, " | ".join(columns))
         if rows[:1] != [columns] or any(len(row) != len(columns) for row in rows):

@@ -154,7 +154,7 @@ def each(rows: Iterable[Row], read: Callable[[Row], Iterable[Found]]) -> Iterato
             yield Priced()
 
 
-def _row_text(row: object) -> str:
+def _row_text(row: Any) -> str:
     if isinstance(row, tuple):
         return _row_text(row[0])
     if isinstance(row, Mapping | list):
