@@ -231,15 +231,15 @@ def test_a_row_of_no_known_offer_makes_the_look_incomplete(spoilt: Row) -> None:
 def test_a_row_that_its_source_could_not_read_waits_in_quarantine() -> None:
     """With its reason; the others are read, and none is called gone, as it may be this one. Nobody can accept it."""
     with memory() as con:
-        prices = [row("p2.xlarge", "0.9"), row("p3.2xlarge", "3.06")]
-        load(con, [look(0, *prices)], recorded_at=day(0))
+        others = [row("p4d.24xlarge", "21.96"), row("p5.48xlarge", "55.04")]
+        load(con, [look(0, row("p2.xlarge", "0.9"), row("p3.2xlarge", "3.06"), *others)], recorded_at=day(0))
         unread = RefusedRow(reason="no price", field="price", value="Waitlist", content="P3 | Waitlist")
-        (result,) = load(con, [replace(look(1, row("p2.xlarge", "1.2")), unread=(unread,))], recorded_at=day(1))
+        later = replace(look(1, row("p2.xlarge", "1.2"), *others), unread=(unread,))
+        (result,) = load(con, [later], recorded_at=day(1))
 
-        assert (result.status, result.n_rows, result.n_refused) == ("ok", 1, 1)
-        assert {name: price for name, _, end, _, price in history(con) if end is None} == {
-            "p2.xlarge": "1.2", "p3.2xlarge": "3.06",
-        }  # fmt: skip
+        assert (result.status, result.n_rows, result.n_refused) == ("ok", 3, 1)
+        in_force = {name: price for name, _, end, _, price in history(con) if end is None}
+        assert (in_force["p2.xlarge"], in_force["p3.2xlarge"]) == ("1.2", "3.06")
         (waiting,) = listed(con)
         assert (waiting.gate, waiting.reason, waiting.field, waiting.value) == ("row", "no price", "price", "Waitlist")
         assert json.loads(waiting.row_json) == {"row": "P3 | Waitlist"}
