@@ -26,7 +26,7 @@ from warehouse.log import withdraw
 from warehouse.log.events import naive
 from warehouse.log.load import ScopeResult, checked_row, decide, load, no_rows
 from warehouse.log.parsed import ParsedFetch
-from warehouse.log.quarantine import find, listed
+from warehouse.log.quarantine import close_overtaken, find, listed
 from warehouse.log.shared_rows import append_documents
 from warehouse.reference.instance_types import disagreements, read_table
 
@@ -286,3 +286,4 @@ def _decide(
                 continue
             again = [replace(parsed, trusted=True) for parsed in _parsed(con, landing, entry, [])]
             load(con, again, recorded_at=recorded_at)
+            close_overtaken(con, row, recorded_at=naive(recorded_at))
