@@ -24,7 +24,7 @@ import duckdb  # noqa: E402
 
 from bench import growth_log  # noqa: E402
 from bench.result import Result  # noqa: E402
-from flows.collect.steps import publish_log  # noqa: E402
+from flows.collect.publisher import publish_log  # noqa: E402
 from flows.config.settings import RankingSettings  # noqa: E402
 from warehouse.log import db  # noqa: E402
 from warehouse.log.load import load  # noqa: E402
