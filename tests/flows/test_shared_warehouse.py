@@ -166,7 +166,7 @@ def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monk
 
     def lossy(source: Any, target: Any, **named: Any) -> None:
         copy(source, target, **named)
-        target.execute("delete from core.price_event where unit_price = 3")
+        target.execute("delete from log.price_open where unit_price = 3")
 
     with monkeypatch.context() as patch, pytest.raises(ChipledgerError, match="the log in the target") as caught:
         patch.setattr("flows.backup.replicas.transfer.copy_tables", lossy)

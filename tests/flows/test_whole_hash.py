@@ -75,7 +75,8 @@ def test_a_log_of_the_version_before_goes_on(tmp_path: Path, monkeypatch: pytest
             con.execute("select whole_blake3 from core.document")
         with db.open_build(tmp_path / "build.duckdb") as con:
             con.execute(
-                "insert into core.document by name select ? as document_sha256, ? as source, ? as scope, ? as url, "
+                "insert into log.document by name select 1 as document_no, now()::timestamp as recorded_at, "
+                "? as document_sha256, ? as source, ? as scope, ? as url, "
                 "? as version_key, ? as fetched_at, 300 as whole_size_bytes, ? as whole_sha256",
                 [made.sha256, made.source, made.scope, made.url, "old", day(0).replace(tzinfo=None), OLD.digest],
             )

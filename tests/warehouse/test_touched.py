@@ -188,7 +188,7 @@ def test_what_may_differ_is_made_anew(tmp_path: Path, name: str) -> None:
         assert differences(file, put(con, tmp_path / "once", case.second)) == {}
 
 
-@pytest.mark.parametrize("table", ["sighting", "quarantine"])
+@pytest.mark.parametrize("table", ["log.sighting", "core.quarantine"])
 def test_what_a_log_has_no_more_is_not_taken_over(tmp_path: Path, table: str) -> None:
     """The log was made again and lacks what the file before rests on."""
     looks = (
@@ -201,7 +201,7 @@ def test_what_a_log_has_no_more_is_not_taken_over(tmp_path: Path, table: str) ->
         for each in looks:
             told(con, each, learnt=3.4)
         put(con, tmp_path / "daily", 3.5)
-        con.execute(f"delete from core.{table}")
+        con.execute(f"delete from {table}")
         file = put(con, tmp_path / "daily", 4.5)
         assert n_amended(file) == 0
         assert differences(file, put(con, tmp_path / "once", 4.5)) == {}

@@ -16,7 +16,7 @@ from warehouse.log import content
 from warehouse.log.content import TableHash
 from warehouse.log.db import insert_rows
 
-MADE = {"core.instance_type", "meta.migration", "meta.made", "meta.publication"}
+MADE = {"core.instance_type", "meta.migration", "meta.made", "meta.publication", "meta.reserved"}
 """Tables that each warehouse makes for itself."""
 POSITION = "core.journal_position"
 LINES = 1000
@@ -42,7 +42,7 @@ def tables(con: duckdb.DuckDBPyConnection) -> list[str]:
     """Return the names of the tables that a move copies, in order."""
     rows = con.execute(
         "select schema_name || '.' || table_name from duckdb_tables() "
-        "where database_name = current_database() and schema_name in ('core', 'meta') order by all"
+        "where database_name = current_database() and schema_name in ('core', 'log', 'meta') order by all"
     ).fetchall()
     return [name for (name,) in rows if name not in MADE]
 
@@ -102,7 +102,7 @@ def copy_tables(
 
 def hashes(con: duckdb.DuckDBPyConnection, *, without: tuple[str, ...] = ()) -> dict[str, TableHash]:
     """Return the hash of each table that a move copies."""
-    found = content.tables(con, ("core", "meta"))
+    found = content.tables(con, ("core", "log", "meta"))
     return {name: found[name] for name in tables(con) if name not in without}
 
 

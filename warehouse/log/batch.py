@@ -181,7 +181,7 @@ def _judge_empty(
 ) -> None:
     """Separate a scope that never had a price (a Local Zone without accelerators) from an answer that lost all."""
     had = con.execute(
-        "select count(*) from core.scope_run where source = ? and scope = ? and status = 'ok' and n_rows > 0",
+        "select count(*) from log.scope_fetch where source = ? and scope = ? and status = 'ok' and n_rows > 0",
         [fetch.source, fetch.scope],
     ).fetchone()
     if fetch.complete and (n_refused or (had and had[0] and not fetch.facts)):
@@ -276,8 +276,8 @@ def _gate_chip_counts(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     doubtful = chip_counts(con)
     rows = con.execute(
         "select row_number, instance_type from observed_row where service_provider_name = 'AWS' "
-        "and not is_past_gates and list_contains(?, instance_type) order by row_number",
-        [list(doubtful)],
+        "and not is_past_gates and list_contains(from_json(?, '[\"VARCHAR\"]'), instance_type) order by row_number",
+        [json.dumps(list(doubtful))],
     )
     for row_number, instance_type in rows.fetchall():
         _refuse_row(con, batch, row_number, "batch", doubtful[instance_type], "accelerator_count")
@@ -363,15 +363,13 @@ def _refuse_row(
 
 def _stage_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     start_fetches(con)
+    named = [
+        [number, fetch.source, fetch.scope, naive(fetch.observed_at), fetch.document_sha256]
+        for number, fetch in enumerate(batch.fetches)
+    ]
+    insert_rows(con, "new_run", named)
     fetches = [
-        [
-            number,
-            fetch.source,
-            fetch.scope,
-            naive(fetch.observed_at),
-            fetch.complete and number not in batch.incomplete,
-            fetch.document_sha256,
-        ]
+        [*named[number], fetch.complete and number not in batch.incomplete]
         for number, fetch in enumerate(batch.fetches)
         if not fetch.error and number not in batch.refused_fetches and number not in batch.empty
     ]

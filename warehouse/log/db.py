@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -108,6 +109,7 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
         con.execute("create schema if not exists meta")
         con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
         _apply(con, _steps(con))
+        create_views(con)
         create_macros(con)
         with ducklake.transaction(con):
             load_instance_types(con)
@@ -118,10 +120,14 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
             con.execute("create schema if not exists meta")
             con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
             con.execute("create table if not exists meta.made (sha256 VARCHAR, made_at TIMESTAMP)")
+            con.execute("create table if not exists meta.reserved (last_fetch_no INTEGER)")
             con.execute(publication.TABLE)
             _apply(con, _steps(con))
             if _made(con) != _to_make():
                 with ducklake.transaction(con):
+                    # A scope's open prices lie in files of their own: who replaces them meets nobody else.
+                    con.execute("alter table log.price_open set partitioned by (source, scope)")
+                    create_views(con)
                     create_macros(con)
                     load_instance_types(con)
                     con.execute("insert into meta.made values (?, ?)", [_to_make(), _now()])
@@ -147,6 +153,9 @@ def _apply(con: duckdb.DuckDBPyConnection, steps: Sequence[Traversable]) -> None
     for step in steps:
         with ducklake.transaction(con):
             con.execute(step.read_text())
+            if step is steps[-1]:
+                # No log is ever without the names that everybody asks.
+                create_views(con)
             con.execute("insert into meta.migration values (?, ?)", [step.name, _now()])
 
 
@@ -154,9 +163,9 @@ def _is_current(con: duckdb.DuckDBPyConnection) -> bool:
     """Return whether a lake has the newest shape, macros and facts; nothing is written."""
     there = con.execute(
         "select count(*) from duckdb_tables() where database_name = current_database() and schema_name = 'meta' "
-        "and table_name in ('migration', 'made', 'publication')"
+        "and table_name in ('migration', 'made', 'publication', 'reserved')"
     ).fetchone()
-    return there == (3,) and not _steps(con) and _made(con) == _to_make()
+    return there == (4,) and not _steps(con) and _made(con) == _to_make()
 
 
 def _made(con: duckdb.DuckDBPyConnection) -> str | None:
@@ -169,23 +178,53 @@ def _to_make() -> str:
     """Return the hash of the macros and facts of this chipledger."""
     import hashlib
 
-    return hashlib.sha256(repr([macros(), instance_types.read_table()]).encode()).hexdigest()
+    return hashlib.sha256(repr([views(), macros(), instance_types.read_table()]).encode()).hexdigest()
 
 
 def _now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-def create_macros(con: duckdb.DuckDBPyConnection) -> None:
-    """Create, in the database in use, the table macros that derive points and intervals from the log."""
-    for statement in macros():
+VIEWS = {
+    "core": ("price_event", "scope_run", "sighting", "document"),
+    "log": ("other_event",),
+}
+"""Views of the log's tables by schema; those of core have the names and columns that everybody asks."""
+
+
+def create_views(con: duckdb.DuckDBPyConnection) -> None:
+    """Create, in the database in use, the views of the tables of `log`."""
+    for statement in views():
         con.execute(statement)
 
 
-def macros() -> list[str]:
+def views() -> list[str]:
+    """Return the statements that make the views of the log's tables."""
+    return [
+        f"create or replace view {schema}.{name} as {sql(f'log/{name}.sql')}"
+        for schema, names in VIEWS.items()
+        for name in names
+    ]
+
+
+def create_macros(con: duckdb.DuckDBPyConnection, *, of_events: bool = False) -> None:
+    """Create, in the database in use, the table macros that derive points and intervals from the log.
+
+    With `of_events` all follow from core.price_event alone, where a database has no tables of `log`.
+    """
+    for statement in macros(of_events=of_events):
+        con.execute(statement)
+
+
+def macros(*, of_events: bool = False) -> list[str]:
     """Return the statements that make the table macros of the log."""
-    names = ("price_point", "price_known_at")
-    return [f"create or replace macro core.{name}(moment) as table {sql(name + '.sql')}" for name in names]
+    point, known_at = sql("log/price_point.sql"), sql("log/other_known_at.sql")
+    found = {"core.price_point": point, "core.price_known_at": known_at}
+    if not of_events:
+        others = known_at.replace("core.price_point(", "log.other_point(")
+        found["log.other_point"] = point.replace("core.price_event", "log.other_event")
+        found["core.price_known_at"] = f"({sql('log/price_known_at.sql')}) union all ({others})"
+    return [f"create or replace macro {name}(moment) as table {text}" for name, text in sorted(found.items())[::-1]]
 
 
 def keep(con: duckdb.DuckDBPyConnection) -> None:
@@ -204,16 +243,27 @@ def load_instance_types(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def insert_rows(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[object]]) -> None:
-    """Insert rows of text, numbers, times and None into a table, or into columns of one: `table (a, b)`.
-
-    They pass as one JSON text: duckdb's executemany tries to import optional packages with every value, 0.2 ms each.
-    """
+    """Insert rows of text, numbers, times and None into a table, or into columns of one: `table (a, b)`."""
     if rows:
-        values = ", ".join(f"r->>{place}" for place in range(len(rows[0])))
-        con.execute(
-            f"insert into {table} select {values} from (select unnest(from_json(?, '[\"JSON\"]')) as r)",
-            [json.dumps(rows, default=str, ensure_ascii=False)],
-        )
+        import pyarrow as pa
+
+        columns = [_arrow(values) for values in zip(*rows, strict=True)]
+        con.register("inserted_row", pa.table(columns, names=[str(place) for place in range(len(columns))]))
+        try:
+            con.execute(f"insert into {table} from inserted_row")
+        finally:
+            con.unregister("inserted_row")
+
+
+def _arrow(values: Sequence[object]) -> Any:
+    """Return the values of a column as Arrow holds them; as text where they are of several types, or of none of its."""
+    import pyarrow as pa
+
+    plain = [json.dumps(each, default=str) if isinstance(each, list | tuple | dict) else each for each in values]
+    try:
+        return pa.array(plain)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return pa.array([None if each is None else str(each) for each in plain], pa.string())
 
 
 def quote(text: str) -> str:

@@ -1,6 +1,7 @@
 """What was refused: stored with its reason, listed, and resolved by a person or by a later confirmation."""
 
 import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -118,8 +119,8 @@ def record(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recor
     known = dict(
         con.execute(
             "select quarantine_id, arg_max(decision, (recorded_at, decision is not null)) from core.quarantine "
-            "where quarantine_id in (select unnest(?::BIGINT[])) group by quarantine_id",
-            [[row.quarantine_id for row in rows]],
+            "where quarantine_id in (select unnest(from_json(?, '[\"BIGINT\"]'))) group by quarantine_id",
+            [json.dumps([row.quarantine_id for row in rows])],
         ).fetchall()
     )
     values = []

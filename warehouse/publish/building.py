@@ -13,12 +13,12 @@ import duckdb
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake
 from warehouse.log import db
-from warehouse.log.db import create_macros, insert_rows, quote, sql
+from warehouse.log.db import create_macros, create_views, insert_rows, quote, sql
 from warehouse.log.events import naive
 from warehouse.reference import accelerators, prepared
 from warehouse.schema.columns import columns
 from warehouse.schema.dictionary import DEPRECATED, describe
-from warehouse.schema.tables import MOVED, SCHEMAS, TABLES, ddl, table_named
+from warehouse.schema.tables import MOVED, SCHEMAS, STORED_TABLES, ddl, table_named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +126,7 @@ class Contents:
         macros = [(macro.name, macro.row, *macro.parameters, macro.sql) for macro in self.macros]
         computed = [(table.name, table.row, *table.columns) for table in self.computed]
         core = [sql(f"{name}.sql") for name in (*OF_OFFERS, *OF_PRICES)]
-        made_by = (self.code, marts, macros, computed, self.aliases, db.macros(), core)
+        made_by = (self.code, marts, macros, computed, self.aliases, db.views(), db.macros(), core)
         return hashlib.sha256(repr(made_by).encode()).hexdigest()
 
 
@@ -257,12 +257,13 @@ def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, log: str, at: str) -> None:
-    """Copy the log, sorted so that it compresses and that one offer's history lies together."""
-    order = {"price_event": "offer_id, valid_from, recorded_at", "sighting": "observed_at, offer_id"}
-    for table in TABLES:
+    """Copy the log in the order of its numbers, and make its views."""
+    order = {"price_closed": "end_fetch_no, offer_no", "sighting": "fetch_no, offer_no"}
+    for table in STORED_TABLES:
         keys = order.get(table.name, "all")
         name = MOVED.get(table.qualified, table.qualified)
         con.execute(f"create table {name} as from {log}.{table.qualified}{at} order by {keys}")
+    create_views(con)
 
 
 LABEL = table_named("ref.accelerator_label")

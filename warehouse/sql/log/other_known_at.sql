@@ -1,5 +1,6 @@
 -- Intervals as known at `moment`: which price each source gave each offer, from when to when, and when last confirmed.
--- A pure function of the log (core.price_event), the coverage (core.scope_run, core.sighting) and what was refused.
+-- A pure function of the events (core.price_point), the coverage (core.scope_run, core.sighting) and what was refused:
+-- of any events, where sql/log/price_known_at.sql is of chains.
 -- The first of each run of equal prices. Absence before the first price says nothing, and falls out here.
 with changed as (
     select *
