@@ -59,7 +59,7 @@ QUESTIONS: dict[str, tuple[float, str]] = {
 class Grown:
     """What one warehouse measured: seconds of the clock (and of the processor) a day, sizes, milliseconds a question.
 
-    `log_mb` is what the blocks of core.price_event take in the writer's file.
+    `log_mb` is what the blocks of the prices and fetches take in the writer's file, `document_mb` those of documents.
     """
 
     years: int
@@ -69,6 +69,7 @@ class Grown:
     publish_seconds: float
     publish_cpu: float
     log_mb: float
+    document_mb: float
     build_mb: float
     published_mb: float
     question_ms: dict[str, float]
@@ -88,7 +89,7 @@ def grow(folder: Path, *, n_prices: int, years: int, days: int = 1) -> Grown:
         growth_log.make(folder, n_prices=n_prices, years=years)
     today = growth_log.market(n_prices)
     with db.writer(folder) as con:
-        (last,) = con.execute("select max(observed_at) from core.scope_run").fetchone() or (None,)
+        (last,) = con.execute("select max(observed_at) from log.scope_fetch").fetchone() or (None,)
         growth_log.last_prices(con, today)
         for day in range(1, days + 1):
             now = last.replace(tzinfo=UTC) + timedelta(days=day)
@@ -102,14 +103,21 @@ def grow(folder: Path, *, n_prices: int, years: int, days: int = 1) -> Grown:
             published = timed(lambda now=now: publish_log(con, folder, now, ranking=RankingSettings()))
         (n_events,) = con.execute("select count(*) from core.price_event").fetchone() or (0,)
         con.execute("checkpoint")
-        (n_blocks,) = con.execute(
-            "select count(distinct block_id) from pragma_storage_info('core.price_event') where block_id >= 0"
-        ).fetchone() or (0,)
+        log_mb = sum(_table_mb(con, name) for name in ("price_closed", "price_open", "price_other", "scope_fetch"))
+        document_mb = _table_mb(con, "document")
     return Grown(
         years=years, n_events=n_events, load_seconds=loaded[0], load_cpu=loaded[1], publish_seconds=published[0],
-        publish_cpu=published[1], log_mb=n_blocks * 262144 / 1e6, build_mb=_mb(folder / db.FILE_NAME),
+        publish_cpu=published[1], log_mb=log_mb, document_mb=document_mb, build_mb=_mb(folder / db.FILE_NAME),
         published_mb=_mb(folder / published_file.FILE_NAME), question_ms=_asked(folder / published_file.FILE_NAME),
     )  # fmt: skip
+
+
+def _table_mb(con: duckdb.DuckDBPyConnection, name: str) -> float:
+    """Return the megabytes of a table of the log in the file."""
+    (n_blocks,) = con.execute(
+        f"select count(distinct block_id) from pragma_storage_info('log.{name}') where block_id >= 0"
+    ).fetchone() or (0,)
+    return float(n_blocks) * 262144 / 1e6
 
 
 def _mb(file: Path) -> float:
@@ -147,7 +155,13 @@ def measured(folder: Path, *, n_prices: int = N_PRICES, years: tuple[int, ...] =
     return [
         *found,
         Result(f"a day after {last.years} years beside one after {first.years}", longer, "x", 1.3),
-        Result("log (core.price_event)", last.log_mb, "MB", 60, note=f"writer's file {last.build_mb:.0f} MB"),
+        Result(
+            "log (prices and fetches)",
+            last.log_mb,
+            "MB",
+            60,
+            note=f"documents {last.document_mb:.0f} MB, writer's file {last.build_mb:.0f} MB",
+        ),
         Result(
             "published file", last.published_mb, "MB", 150, note=f"after {first.years}: {first.published_mb:.0f} MB"
         ),

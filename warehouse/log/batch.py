@@ -6,7 +6,7 @@ The history gate lets a live list price outside [0.5, 2] times its last value wa
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import accumulate
@@ -205,12 +205,14 @@ def _placed(rows: pl.DataFrame, fetch: ParsedFetch, number: int, refusal_number:
 
 def _gate_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Refuse contradictory and repeated rows one by one, and whole fetches that are cut short or out by one factor."""
-    for row_number, n_prices, copy in con.execute(sql("load/contradiction.sql")).fetchall():
-        if n_prices > 1:
-            _refuse_row(con, batch, row_number, "batch", "the same offer is in the answer with different prices")
-        elif copy > 1:
-            _refuse_row(con, batch, row_number, "batch", "the same offer is in the answer twice; one is stored")
-            batch.refusals[-1] = batch.refusals[-1].about(None)
+    found = con.execute(sql("load/contradiction.sql")).fetchall()
+    contradicted = [row_number for row_number, n_prices, _ in found if n_prices > 1]
+    reason = "the same offer is in the answer with different prices"
+    batch.refusals += _refused_rows(con, batch, dict.fromkeys(contradicted, ("batch", reason, "unit_price")))
+    copies = [row_number for row_number, n_prices, copy in found if n_prices == 1 and copy > 1]
+    reason = "the same offer is in the answer twice; one is stored"
+    repeated = _refused_rows(con, batch, dict.fromkeys(copies, ("batch", reason, "unit_price")))
+    batch.refusals += [each.about(None) for each in repeated]
     judged = {
         number: fetch
         for number, fetch in enumerate(batch.fetches)
@@ -220,8 +222,11 @@ def _gate_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         together = _constant_factors(con)
         cut = _cut_short(con, judged)
         batch.refused_fetches |= {number: together[number] for number in judged if number in together} | cut
+    con.execute(
+        "delete from observed_row where fetch_number in (select unnest(from_json(?, '[\"BIGINT\"]')))",
+        [json.dumps(list(batch.refused_fetches))],
+    )
     for number, reason in batch.refused_fetches.items():
-        con.execute("delete from observed_row where fetch_number = ?", [number])
         batch.refusals.append(Quarantined.of(batch.fetches[number], number, gate="batch", reason=reason))
 
 
@@ -279,8 +284,10 @@ def _gate_chip_counts(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         "and not is_past_gates and list_contains(from_json(?, '[\"VARCHAR\"]'), instance_type) order by row_number",
         [json.dumps(list(doubtful))],
     )
-    for row_number, instance_type in rows.fetchall():
-        _refuse_row(con, batch, row_number, "batch", doubtful[instance_type], "accelerator_count")
+    reasons = {
+        number: ("batch", doubtful[instance_type], "accelerator_count") for number, instance_type in rows.fetchall()
+    }
+    batch.refusals += _refused_rows(con, batch, reasons)
 
 
 def _gate_jumps(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
@@ -290,16 +297,17 @@ def _gate_jumps(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         _resolve_holds(con, batch, holds)
     jumps = con.execute(sql("load/jump.sql"), [*BOUNDS, *BOUNDS]).fetchall()
     resolved = refused_prices(con) if jumps else {}
+    reasons = {}
     for row_number, unit_ratio, upfront_ratio, unit_before, upfront_before in jumps:
         is_unit = unit_ratio is not None and not BOUNDS[0] <= unit_ratio <= BOUNDS[1]
         name, ratio, before = (
             ("unit_price", unit_ratio, unit_before) if is_unit else ("upfront_price", upfront_ratio, upfront_before)
         )
         reason = f"{ratio:.3g} times the last price, {plain_amount(before)}; waits for confirmation"
-        _refuse_row(con, batch, row_number, "history", reason, name)
-        decided_by = resolved.get(shown_price(batch.refusals[-1]))
-        if decided_by:
-            batch.refusals[-1] = batch.refusals[-1].decided("refuse", by=decided_by)
+        reasons[row_number] = ("history", reason, name)
+    for refusal in _refused_rows(con, batch, reasons):
+        decided_by = resolved.get(shown_price(refusal))
+        batch.refusals.append(refusal.decided("refuse", by=decided_by) if decided_by else refusal)
 
 
 def _resolve_holds(
@@ -311,6 +319,8 @@ def _resolve_holds(
         "select row_number, fetch_number, source, offer_id, observed_at, unit_price, upfront_price, document_sha256 "
         "from observed_row semi join held_key using (source, offer_id) where not is_past_gates"
     ).fetchall()
+    left_out: list[int] = []
+    released: list[tuple[int, datetime, str | None]] = []
     for row_number, fetch_number, source, offer_id, observed_at, unit_price, upfront_price, sha256 in rows:
         waiting = holds[source, offer_id]
         hold = waiting[0]
@@ -323,41 +333,61 @@ def _resolve_holds(
         ):
             batch.refusals += [row.decided("refuse", by=NOT_REPEATED) for row in waiting]
         elif sha256 == hold.document_sha256 and observed_at - hold.observed_at < CONFIRMED_AFTER:
-            con.execute("delete from observed_row where row_number = ?", [row_number])
+            left_out.append(row_number)
             batch.refusals.append(hold.waits_at(fetch_number, observed_at))
         else:
             batch.refusals += [row.decided("accept", by="confirmed by a later observation") for row in waiting]
-            con.execute("update observed_row set is_past_gates = true where row_number = ?", [row_number])
-            # The jump counts from when it was first seen.
-            con.execute(
-                "insert into observed_row by name select * replace (?::TIMESTAMP as observed_at, "
-                "? as document_sha256, -1 as fetch_number, -row_number - 1 as row_number) "
-                "from observed_row where row_number = ?",
-                [hold.observed_at, hold.document_sha256, row_number],
-            )
+            released.append((row_number, hold.observed_at, hold.document_sha256))
+    _name_rows(con, left_out)
+    con.execute("delete from observed_row where row_number in (from named_row)")
+    con.execute(
+        "create or replace temp table released_row (row_number BIGINT, observed_at TIMESTAMP, document_sha256 VARCHAR)"
+    )
+    insert_rows(con, "released_row", released)
+    con.execute(
+        "update observed_row set is_past_gates = true where row_number in (select row_number from released_row)"
+    )
+    # The jump counts from when it was first seen.
+    con.execute(
+        "insert into observed_row by name select o.* replace (r.observed_at as observed_at, r.document_sha256 as "
+        "document_sha256, -1 as fetch_number, -o.row_number - 1 as row_number) "
+        "from observed_row as o inner join released_row as r on o.row_number = r.row_number"
+    )
 
 
-def _refuse_row(
-    con: duckdb.DuckDBPyConnection, batch: Batch, row_number: int, gate: str, reason: str, name: str = "unit_price"
-) -> None:
-    cursor = con.execute("select * from observed_row where row_number = ?", [row_number])
+def _name_rows(con: duckdb.DuckDBPyConnection, row_numbers: Iterable[int]) -> None:
+    """Make `named_row`, the numbers of some staged rows."""
+    con.execute("create or replace temp table named_row (row_number BIGINT)")
+    insert_rows(con, "named_row", [(number,) for number in row_numbers])
+
+
+def _refused_rows(
+    con: duckdb.DuckDBPyConnection, batch: Batch, reasons: Mapping[int, tuple[str, str, str]]
+) -> list[Quarantined]:
+    """Take staged rows out, and return their refusals in order; `reasons` has gate, reason and field of each number."""
+    if not reasons:
+        return []
+    _name_rows(con, reasons)
+    cursor = con.execute("delete from observed_row where row_number in (from named_row) returning *")
     columns = [column[0] for column in cursor.description or ()]
-    row: dict[str, Any] = dict(zip(columns, cursor.fetchone() or (), strict=True))
-    con.execute("delete from observed_row where row_number = ?", [row_number])
+    rows = {row["row_number"]: row for row in (dict(zip(columns, each, strict=True)) for each in cursor.fetchall())}
+    return [_refusal(batch, rows[number], *why) for number, why in reasons.items()]
+
+
+def _refusal(batch: Batch, row: Mapping[str, Any], gate: str, reason: str, name: str) -> Quarantined:
+    """Return the refusal of a staged row."""
     number = row["fetch_number"]
-    batch.refusals.append(
-        Quarantined.of(
-            batch.fetches[number],
-            number,
-            gate=gate,
-            reason=reason,
-            field=name,
-            value=plain_amount(row[name]) or "",
-            row_json=row_json({key: row[key] for key in tables.OBSERVATION}),
-            offer_id=row["offer_id"],
-            document_sha256=row["document_sha256"],
-            observed_at=row["observed_at"],
-        )
+    return Quarantined.of(
+        batch.fetches[number],
+        number,
+        gate=gate,
+        reason=reason,
+        field=name,
+        value=plain_amount(row[name]) or "",
+        row_json=row_json({key: row[key] for key in tables.OBSERVATION}),
+        offer_id=row["offer_id"],
+        document_sha256=row["document_sha256"],
+        observed_at=row["observed_at"],
     )
 
 
