@@ -124,10 +124,18 @@ class World:
         """Take a recorded price back, sometimes."""
         if self.dice.random() < 0.2:
             con.execute(
-                "insert into core.price_event by name select offer_id, source, scope, valid_from, document_sha256, "
-                "?::TIMESTAMP as recorded_at, recorded_at as retracts_recorded_at from core.price_event "
-                "where retracts_recorded_at is null order by hash(offer_id, valid_from, ?) limit 1",
-                [naive(day(at)), at],
+                "create or replace temp table taken as "
+                "select o.offer_no, e.source, e.scope, e.valid_from, e.recorded_at from core.price_event as e inner join core.offer as o using (offer_id) "
+                "where retracts_recorded_at is null order by hash(offer_id, valid_from, ?) limit 1", [at],
+            )  # fmt: skip
+            con.execute(
+                "insert into log.scope_fetch by name select source, scope, valid_from as observed_at, "
+                "?::TIMESTAMP as recorded_at, (select max(fetch_no) + 1 from log.scope_fetch) as fetch_no from taken",
+                [naive(day(at))],
+            )
+            con.execute(
+                "insert into log.price_other by name select offer_no, recorded_at as retracts_recorded_at, "
+                "(select max(fetch_no) from log.scope_fetch) as fetch_no from taken"
             )
 
 

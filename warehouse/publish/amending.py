@@ -25,7 +25,7 @@ from warehouse.log.events import naive
 from warehouse.publish import building
 from warehouse.publish.building import ByOffer, Made, Model
 from warehouse.reference import prepared, throughput
-from warehouse.schema.tables import SCHEMAS, TABLES
+from warehouse.schema.tables import FACT_TABLES, SCHEMAS
 
 LOG = logging.getLogger(__name__)
 SQL = files("warehouse") / "sql" / "amend"
@@ -35,12 +35,20 @@ MIN_EVENTS = 100_000
 MAX_TOUCHED_SHARE = 0.3
 """The share of offers above which all are made."""
 
-APPENDED = tuple(
-    table.qualified
-    for table in TABLES
-    if table.qualified not in ("core.source", "core.instance_type", throughput.CORE.qualified)
-)
-"""Tables of the log to which rows are added, and nothing else ever happens."""
+NUMBERED = {
+    "log.scope_fetch": "fetch_no not in (select fetch_no from log.scope_fetch)",
+    "log.document": "document_no > (select coalesce(max(document_no), 0) from log.document)",
+    "log.price_closed": "end_fetch_no in (select fetch_no from new_scope_fetch)",
+    "log.price_other": "fetch_no in (select fetch_no from new_scope_fetch)",
+    "log.sighting": "fetch_no in (select fetch_no from new_scope_fetch)",
+    "core.offer": "offer_no > (select coalesce(max(offer_no), 0) from core.offer)",
+}
+"""Tables of the log to which rows are added and nothing else ever happens, each with what is new to a file.
+
+Of several writers one may record a smaller number after a larger one.
+"""
+DATED = ("core.quarantine", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
+"""Tables to which rows are added, too, known by their moment."""
 FULL_TABLES = (
     "meta.build",
     "meta.chain_before",
@@ -133,8 +141,7 @@ class _Amendment:
             ("known_until", _sql("known_until")),
         ):
             self._temp(name, select)
-        for table in APPENDED:
-            self._append(table)
+        self._append_log()
         self.con.execute(
             "update meta.build set built_at = ?, n_incremental_builds = n_incremental_builds + 1",
             [naive(self.made.built_at)],
@@ -181,43 +188,59 @@ class _Amendment:
         if n_events and n_events[0] < MIN_EVENTS:
             raise FromNothing("the log is small")
 
-    def _append(self, table: str) -> None:
-        """Add what a table of the log has learnt, and keep it as new_...; raise where it lacks what the file has."""
-        name = table.partition(".")[2]
-        last = f"(select coalesce(max(recorded_at), TIMESTAMP '-infinity') from {table})"
-        theirs = f"{self.log}.{table}{self.made.at}"
-        if table == "core.document":
-            key = "d.document_sha256 = p.document_sha256 and d.url is not distinct from p.url"
-            self._temp(f"new_{name}", f"from {theirs} as d anti join {table} as p on {key}")
-        else:
-            self._temp(f"new_{name}", f"from {theirs} where recorded_at > {last}")
+    def _append_log(self) -> None:
+        """Add what the log has learnt, and keep it as new_...; raise where it lacks what the file has."""
+        con = self.con
+        history = f"(select max(history_id) from {self._theirs('meta.history')})"
+        if con.execute(f"select 1 from meta.build where history_id is not distinct from {history}").fetchone() is None:
+            raise FromNothing("the log is another one")
+        for table, new in NUMBERED.items():
+            self._append(table, new)
+        for table in DATED:
+            self._append(
+                table, f"recorded_at > (select coalesce(max(recorded_at), TIMESTAMP '-infinity') from {table})"
+            )
+        self._renew("log.price_open", f"from {self._theirs('log.price_open')}")
+        self._temp(
+            "new_price",
+            "select o.offer_id, e.source from ("
+            "select offer_no, end_fetch_no as fetch_no from new_price_closed union all "
+            "select offer_no, fetch_no from new_price_other union all "
+            "select offer_no, fetch_no from log.price_open) as p "
+            "inner join new_scope_fetch as e on p.fetch_no = e.fetch_no "
+            "inner join core.offer as o on p.offer_no = o.offer_no",
+        )
+
+    def _append(self, table: str, new: str) -> None:
+        name, theirs = f"new_{table.partition('.')[2]}", self._theirs(table)
+        self._temp(name, f"from {theirs} where {new}")
         counts = self.con.execute(
-            f"select (select count(*) from {theirs}), "
-            f"(select count(*) from {table}) + (select count(*) from new_{name})"
+            f"select (select count(*) from {theirs}), (select count(*) from {table}) + (select count(*) from {name})"
         ).fetchone()
         if counts is None or counts[0] != counts[1]:
             raise FromNothing(f"the log is not the one that the last one was made of: {table}")
-        self.con.execute(f"insert into {table} by name from new_{name}")
+        self.con.execute(f"insert into {table} by name from {name}")
+
+    def _theirs(self, table: str) -> str:
+        """Return how the SELECTs here name a table of the log."""
+        return f"{self.log}.{table}{self.made.at}"
 
     def _renew_references(self) -> None:
         """Renew what is made of the package and of the log's words. Raises FromNothing where all rows rest on it."""
         con = self.con
         con.execute("delete from core.source")
         insert_rows(con, "core.source", list(self.contents.sources))
-        building.refuse_unknown_sources(con, "new_price_event")
+        building.refuse_unknown_sources(con, "new_price")
         if con.execute("(from old_source except from core.source) limit 1").fetchone():
             raise FromNothing("a source is believed otherwise")
-        theirs = f"from {self.log}.core.instance_type{self.made.at}"
         for one, other in (
-            (theirs, "from ref.instance_type"),
+            (f"from {self._theirs('core.instance_type')}", "from ref.instance_type"),
             ("from ref.current_instance_type", "from old_instance_type"),
         ):
             if con.execute(f"({one} except {other}) union all ({other} except {one}) limit 1").fetchone():
                 raise FromNothing("an instance type has other chips")
         con.execute(f"delete from {throughput.CORE.qualified}")
-        con.execute(
-            f"insert into {throughput.CORE.qualified} by name from {self.log}.{throughput.CORE.qualified}{self.made.at}"
-        )
+        con.execute(f"insert into {throughput.CORE.qualified} by name from {self._theirs(throughput.CORE.qualified)}")
         prepared.complete(con, self.data_dir)
         building.read_labels(con)
         con.execute(
@@ -248,7 +271,7 @@ class _Amendment:
                     f"inner join temp.shown_offer as s on x.offer_id = s.offer_id and x.{at} >= s.since"
                 )
         con.execute("use excerpt")
-        db.create_macros(con)
+        db.create_macros(con, of_events=True)
         con.execute("use published")
         db.keep(con)
 

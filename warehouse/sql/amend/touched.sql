@@ -13,22 +13,32 @@ disturbed as (
     select
         f.source,
         f.scope
-    from new_scope_run as f
+    from new_scope_fetch as f
     left join known_until as u on f.source = u.source and f.scope = u.scope
     where f.status = 'ok' and (f.archived or f.observed_at <= u.observed_at)
+),
+
+sighted as (
+    select
+        o.offer_id,
+        o.service_provider_name,
+        f.source,
+        f.observed_at
+    from new_sighting as s
+    inner join new_scope_fetch as f on s.fetch_no = f.fetch_no
+    inner join core.offer as o on s.offer_no = o.offer_no
 ),
 
 imported as (
     select distinct
         s.source,
-        o.service_provider_name
-    from new_sighting as s
+        s.service_provider_name
+    from sighted as s
     inner join core.source as f on s.source = f.source and f.kind = 'import'
-    inner join core.offer as o on s.offer_id = o.offer_id
 )
 
 select offer_id
-from new_price_event
+from new_price
 union
 select offer_id
 from new_quarantine
@@ -44,7 +54,7 @@ from known as k
 semi join disturbed as d on k.source = d.source and k.scope = d.scope
 union
 select s.offer_id
-from new_sighting as s
+from sighted as s
 inner join offer_tail as t on s.offer_id = t.offer_id
 where s.observed_at < t.since
 union
