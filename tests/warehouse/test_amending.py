@@ -125,12 +125,15 @@ class World:
         if self.dice.random() < 0.2:
             con.execute(
                 "create or replace temp table taken as "
-                "select o.offer_no, e.source, e.scope, e.valid_from, e.recorded_at from core.price_event as e inner join core.offer as o using (offer_id) "
-                "where retracts_recorded_at is null order by hash(offer_id, valid_from, ?) limit 1", [at],
-            )  # fmt: skip
+                "select o.offer_no, e.source, e.scope, e.valid_from, e.recorded_at from core.price_event as e "
+                "inner join core.offer as o using (offer_id) where retracts_recorded_at is null "
+                "order by hash(offer_id, valid_from, ?) limit 1",
+                [at],
+            )
             con.execute(
                 "insert into log.scope_fetch by name select source, scope, valid_from as observed_at, "
-                "?::TIMESTAMP as recorded_at, (select max(fetch_no) + 1 from log.scope_fetch) as fetch_no from taken",
+                "?::TIMESTAMP as recorded_at, (select max(fetch_no) + 1 from log.scope_fetch) as fetch_no, "
+                "(select max(document_no) from log.document) as document_no from taken",
                 [naive(day(at))],
             )
             con.execute(
