@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from warehouse.publish.incremental_offers import ByOffer
+from warehouse.publish.building import ByOffer
 
 SQL = files("transform") / "sql"
 _OF_MART = re.compile(r"\b(?:int|mart)\.(\w+)")
@@ -44,18 +44,10 @@ class Mart:
         return EXAMPLES.get(self.name) if self.schema == "mart" else None
 
     @property
-    def incremental_day(self) -> str | None:
-        """Return the SELECT of the first day that may differ from the published file before; None: of all days."""
-        return self._sql_in("incremental_day")
-
-    @property
-    def dependents(self) -> str | None:
-        """Return the SELECT of the offers that depend on touched ones; None: none does."""
-        return self._sql_in("dependent")
-
-    def _sql_in(self, folder: str) -> str | None:
-        file = SQL / folder / f"{self.name}.sql"
-        return file.read_text() if file.is_file() else None
+    def amended(self) -> str | None:
+        """Return the SELECT of what else a change makes again: offers, or days; None: nothing."""
+        file = SQL / "amend" / f"{self.name}.sql"
+        return file.read_text() if self.schema == "int" and file.is_file() else None
 
 
 @dataclass(frozen=True)

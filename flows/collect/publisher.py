@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +27,9 @@ from transform.audit import tables as audit_tables
 from transform.formula import create_formulas
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC
 from warehouse.errors import ChipledgerError
-from warehouse.lake import ducklake
+from warehouse.lake import ducklake, maintenance
+from warehouse.log import db
+from warehouse.publish import published_file
 from warehouse.publish.building import SourceRow
 from warehouse.publish.published_file import FILE_NAME, publish
 from warehouse.reference.prepared import FOLDER
@@ -154,10 +157,18 @@ def _code() -> str:
     return _hash(sorted((str(path.relative_to(root)), _state(path)) for path in files))
 
 
-def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, *, ranking: RankingSettings) -> Path:
+def publish_log(
+    con: duckdb.DuckDBPyConnection,
+    folder: Path,
+    built_at: datetime,
+    *,
+    ranking: RankingSettings,
+    from_nothing: bool = False,
+) -> Path:
     """Build, verify and replace the published file of a log, with all marts; return its path.
 
     `ranking` has the highest age of a ranked price. A log of the archive alone is published as of the archive's day.
+    What did not change since the last published file stays as it is there, unless all is to be made `from_nothing`.
     """
     as_of = offline.as_of(con, built_at)
     max_age = offline.MAX_AGE if as_of else None
@@ -176,7 +187,47 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
         version=version("chipledger"),
         ranked_days=ranking.max_age_days,
         marketplace_days=ranking.marketplace_max_age_days,
+        code=_code(),
+        from_nothing=from_nothing,
     )
+
+
+def publish_anew(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, *, ranking: RankingSettings) -> str:
+    """Publish a log, then make the same file from nothing and put it in place; return what was done.
+
+    Raises ChipledgerError where the two differ, which they never should; the file from nothing stays in place.
+    """
+    file = publish_log(con, folder, built_at, ranking=ranking)
+    amended = file.with_name(f"{file.name}.amended")
+    amended.unlink(missing_ok=True)
+    os.link(file, amended)  # a file that is replaced lives on by its other name
+    try:
+        publish_log(con, folder, built_at, ranking=ranking, from_nothing=True)
+        differing = published_file.differing(amended, file)
+    finally:
+        amended.unlink()
+    if differing:
+        raise ChipledgerError(
+            "the published file differed from one made from nothing, which has replaced it",
+            source=file.name,
+            field="table",
+            value=", ".join(differing),
+            hint="Please report it, with what was loaded since `chipledger data maintain` ran last",
+        )
+    return "the published file was made from nothing, and is equal to the one before"
+
+
+def maintain(settings: Settings, *, days: int, now: datetime) -> list[str]:
+    """Make the published file from nothing, and a shared warehouse small; return what was done, for people.
+
+    What of a shared warehouse is older than so many days expires. `now` is aware. Raises ChipledgerError.
+    """
+    place = settings.place()
+    with db.open_log(place, wait_seconds=settings.wait_seconds) as con:
+        done = list(maintenance.maintain(con, days=days, now=now).lines()) if place.is_shared else []
+        if (settings.data_dir / FILE_NAME).exists():
+            done.append(publish_anew(con, settings.data_dir, now, ranking=settings.ranking))
+    return done or ["nothing is published yet"]
 
 
 IMPORT_PRECEDENCE = 900

@@ -322,8 +322,7 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         "from published.meta.build",
         [as_of],
     )
-    # Nothing is taken over from a file before.
-    con.execute("create table meta.incremental_day as from published.meta.incremental_day limit 0")
+    con.execute("create table meta.chain_before as from published.meta.chain_before")
     for table, seen_at in LOG.items():
         moment = "recorded_at" if known_then else seen_at
         # An end of an offer that is exactly at the moment belongs to what follows.

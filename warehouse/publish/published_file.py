@@ -1,7 +1,7 @@
-"""The published file: built fresh from the log, verified, and renamed into place.
+"""The published file: amended by what the log has learnt, or built from nothing, verified, and renamed into place.
 
-Readers may keep the old file open all the while; they see the old data until they open it again. An open DuckDB file
-is never copied, and never opened a second time by the process that has it open: both drop DuckDB's lock.
+Readers may keep the old file open all the while; they see the old data until they open it again. The log's file is
+never copied while it is open, and never opened a second time by the process that has it open: both drop DuckDB's lock.
 """
 
 import os
@@ -13,8 +13,9 @@ import duckdb
 
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, publication
+from warehouse.log.db import quote
 from warehouse.log.events import naive
-from warehouse.publish import building
+from warehouse.publish import amending, building
 from warehouse.publish.building import ComputedTable, Macro, Model, SourceRow
 
 FILE_NAME = "prices.duckdb"
@@ -35,6 +36,8 @@ def publish(
     version: str,
     ranked_days: int = 90,
     marketplace_days: int = 30,
+    code: str = "",
+    from_nothing: bool = False,
 ) -> Path:
     """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
 
@@ -42,6 +45,8 @@ def publish(
     data directory, for inspection; one process publishes at a time.
     `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
     all that the file has then. Prices older than `ranked_days` (marketplaces: `marketplace_days`) are never ranked.
+    `from_nothing`: the last file is not amended; nor is one of another version, or of another `code` where two states
+    of it have one version.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
     """
 
@@ -55,18 +60,13 @@ def publish(
         sources=sources,
         ranked_days=ranked_days,
         marketplace_days=marketplace_days,
+        code=code,
     )
 
     def build(part: Path) -> None:
-        building.build(
-            con,
-            part,
-            before=data_dir / FILE_NAME,
-            contents=contents,
-            built_at=built_at,
-            version=version,
-            snapshot_id=snapshot_id,
-        )
+        made = building.Made(contents=contents, built_at=built_at, version=version, snapshot_id=snapshot_id)
+        if from_nothing or not amending.amend(con, part, made, before=data_dir / FILE_NAME):
+            building.build(con, part, made, data_dir=data_dir)
 
     shared, snapshot_id = ducklake.of(con), None
     if shared is not None and data_dir != shared.place.data_dir:
@@ -97,6 +97,25 @@ def make_whole(
     finally:
         part.unlink(missing_ok=True)
     return target
+
+
+def differing(one: Path, other: Path) -> list[str]:
+    """Return the tables whose rows are not the same in two published files; nothing of how it was built."""
+    with duckdb.connect() as con:
+        con.execute(f"attach {quote(str(one))} as one (read_only)")
+        con.execute(f"attach {quote(str(other))} as other (read_only)")
+        names = con.execute(
+            "select distinct schema_name || '.' || table_name as name from duckdb_tables() "
+            "where database_name in ('one', 'other') and schema_name <> 'meta' order by name"
+        ).fetchall()
+        return [name for (name,) in names if _digest(con, f"one.{name}") != _digest(con, f"other.{name}")]
+
+
+def _digest(con: duckdb.DuckDBPyConnection, table: str) -> tuple[object, ...] | None:
+    try:
+        return con.execute(f"select count(*), sum(hash(t)::HUGEINT), bit_xor(hash(t)) from {table} as t").fetchone()
+    except duckdb.CatalogException:
+        return None
 
 
 CHECKS = (

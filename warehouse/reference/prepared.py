@@ -61,6 +61,13 @@ def load(con: duckdb.DuckDBPyConnection, data_dir: Path) -> None:
         con.unregister("prepared")
 
 
+def complete(con: duckdb.DuckDBPyConnection, data_dir: Path) -> None:
+    """Complete core.throughput in the database in use, from the prepared rows."""
+    con.register("prepared", tables(data_dir / FOLDER)[throughput.CORE.qualified])
+    throughput.complete(con, "prepared")
+    con.unregister("prepared")
+
+
 def tables(folder: Path) -> "dict[str, pa.Table]":
     """Return the rows of the reference tables and the shipped rows of core.throughput, by qualified name.
 

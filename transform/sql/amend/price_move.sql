@@ -1,18 +1,11 @@
--- Which moves are judged beside other prices: offers whose kinds of change may be others than in the file before, as
--- what they are judged beside differs (is_anew), and what is judged beside any of those made anew.
+-- Which moves are judged beside other prices: offers whose kinds of change may be others than in the published file, as
+-- what they are judged beside differs (is_anew), and what is judged beside any of those made anew. The rows that
+-- changed are in old_price_history as they were.
 -- What stood of an offer differs from a moment on; before it, every comparison is as it was. The rules of
 -- int.price_move look from the moment of a move at what other offers then cost and had last cost.
 with here as (
     select h.*
     from int.price_history as h
-    left join offer_tail as t on h.offer_id = t.offer_id
-    left join touched_offer as x on h.offer_id = x.offer_id
-    where x.offer_id is not null or h.valid_from >= t.since
-),
-
-there as (
-    select h.*
-    from before.int.price_history as h
     left join offer_tail as t on h.offer_id = t.offer_id
     left join touched_offer as x on h.offer_id = x.offer_id
     where x.offer_id is not null or h.valid_from >= t.since
@@ -35,28 +28,18 @@ differs as (
                 then least(h.last_observed_at, b.last_observed_at)
         end as since
     from here as h
-    full join there as b on h.offer_id = b.offer_id and h.valid_from = b.valid_from
+    full join old_price_history as b on h.offer_id = b.offer_id and h.valid_from = b.valid_from
 ),
 
 -- A provider is a marketplace by any of its offers. (An offer is new by the first look at its scope, and that can be
 -- another only where the scope's offers are touched, or an offer's first price is that early.)
-market_here as (
-    select distinct service_provider_name
-    from core.offer
-    where tier ilike 'marketplace%'
-),
-
-market_there as (
-    select distinct service_provider_name
-    from before.core.offer
-    where tier ilike 'marketplace%'
-),
-
 market as (
-    select coalesce(h.service_provider_name, b.service_provider_name) as service_provider_name
-    from market_here as h
-    full join market_there as b on h.service_provider_name = b.service_provider_name
-    where h.service_provider_name is null or b.service_provider_name is null
+    select o.service_provider_name
+    from core.offer as o
+    left join new_offer as n on o.offer_id = n.offer_id
+    where o.tier ilike 'marketplace%'
+    group by o.service_provider_name
+    having bool_and(n.offer_id is not null)
 ),
 
 anew as (

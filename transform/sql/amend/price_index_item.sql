@@ -1,10 +1,10 @@
--- Offers whose items may be others than in the file before though nothing touched them: those of an import whose
+-- Offers whose items may be others than in the published file though nothing touched them: those of an import whose
 -- silence means something else now, and of a market, where moves of one day are judged beside one another, all of the
 -- provider, chip and purchase option of one that is made anew.
 with silent as (
     select coalesce(h.source, b.source) as source
     from core.silent_import as h
-    full join before.core.silent_import as b on h.source = b.source
+    full join old_silent_import as b on h.source = b.source
     where h.looked_on is distinct from b.looked_on
 ),
 
