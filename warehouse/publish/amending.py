@@ -47,7 +47,7 @@ NUMBERED = {
 
 Of several writers one may record a smaller number after a larger one.
 """
-DATED = ("core.quarantine", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
+DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
 FULL_TABLES = (
     "meta.build",
@@ -200,6 +200,8 @@ class _Amendment:
             self._append(
                 table, f"recorded_at > (select coalesce(max(recorded_at), TIMESTAMP '-infinity') from {table})"
             )
+        if con.execute("from new_withdrawal limit 1").fetchone():
+            raise FromNothing("fetches were withdrawn, which confirm nothing any more")
         self._renew("log.price_open", f"from {self._theirs('log.price_open')}")
         self._temp(
             "new_price",
