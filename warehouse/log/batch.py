@@ -1,25 +1,25 @@
 """A batch of fetches on its way to the log, and the gates that compare its rows with each other and with the log.
 
-The batch gate refuses contradictory rows, truncated answers, and prices that moved by a unit's factor together.
-The history gate lets a live list price outside [0.5, 2] times its last value wait until it is confirmed.
+The batch gate refuses contradictory rows and truncated answers. The history gate, in `warehouse.log.holds`, lets list
+prices wait that moved far, or together.
 """
 
-import json
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
 import duckdb
 import polars as pl
 
+from warehouse.log import holds
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import naive, plain_amount, stage_rows, start_fetches
 from warehouse.log.gates import Refusal, row_gate, row_json
 from warehouse.log.parsed import ParsedFetch
-from warehouse.log.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
+from warehouse.log.quarantine import NOT_REPEATED, Quarantined, refused_prices, shown_price
 from warehouse.reference.instance_types import chip_counts
 from warehouse.schema import tables
 
@@ -29,29 +29,8 @@ MIN_SHARE = 0.7
 DYNAMIC_OPTIONS = ("spot", "capacity_block")
 """What comes and goes with free capacity: fewer offers than yesterday are no sign of a truncated answer."""
 
-UNIT_FACTORS = (2, 4, 8, 16, 24, 60, 72, 100, 720, 730, 744, 1000)
-"""Factors that a wrong unit gives: chips of a node, cents, minutes, hours of a day or month."""
-
-MIN_MOVED, MIN_MOVED_TOGETHER = 3, 5
-"""Prices that must have moved by their own chip counts, or by one unit's factor, before it is no coincidence."""
-
-LAST_RATES = (
-    f"select pricing_currency, arg_max(usd_per_currency_unit, rate_date) from ({sql('usd_rate.sql')}) "
-    "where pricing_currency in ('EUR', 'GBP', 'CNY') group by pricing_currency"
-)
-"""The last reference rates of the currencies that a price could be in by mistake."""
-
-RATE_TOLERANCE = 0.004
-"""How near a common move must be to a reference rate: the rates of a few days differ by that much."""
-
 MARKET_STATISTICS = ("p25", "median")
 """Statistics of a marketplace, where prices jump and offers come and go with whoever rents out."""
-
-CONFIRMED_AFTER = timedelta(hours=20)
-"""A jump is believed when another document repeats it, or when the same one still holds after this time."""
-
-BOUNDS = (0.5, 2.0)
-"""A list price outside these multiples of its last value waits; AWS's largest real cut so far is to 0.56."""
 
 
 @dataclass
@@ -74,7 +53,7 @@ def stage(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     _gate_rows(con, batch)
     _gate_fetches(con, batch)
     _gate_chip_counts(con, batch)
-    _gate_jumps(con, batch)
+    _gate_history(con, batch)
     _stage_fetches(con, batch)
 
 
@@ -197,7 +176,8 @@ def _placed(rows: pl.DataFrame, fetch: ParsedFetch, number: int, refusal_number:
         (pl.col("observed_at") if "observed_at" in rows.columns else pl.lit(naive(fetch.observed_at))).alias(
             "observed_at"
         ),
-        pl.lit(fetch.archived or fetch.trusted).alias("is_past_gates"),
+        pl.lit(fetch.trusted).alias("is_past_gates"),
+        pl.lit(fetch.archived).alias("is_archived"),
         pl.lit(number, pl.Int64).alias("fetch_number"),
         pl.lit(refusal_number, pl.Int64).alias("refusal_number"),
     )
@@ -217,12 +197,14 @@ def _gate_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         if not (fetch.error or fetch.archived or fetch.trusted or number in batch.refused_fetches)
     }
     if judged:
-        together = _constant_factors(con)
-        cut = _cut_short(con, judged)
-        batch.refused_fetches |= {number: together[number] for number in judged if number in together} | cut
+        batch.refused_fetches |= _cut_short(con, judged)
     for number, reason in batch.refused_fetches.items():
-        con.execute("delete from observed_row where fetch_number = ?", [number])
-        batch.refusals.append(Quarantined.of(batch.fetches[number], number, gate="batch", reason=reason))
+        _refuse_fetch(con, batch, number, reason)
+
+
+def _refuse_fetch(con: duckdb.DuckDBPyConnection, batch: Batch, number: int, reason: str) -> None:
+    con.execute("delete from observed_row where fetch_number = ?", [number])
+    batch.refusals.append(Quarantined.of(batch.fetches[number], number, gate="batch", reason=reason))
 
 
 def _cut_short(con: duckdb.DuckDBPyConnection, fetches: Mapping[int, ParsedFetch]) -> dict[int, str]:
@@ -245,32 +227,6 @@ def _cut_short(con: duckdb.DuckDBPyConnection, fetches: Mapping[int, ParsedFetch
     }
 
 
-def _constant_factors(con: duckdb.DuckDBPyConnection) -> dict[int, str]:
-    """Return how prices of fetches moved together, where a wrong unit, count or currency would move them so."""
-    found: dict[int, str] = {}
-    for number, pattern, factor, n_moved, n_all in con.execute(sql("load/common_factor.sql")).fetchall():
-        reason = _constant_factor(con, pattern, factor, n_moved, n_all)
-        if reason:
-            found.setdefault(number, reason)
-    return found
-
-
-def _constant_factor(
-    con: duckdb.DuckDBPyConnection, pattern: str, factor: float | None, n_moved: int, n_all: int
-) -> str | None:
-    if n_moved < MIN_MOVED or n_moved * 2 < n_all:
-        return None
-    if pattern == "own count" or factor is None:
-        return f"{n_moved} of {n_all} prices of several chips moved by their number of chips"
-    larger = factor if factor >= 1 else 1 / factor if factor else 0.0
-    if n_moved >= MIN_MOVED_TOGETHER and any(abs(larger / unit - 1) < 0.02 for unit in UNIT_FACTORS):
-        return f"{n_moved} of {n_all} prices moved by one factor, {factor:g}"
-    for currency, rate in con.execute(LAST_RATES).fetchall() if n_moved == n_all else ():
-        if any(abs(factor / by - 1) < RATE_TOLERANCE for by in (rate, 1 / rate)):
-            return f"all {n_all} prices moved by {factor:g}, the rate between {currency} and USD"
-    return None
-
-
 def _gate_chip_counts(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Hold live AWS prices of types of which EC2 gives another number of chips than the table that divides prices."""
     doubtful = chip_counts(con)
@@ -283,58 +239,58 @@ def _gate_chip_counts(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         _refuse_row(con, batch, row_number, "batch", doubtful[instance_type], "accelerator_count")
 
 
-def _gate_jumps(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-    """Hold live list prices that jumped until they are confirmed; release or refuse those held before."""
-    holds = open_holds(con)
-    if holds:
-        _resolve_holds(con, batch, holds)
-    jumps = con.execute(sql("load/jump.sql"), [*BOUNDS, *BOUNDS]).fetchall()
-    resolved = refused_prices(con) if jumps else {}
-    for row_number, unit_ratio, upfront_ratio, unit_before, upfront_before in jumps:
-        is_unit = unit_ratio is not None and not BOUNDS[0] <= unit_ratio <= BOUNDS[1]
-        name, ratio, before = (
-            ("unit_price", unit_ratio, unit_before) if is_unit else ("upfront_price", upfront_ratio, upfront_before)
-        )
-        reason = f"{ratio:.3g} times the last price, {plain_amount(before)}; waits for confirmation"
-        _refuse_row(con, batch, row_number, "history", reason, name)
-        decided_by = resolved.get(shown_price(batch.refusals[-1]))
+def _gate_history(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    """Hold list prices that moved far, or together; release or refuse those held before."""
+    live = {
+        number
+        for number, fetch in enumerate(batch.fetches)
+        if not (fetch.error or fetch.archived or fetch.trusted or number in batch.refused_fetches)
+    }
+    complete = {number for number in live if batch.fetches[number].complete and number not in batch.incomplete}
+    found = holds.verdicts(con, live=live, complete=complete)
+    for number, reason in found.refused_fetches.items():
+        batch.refused_fetches[number] = reason
+        _refuse_fetch(con, batch, number, reason)
+    refused = refused_prices(con) if found.held else {}
+    for held in found.held:
+        _refuse_row(con, batch, held.row, "history", held.reason, held.field)
+        waiting = batch.refusals[-1]
+        decided_by = NOT_REPEATED if held.is_refuted else refused.get(shown_price(waiting))
         if decided_by:
-            batch.refusals[-1] = batch.refusals[-1].decided("refuse", by=decided_by)
+            batch.refusals[-1] = waiting.decided("refuse", by=decided_by)
+        _leave_unsaid(batch, found.replaced.get(held.row, ()))
+    for hold, is_accepted in found.resolved:
+        decision, by = ("accept", "confirmed by a later observation") if is_accepted else ("refuse", NOT_REPEATED)
+        batch.refusals.append(hold.decided(decision, by=by))
+    for row_number, hold in found.still:
+        _wait(con, batch, row_number, hold)
+        _leave_unsaid(batch, found.replaced.get(row_number, ()))
+    for row_number, hold in found.released:
+        _release(con, row_number, hold)
 
 
-def _resolve_holds(
-    con: duckdb.DuckDBPyConnection, batch: Batch, holds: Mapping[tuple[str, int], list[Quarantined]]
-) -> None:
-    con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
-    insert_rows(con, "held_key", list(holds))
-    rows = con.execute(
-        "select row_number, fetch_number, source, offer_id, observed_at, unit_price, upfront_price, document_sha256 "
-        "from observed_row semi join held_key using (source, offer_id) where not is_past_gates"
+def _leave_unsaid(batch: Batch, offer_ids: Iterable[int]) -> None:
+    """Record that the fetch of the last refusal neither confirms nor ends offers whose place the held one takes."""
+    batch.refusals += [batch.refusals[-1].in_place_of(offer_id) for offer_id in offer_ids]
+
+
+def _wait(con: duckdb.DuckDBPyConnection, batch: Batch, row_number: int, hold: Quarantined) -> None:
+    """Record that a price which waits was seen once more."""
+    ((number, observed_at),) = con.execute(
+        "select fetch_number, observed_at from observed_row where row_number = ?", [row_number]
     ).fetchall()
-    for row_number, fetch_number, source, offer_id, observed_at, unit_price, upfront_price, sha256 in rows:
-        waiting = holds[source, offer_id]
-        hold = waiting[0]
-        if observed_at <= hold.observed_at:
-            continue
-        held = json.loads(hold.row_json)
-        if (plain_amount(unit_price), plain_amount(upfront_price)) != (
-            plain_amount(held.get("unit_price")),
-            plain_amount(held.get("upfront_price")),
-        ):
-            batch.refusals += [row.decided("refuse", by=NOT_REPEATED) for row in waiting]
-        elif sha256 == hold.document_sha256 and observed_at - hold.observed_at < CONFIRMED_AFTER:
-            con.execute("delete from observed_row where row_number = ?", [row_number])
-            batch.refusals.append(hold.waits_at(fetch_number, observed_at))
-        else:
-            batch.refusals += [row.decided("accept", by="confirmed by a later observation") for row in waiting]
-            con.execute("update observed_row set is_past_gates = true where row_number = ?", [row_number])
-            # The jump counts from when it was first seen.
-            con.execute(
-                "insert into observed_row by name select * replace (?::TIMESTAMP as observed_at, "
-                "? as document_sha256, -1 as fetch_number, -row_number - 1 as row_number) "
-                "from observed_row where row_number = ?",
-                [hold.observed_at, hold.document_sha256, row_number],
-            )
+    con.execute("delete from observed_row where row_number = ?", [row_number])
+    batch.refusals.append(hold.waits_at(number, observed_at))
+
+
+def _release(con: duckdb.DuckDBPyConnection, row_number: int, hold: Quarantined) -> None:
+    """Let in a price that was confirmed: it counts from when it was first seen."""
+    con.execute(
+        "insert into observed_row by name select * replace (?::TIMESTAMP as observed_at, "
+        "? as document_sha256, -1 as fetch_number, -row_number - 1 as row_number) "
+        "from observed_row where row_number = ?",
+        [hold.observed_at, hold.document_sha256, row_number],
+    )
 
 
 def _refuse_row(

@@ -10,6 +10,7 @@ import duckdb
 
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows
+from warehouse.log.moves import FOR_PERSON
 
 if TYPE_CHECKING:
     from warehouse.log.parsed import ParsedFetch
@@ -72,6 +73,11 @@ class Quarantined:
             document_sha256=document_sha256 or fetch.document_sha256,
         )
 
+    @property
+    def for_person(self) -> bool:
+        """Return whether no second fetch releases it."""
+        return self.reason.endswith(FOR_PERSON)
+
     def decided(self, decision: str, *, by: str) -> "Quarantined":
         """Return the decision that resolves this row."""
         return replace(self, decision=decision, decided_by=by)
@@ -82,13 +88,17 @@ class Quarantined:
 
     def waits_at(self, fetch: int, observed_at: datetime) -> "Quarantined":
         """Return the same held price, seen once more but not yet confirmed."""
-        key = f"{self.quarantine_id}\x1f{observed_at.isoformat()}"
-        return replace(
-            self,
-            quarantine_id=int(hashlib.sha256(key.encode()).hexdigest()[:13], 16),
-            fetch=fetch,
-            observed_at=observed_at,
-        )
+        return replace(self, quarantine_id=self._id_with(observed_at.isoformat()), fetch=fetch, observed_at=observed_at)
+
+    def in_place_of(self, offer_id: int) -> "Quarantined":
+        """Return that nothing is known of another offer, whose place the held one would take; nobody has to look."""
+        reason, by = f"another offer in its place waits: {self.quarantine_id}", "the gate"
+        row = replace(self, quarantine_id=self._id_with(str(offer_id)), offer_id=offer_id, reason=reason, row_json="{}")
+        return row.decided("refuse", by=by)
+
+    def _id_with(self, text: str) -> int:
+        key = f"{self.quarantine_id}\x1f{text}"
+        return int(hashlib.sha256(key.encode()).hexdigest()[:13], 16)
 
 
 NOT_REPEATED = "the next observation differs"
@@ -152,7 +162,7 @@ def open_holds(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], list[Qua
 
 
 def waiting_with(con: duckdb.DuckDBPyConnection, row: Quarantined) -> list[Quarantined]:
-    """Return the open rows that are the same price of the same offer in the same document, oldest first."""
+    """Return the open rows that are the same price of the same offer, oldest first."""
     if row.gate != "history" or row.offer_id is None:
         return [row]
     waiting = open_holds(con)[row.source, row.offer_id]
@@ -160,17 +170,29 @@ def waiting_with(con: duckdb.DuckDBPyConnection, row: Quarantined) -> list[Quara
 
 
 def refused_prices(con: duckdb.DuckDBPyConnection) -> dict[tuple[object, ...], str]:
-    """Return the prices that jumped and were refused by a person, as `shown_price` names them, and by whom."""
+    """Return the prices that waited and were refused by a person, as `shown_price` names them, and by whom.
+
+    A refusal counts as long as every fetch of its scope shows the price: where one did not, it is judged anew.
+    """
+    last = {
+        (source, scope): at
+        for source, scope, at in con.execute(
+            "select source, scope, max(observed_at) from core.scope_run where status = 'ok' group by all"
+        ).fetchall()
+    }
     return {
         shown_price(row): row.decided_by or ""
         for row in listed(con, everything=True)
-        if row.gate == "history" and row.decision == "refuse" and row.decided_by != NOT_REPEATED
+        if row.gate == "history"
+        and row.decision == "refuse"
+        and row.decided_by != NOT_REPEATED
+        and row.observed_at >= last.get((row.source, row.scope), row.observed_at)
     }
 
 
 def shown_price(row: Quarantined) -> tuple[object, ...]:
-    """Return what makes two sightings of a price one: source, offer, document and the row itself."""
-    return (row.source, row.offer_id, row.document_sha256, row.row_json)
+    """Return what makes two sightings of a price one: source, offer and the row itself, whatever the document."""
+    return (row.source, row.offer_id, row.row_json)
 
 
 def find(con: duckdb.DuckDBPyConnection, quarantine_id: int) -> Quarantined:
