@@ -229,8 +229,8 @@ def chips(price: str, count: int) -> Row:
 @pytest.mark.parametrize("turned", [False, True])
 def test_prices_that_moved_by_their_own_chip_counts_are_refused(turned: bool) -> None:
     """The price of a machine becomes one of a chip: each moves by its own count, so that no factor is common."""
-    whole = [chips(str(3 * count), count) for count in (1, 2, 4, 8)]
-    each = [chips("3", count) for count in (1, 2, 4, 8)]
+    whole = [chips(str(6 * count), count) for count in (1, 2, 4, 8)]
+    each = [chips("6", count) for count in (1, 2, 4, 8)]
     first, then = (each, whole) if turned else (whole, each)
     with memory() as con:
         load(con, [look(0, *first)], recorded_at=day(0))
@@ -260,7 +260,7 @@ def test_a_marketplace_may_halve_and_double() -> None:
     market = {name: row(name, price, statistic="median") for name, price in LISTED.items()}
     with memory() as con:
         load(con, [look(0, *market.values())], recorded_at=day(0))
-        few = [market["p5.48xlarge"] | {"unit_price": "300"}, market["g6.xlarge"]]
+        few = [market["p5.48xlarge"] | {"unit_price": "190"}, market["g6.xlarge"]]
         (result,) = load(con, [look(1, *few)], recorded_at=day(1))
 
         assert result.status == "ok"

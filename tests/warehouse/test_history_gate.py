@@ -130,17 +130,17 @@ def test_past_prices_wait_as_live_ones(at_once: bool) -> None:
     """A price of an archive is compared with the one before it at that time, and confirmed by what follows it there."""
     past = [
         look(at, row(P5, price), source="past", complete=False, archived=True)
-        for at, price in [(10, "10"), (11, "30"), (12, "30"), (13, "12"), (14, "29"), (15, "290")]
+        for at, price in [(10, "10"), (11, "30"), (12, "30"), (13, "12"), (14, "29"), (15, "100")]
     ]
     with memory() as con:
-        told(con, shown(0, "1"), shown(40, "1"))
+        told(con, shown(0, "7"), shown(40, "7"))
         if at_once:
             load(con, past, recorded_at=day(41))
         else:
             told(con, *past)
 
-        assert p5(con) == [(0, None, 40, "1.0"), (10, 11, 10, "10.0"), (11, 14, 12, "30.0"), (14, None, 14, "29.0")]
-        assert [reason for _, _, reason in refused(con)] == ["10 times the last price, 29; waits for a person"]
+        assert p5(con) == [(0, None, 40, "7.0"), (10, 11, 10, "10.0"), (11, 14, 12, "30.0"), (14, None, 14, "29.0")]
+        assert [reason for _, _, reason in refused(con)] == ["3.45 times the last price, 29; waits for a person"]
 
 
 def test_spot_prices_pass() -> None:

@@ -5,21 +5,22 @@ prices wait that moved far, or together.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
 import polars as pl
 
-from warehouse.log import holds
+from warehouse.log import first_sight, holds
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import naive, plain_amount, stage_rows, start_fetches
 from warehouse.log.gates import Refusal, row_gate, row_json
 from warehouse.log.parsed import ParsedFetch
-from warehouse.log.quarantine import NOT_REPEATED, Quarantined, refused_prices, shown_price
+from warehouse.log.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
 from warehouse.reference.instance_types import chip_counts
 from warehouse.schema import tables
 
@@ -240,33 +241,81 @@ def _gate_chip_counts(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
 
 
 def _gate_history(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-    """Hold list prices that moved far, or together; release or refuse those held before."""
+    """Hold list prices that moved far, or together, or out of the range of all; release or refuse those held before."""
     live = {
         number
         for number, fetch in enumerate(batch.fetches)
         if not (fetch.error or fetch.archived or fetch.trusted or number in batch.refused_fetches)
     }
     complete = {number for number in live if batch.fetches[number].complete and number not in batch.incomplete}
-    found = holds.verdicts(con, live=live, complete=complete)
+    waiting = open_holds(con)
+    holds.prepare(con, waiting)
+    first_sight.prepare(con)
+    replaced = holds.replacements(con, complete)
+    own = {move.row for _, _, _, move in replaced.moves}
+    _hold(con, batch, first_sight.out_of_band(con, seen=False, without=own), waiting, gate="band")
+    found = holds.verdicts(con, waiting, replaced, live=live)
     for number, reason in found.refused_fetches.items():
         batch.refused_fetches[number] = reason
         _refuse_fetch(con, batch, number, reason)
-    refused = refused_prices(con) if found.held else {}
-    for held in found.held:
-        _refuse_row(con, batch, held.row, "history", held.reason, held.field)
-        waiting = batch.refusals[-1]
-        decided_by = NOT_REPEATED if held.is_refuted else refused.get(shown_price(waiting))
-        if decided_by:
-            batch.refusals[-1] = waiting.decided("refuse", by=decided_by)
-        _leave_unsaid(batch, found.replaced.get(held.row, ()))
+    _hold(con, batch, found.held, {}, replaced.offers)
     for hold, is_accepted in found.resolved:
         decision, by = ("accept", "confirmed by a later observation") if is_accepted else ("refuse", NOT_REPEATED)
         batch.refusals.append(hold.decided(decision, by=by))
     for row_number, hold in found.still:
         _wait(con, batch, row_number, hold)
-        _leave_unsaid(batch, found.replaced.get(row_number, ()))
+        _leave_unsaid(batch, replaced.offers.get(row_number, ()))
     for row_number, hold in found.released:
         _release(con, row_number, hold)
+    _hold(con, batch, first_sight.denied_counts(con), {}, gate="batch")
+    _hold(con, batch, first_sight.out_of_band(con, seen=True), waiting, gate="band")
+    _resolve_band_holds(con, batch, waiting)
+
+
+def _hold(
+    con: duckdb.DuckDBPyConnection,
+    batch: Batch,
+    rows: Sequence[holds.Held],
+    waiting: Mapping[tuple[str, int], list[Quarantined]],
+    replaced: Mapping[int, list[int]] = MappingProxyType({}),
+    *,
+    gate: str = "history",
+) -> None:
+    """Let rows wait, those of a price in `waiting` as seen once more; a person's refusal of the same price counts."""
+    refused = refused_prices(con) if rows else {}
+    for held in rows:
+        _refuse_row(con, batch, held.row, gate, held.reason, held.field)
+        new = batch.refusals[-1]
+        before = waiting.get((new.source, new.offer_id or 0), [])
+        same = next((each for each in before if each.gate == gate and each.row_json == new.row_json), None)
+        decided_by = NOT_REPEATED if held.is_refuted else refused.get(shown_price(new))
+        if same is not None:
+            batch.refusals[-1] = same.waits_at(new.fetch, new.observed_at)
+        elif decided_by:
+            batch.refusals[-1] = new.decided("refuse", by=decided_by)
+        _leave_unsaid(batch, replaced.get(held.row, ()))
+
+
+def _resolve_band_holds(
+    con: duckdb.DuckDBPyConnection, batch: Batch, waiting: Mapping[tuple[str, int], list[Quarantined]]
+) -> None:
+    """Refuse what waited as out of its range where the offer has another price now, or another waits."""
+    held = {(each.source, each.offer_id): each for each in batch.refusals if each.gate == "band"}
+    accepted = {
+        (source, offer_id): at
+        for source, offer_id, at in con.execute(
+            "select source, offer_id, max(observed_at) from observed_row semi join held_key using (source, offer_id) "
+            "where unit_price is not null group by all"
+        ).fetchall()
+    }
+    for key, rows in waiting.items():
+        new = held.get(key)
+        at = accepted.get(key) or (new.observed_at if new is not None and new.row_json != rows[0].row_json else None)
+        batch.refusals += [
+            row.decided("refuse", by=NOT_REPEATED)
+            for row in rows
+            if row.gate == "band" and at is not None and at > row.observed_at
+        ]
 
 
 def _leave_unsaid(batch: Batch, offer_ids: Iterable[int]) -> None:
@@ -299,7 +348,8 @@ def _refuse_row(
     cursor = con.execute("select * from observed_row where row_number = ?", [row_number])
     columns = [column[0] for column in cursor.description or ()]
     row: dict[str, Any] = dict(zip(columns, cursor.fetchone() or (), strict=True))
-    con.execute("delete from observed_row where row_number = ?", [row_number])
+    # Also its copy at its first sighting, if it was let in.
+    con.execute("delete from observed_row where row_number in (?, -? - 1)", [row_number, row_number])
     number = row["fetch_number"]
     batch.refusals.append(
         Quarantined.of(

@@ -5,6 +5,7 @@ waits is no price, and what comes after it is compared with the last one that wa
 """
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ import duckdb
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import plain_amount
 from warehouse.log.moves import MIN_OWN_COUNTS, Doubt, Move, judged
-from warehouse.log.quarantine import Quarantined, open_holds
+from warehouse.log.quarantine import Quarantined
 from warehouse.schema.vocabulary import MARKETPLACES
 
 CONFIRMED_AFTER = timedelta(hours=20)
@@ -31,6 +32,7 @@ LAST_RATES = (
 """The last reference rates of the currencies that a price could be in by mistake."""
 
 HOURS = {"Minutes": 1 / 60, "Hours": 1.0, "Months": 730.0}
+GATE = "history"
 AMOUNTS = ("unit_price", "upfront_price")
 Amounts = tuple[Decimal | None, Decimal | None]
 Key = tuple[str, int]
@@ -51,15 +53,25 @@ class Verdicts:
     """What the gate found: rows that wait, fetches refused whole, holds resolved, and rows that a hold lets in.
 
     `still` are rows of a hold that was seen once more, `resolved` holds with their decision, `released` rows with the
-    hold whose first sighting they confirm. `replaced` are offers of the log in whose place a row was held, by row.
+    hold whose first sighting they confirm.
     """
 
     held: list[Held] = field(default_factory=list)
     still: list[tuple[int, Quarantined]] = field(default_factory=list)
     resolved: list[tuple[Quarantined, bool]] = field(default_factory=list)
     released: list[tuple[int, Quarantined]] = field(default_factory=list)
-    replaced: dict[int, list[int]] = field(default_factory=dict)
     refused_fetches: dict[int, str] = field(default_factory=dict)
+
+
+class Replacements(NamedTuple):
+    """New offers that take the place of offers of the log.
+
+    `moves` has the number and time of the fetch, the new offer, and the move of its price; `offers` the ids of the
+    offers of the log that each row takes the place of.
+    """
+
+    moves: list[tuple[int, datetime, Key, Move]]
+    offers: dict[int, list[int]]
 
 
 class _Run(NamedTuple):
@@ -69,12 +81,14 @@ class _Run(NamedTuple):
     source: str
     fetch_number: int
     first_at: datetime
+    stands_until: datetime
     last_at: datetime
     row_numbers: list[int]
     unit_price: Decimal | None
     upfront_price: Decimal | None
     known_unit_price: Decimal | None
     known_upfront_price: Decimal | None
+    next_unit_price: Decimal | None
     chips: float | None
     machine: str
     place: int
@@ -87,25 +101,40 @@ class _Run(NamedTuple):
     def amounts(self) -> Amounts:
         return self.unit_price, self.upfront_price
 
-    @property
-    def is_repeated(self) -> bool:
-        return self.last_at - self.first_at >= CONFIRMED_AFTER
+    def is_repeated(self, known: Decimal | None) -> bool:
+        """Return whether the price was shown still 20 hours later, or stood so long and the next does not take it back.
+
+        It takes it back where it is less than half as far from the `known` price before, as a ratio.
+        """
+        if self.last_at - self.first_at >= CONFIRMED_AFTER:
+            return True
+        if self.stands_until - self.first_at < CONFIRMED_AFTER:
+            return False
+        if not known or not self.unit_price or not self.next_unit_price:
+            return True
+        moved, stays = math.log(self.unit_price / known), math.log(self.next_unit_price / known)
+        return 2 * abs(stays) >= abs(moved)
 
 
-def verdicts(con: duckdb.DuckDBPyConnection, *, live: Set[int], complete: Set[int]) -> Verdicts:
-    """Judge the rows in `observed_row`.
-
-    `live` are the numbers of the fetches that may be refused whole, `complete` of those that show every offer.
-    """
-    holds = open_holds(con)
+def prepare(con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantined]]) -> None:
+    """Make `known_price` and `held_key` for the rows in `observed_row`."""
     con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
-    insert_rows(con, "held_key", list(holds))
+    insert_rows(con, "held_key", list(waiting))
     con.execute(f"create or replace temp table known_price as {sql('load/known_price.sql')}")
+
+
+def verdicts(
+    con: duckdb.DuckDBPyConnection,
+    waiting: Mapping[Key, list[Quarantined]],
+    replaced: Replacements,
+    *,
+    live: Set[int],
+) -> Verdicts:
+    """Judge the rows in `observed_row`; `live` are the numbers of the fetches that may be refused whole."""
     rows = con.execute(sql("load/price_run.sql"), {"marketplaces": list(MARKETPLACES)}).fetchall()
     found = Verdicts()
-    replaced = list(_replacements(con, found, complete))
-    if rows or replaced:
-        _Walk(con, holds, found, live, replaced).walk([_Run(*row) for row in rows])
+    if rows or replaced.moves:
+        _Walk(con, waiting, found, live, replaced).walk([_Run(*row) for row in rows])
     return found
 
 
@@ -116,15 +145,17 @@ class _Walk:
         holds: Mapping[Key, list[Quarantined]],
         found: Verdicts,
         live: Set[int],
-        replaced: Sequence[tuple[int, datetime, Key, Move]],
+        replaced: Replacements,
     ) -> None:
-        self._con, self._holds, self._found, self._live = con, dict(holds), found, live
+        own = {key: [each for each in rows if each.gate == GATE] for key, rows in holds.items()}
+        self._holds = {key: rows for key, rows in own.items() if rows}
+        self._con, self._found, self._live = con, found, live
         self._known: dict[Key, Amounts] = {}
         self._waiting: dict[Key, list[Held]] = {}
         self._rates = dict(con.execute(LAST_RATES).fetchall())
         self._compared = {(number, at): counts for number, at, *counts in con.execute(COMPARED).fetchall()}
         self._replaced: dict[tuple[int, datetime], list[tuple[Key, Move]]] = {}
-        for number, at, key, move in replaced:
+        for number, at, key, move in replaced.moves:
             self._replaced.setdefault((number, at), []).append((key, move))
 
     def walk(self, runs: Sequence[_Run]) -> None:
@@ -191,7 +222,8 @@ class _Walk:
             self._resolve(run.key, accepted=False)
         for earlier in self._waiting.pop(run.key, ()):
             earlier.is_refuted = True
-        if doubt is None or (not doubt.for_person and (run.is_repeated or self._is_seconded(run))):
+        known = self._known.get(run.key, (run.known_unit_price, None))[0]
+        if doubt is None or (not doubt.for_person and (run.is_repeated(known) or self._is_seconded(run))):
             self._known[run.key] = run.amounts
         else:
             self._known.setdefault(run.key, (run.known_unit_price, run.known_upfront_price))
@@ -299,13 +331,12 @@ def _count(chips: Decimal | None) -> str:
     return "an unknown count" if chips is None else f"{plain_amount(chips)} chip{'s' if chips != 1 else ''}"
 
 
-def _replacements(
-    con: duckdb.DuckDBPyConnection, found: Verdicts, complete: Set[int]
-) -> Iterator[tuple[int, datetime, Key, Move]]:
-    """Yield the new offers that take the place of one of the log, as moves of its price, with fetch and moment.
+def replacements(con: duckdb.DuckDBPyConnection, complete: Set[int]) -> Replacements:
+    """Return the new offers that take the place of one of the log; `complete` fetches show every offer.
 
     A machine of one name has one count. A chip sold in several sizes may have one more, not another in place of one.
     """
+    found = Replacements([], {})
     alike: dict[int, list[_Added]] = defaultdict(list)
     for row in con.execute(sql("load/replaced_offer.sql")).fetchall():
         alike[row[0]].append(_Added(*row))
@@ -328,5 +359,6 @@ def _replacements(
             )
             is_other = each in contradicted or each.pricing_currency != each.known_pricing_currency
             if each.changed and (is_other or not move.is_unmoved):
-                found.replaced[row_number] = [each.known_offer_id for each in gone]
-                yield each.fetch_number, each.observed_at, (each.source, each.offer_id), move
+                found.offers[row_number] = [each.known_offer_id for each in gone]
+                found.moves.append((each.fetch_number, each.observed_at, (each.source, each.offer_id), move))
+    return found

@@ -101,6 +101,9 @@ class Quarantined:
         return int(hashlib.sha256(key.encode()).hexdigest()[:13], 16)
 
 
+HOLDING = ("history", "band")
+"""Gates whose refused rows wait: they may be right, and a later fetch or a person lets them in."""
+
 NOT_REPEATED = "the next observation differs"
 """Who refused a jump that the next document did not show."""
 
@@ -156,14 +159,14 @@ def open_holds(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], list[Qua
     """Return the prices that wait for confirmation, oldest first, by source and offer."""
     holds: dict[tuple[str, int], list[Quarantined]] = {}
     for row in listed(con):
-        if row.gate == "history" and row.offer_id is not None:
+        if row.gate in HOLDING and row.offer_id is not None:
             holds.setdefault((row.source, row.offer_id), []).append(row)
     return holds
 
 
 def waiting_with(con: duckdb.DuckDBPyConnection, row: Quarantined) -> list[Quarantined]:
     """Return the open rows that are the same price of the same offer, oldest first."""
-    if row.gate != "history" or row.offer_id is None:
+    if row.gate not in HOLDING or row.offer_id is None:
         return [row]
     waiting = open_holds(con)[row.source, row.offer_id]
     return [each for each in waiting if shown_price(each) == shown_price(row)]
@@ -183,7 +186,7 @@ def refused_prices(con: duckdb.DuckDBPyConnection) -> dict[tuple[object, ...], s
     return {
         shown_price(row): row.decided_by or ""
         for row in listed(con, everything=True)
-        if row.gate == "history"
+        if row.gate in HOLDING
         and row.decision == "refuse"
         and row.decided_by != NOT_REPEATED
         and row.observed_at >= last.get((row.source, row.scope), row.observed_at)

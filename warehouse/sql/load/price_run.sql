@@ -1,7 +1,9 @@
 -- Runs of equal prices of one offer among the observed rows, each with the price known before the first: what the
 -- history gate walks through. Of a live answer a run is a row, of a dated history a stretch of it. Offers of which no
 -- price moved and none waits are left out, and so are prices that move by themselves: interruptible ones, Capacity
--- Blocks, statistics of markets, and marketplaces' ($marketplaces). The list of a run's rows is in order of time.
+-- Blocks, statistics of markets, and marketplaces' ($marketplaces). The list of a run's rows is in order of time. A
+-- price of a dated history, which may list changes alone, stands until the next one of its offer (next_unit_price), or
+-- until its source ends.
 with judged as (
     select
         r.row_number,
@@ -11,6 +13,8 @@ with judged as (
         r.observed_at,
         r.unit_price,
         r.upfront_price,
+        r.is_archived,
+        max(r.observed_at) over (partition by r.source) as source_until,
         coalesce(r.accelerator_count, t.accelerator_count)::DOUBLE as chips,
         k.unit_price as known_unit_price,
         k.upfront_price as known_upfront_price,
@@ -57,6 +61,7 @@ run as (
         arg_min(known_upfront_price, nth) as known_upfront_price,
         min(observed_at) as first_at,
         max(observed_at) as last_at,
+        max(source_until) filter (where is_archived) as source_until,
         arg_min(fetch_number, nth) as fetch_number,
         list(row_number order by nth) as row_numbers
     from numbered
@@ -89,12 +94,15 @@ select
     n.source,
     n.fetch_number,
     n.first_at,
+    coalesce(case when n.source_until is not null then lead(n.first_at) over following end, n.source_until, n.last_at)
+        as stands_until,
     n.last_at,
     n.row_numbers,
     n.unit_price,
     n.upfront_price,
     n.known_unit_price,
     n.known_upfront_price,
+    lead(n.unit_price) over following as next_unit_price,
     n.chips,
     coalesce(r.instance_type, r.accelerator_label) as machine,
     hash(
@@ -106,4 +114,5 @@ select
 from run as n
 semi join moved as m on n.offer_id = m.offer_id and n.source = m.source
 inner join observed_row as r on n.row_numbers[1] = r.row_number
+window following as (partition by n.offer_id, n.source order by n.run_number)
 order by n.first_at, n.fetch_number, n.row_numbers[1]

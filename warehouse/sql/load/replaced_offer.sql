@@ -1,6 +1,6 @@
--- New offers of live answers beside offers of the log of the same provider, machine, place, option and terms, from which
--- they differ in count, unit or currency; and whether the answer still shows those. Two prices of one machine under two
--- counts cannot both be right, and a new count, unit or currency is a new offer, which has no last price.
+-- New offers of live answers beside offers of the log of the same provider, machine, place, option and terms, but of
+-- another count, unit or currency; and whether the answer still shows those. Two prices of one machine under two counts
+-- cannot both be right, and a new count, unit or currency is a new offer, which has no last price.
 with added as (
     select r.*
     from observed_row as r
