@@ -100,7 +100,7 @@ def clouds(shared: Path) -> pl.DataFrame:
         accelerator_label=pl.col("machine_type").replace_strict(families),
         accelerator_count=pl.col("machine_type").replace_strict(counts),
         purchase_option="option", observed_at=_moment("committed_at"), origin=pl.lit("gcp_gpu_machine_prices_weekly"),
-        unit_price=pl.col("usd_per_vm_hour").cast(pl.Decimal(38, 20)).round(10).cast(pl.String),
+        unit_price=pl.col("usd_per_vm_hour").cast(pl.Float64).round(10).cast(pl.Decimal(18, 10)).cast(pl.String),
     )  # fmt: skip
     found = pl.concat([aws, regions, azure, gcp], how="diagonal").with_columns(
         pl.col("service_provider_name").fill_null("AWS"), pl.col("purchase_option").fill_null("on_demand")

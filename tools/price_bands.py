@@ -71,7 +71,7 @@ def prices(shared: Path) -> pl.DataFrame:
     others = past_prices.other_providers(shared).filter(
         (pl.col("part") == "tuning")
         & pl.col("flag").is_null()
-        & ~pl.col("service_provider_name").is_in(MARKETPLACES)
+        & ~pl.col("service_provider_name").str.to_lowercase().is_in(MARKETPLACES)
         & ~pl.col("tier").fill_null("").str.to_lowercase().str.contains("marketplace")
     )
     rows = pl.concat([others, past_prices.clouds(shared)], how="diagonal")

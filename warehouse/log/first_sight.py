@@ -77,10 +77,10 @@ def denied_counts(con: duckdb.DuckDBPyConnection) -> list[Held]:
         "where not r.is_past_gates and r.row_number >= 0 and k.row_number is null and r.accelerator_count is not null "
         "and r.service_provider_name <> 'AWS' order by r.row_number"
     ).fetchall():
-        said = counts_in(machine, label)
-        if said and not said & {count, quantity}:
-            text = " or ".join(str(each) for each in sorted(said))
-            reason = f"the name says {text} chip{'s' if said != {1} else ''}; {FOR_PERSON}"
+        named = counts_in(machine, label)
+        if named and not named & {count, quantity}:
+            text = " or ".join(str(each) for each in sorted(named))
+            reason = f"the name says {text} chip{'s' if named != {1} else ''}; {FOR_PERSON}"
             found.append(Held(row=row_number, reason=reason, field="accelerator_count"))
     return found
 

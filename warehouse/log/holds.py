@@ -81,7 +81,7 @@ class _Run(NamedTuple):
     source: str
     fetch_number: int
     first_at: datetime
-    stands_until: datetime
+    holds_until: datetime
     last_at: datetime
     row_numbers: list[int]
     unit_price: Decimal | None
@@ -108,7 +108,7 @@ class _Run(NamedTuple):
         """
         if self.last_at - self.first_at >= CONFIRMED_AFTER:
             return True
-        if self.stands_until - self.first_at < CONFIRMED_AFTER:
+        if self.holds_until - self.first_at < CONFIRMED_AFTER:
             return False
         if not known or not self.unit_price or not self.next_unit_price:
             return True

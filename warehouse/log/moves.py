@@ -13,6 +13,9 @@ from decimal import Decimal
 MIN_TOGETHER = 4
 """Offers that must have moved at once before it is no coincidence; fewer are judged one by one."""
 
+MIN_SHARE_AT_ONCE = 0.25
+"""Share of an answer's prices that must have moved by several factors at once: of a long list, a few always do."""
+
 MIN_OWN_COUNTS = 3
 """Prices of several chips that must have moved by their own counts: several factors at once are no coincidence."""
 
@@ -94,13 +97,15 @@ def judged(moves: Sequence[Move], rates: Mapping[str, float], *, n_compared: int
 
     `moves` are the prices that are not what they were, of `n_compared` that have one before them, `n_several` of which
     are of several chips. `rates` are US dollars per unit of currencies that a price could be in by mistake. A single
-    price waits beyond BOUNDS; inside them it passes, unless MIN_TOGETHER offers moved at once.
+    price waits beyond BOUNDS; inside them it passes, unless MIN_TOGETHER offers and
+    MIN_SHARE_AT_ONCE of all moved at once.
     """
     spans = [span for span in _spans(moves) if span.move.replaced or not span.low <= 1 <= span.high]
     large = [span for span in spans if span.move.replaced or abs(span.move.factor - 1) >= SMALL_MOVE]
     found = _one_factor(large, n_compared, rates) | _own_counts(spans, n_several) | _swapped(spans) | _replaced(spans)
     left = [span for span in large if span.move.row not in found]
-    at_once = len(left) if len({span.move.offer for span in large}) >= MIN_TOGETHER else 0
+    together = len({span.move.offer for span in large})
+    at_once = together if together >= max(MIN_TOGETHER, MIN_SHARE_AT_ONCE * n_compared) else 0
     for span in spans:
         doubt = single(span.move, at_once if span in left else 0)
         if doubt is not None:

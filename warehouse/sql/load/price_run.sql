@@ -31,7 +31,7 @@ with judged as (
         and r.purchase_option not in ('spot', 'capacity_block')
         and r.statistic not in ('p25', 'median')
         and coalesce(r.tier, '') not ilike '%marketplace%'
-        and not list_contains($marketplaces, r.service_provider_name)
+        and not list_contains($marketplaces, lower(r.service_provider_name))
         and (r.unit_price is not null or r.upfront_price is not null)
     window w as (partition by r.offer_id, r.source order by r.observed_at, r.row_number)
 ),
@@ -95,7 +95,7 @@ select
     n.fetch_number,
     n.first_at,
     coalesce(case when n.source_until is not null then lead(n.first_at) over following end, n.source_until, n.last_at)
-        as stands_until,
+        as holds_until,
     n.last_at,
     n.row_numbers,
     n.unit_price,
