@@ -6,9 +6,10 @@ from importlib import resources
 import pytest
 from looks import Row, day, history, look, memory, refused, row
 
-from warehouse.log.first_sight import MODEL, counts_in, read_table
+from warehouse.log.first_sight import counts_in
 from warehouse.log.load import decide, load
 from warehouse.log.quarantine import listed
+from warehouse.reference.price_bands import MODEL, read_table
 
 BAND = {(each.accelerator_name, each.purchase_option): each for each in read_table()}
 H100 = BAND["H100", "on_demand"]
