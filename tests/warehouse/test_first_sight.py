@@ -23,10 +23,10 @@ def machine(price: str | Decimal, count: int = 1, **others: object) -> Row:
 @pytest.mark.parametrize(
     ("price", "count", "said"),
     [
-        ("2328.70", 1, "2329 USD per chip-hour of H100, on demand: outside 0.497 to 23.9 of all providers"),
-        ("25.52", 1, "25.52 USD per chip-hour of H100, on demand: outside 0.497 to 23.9 of all providers"),
-        ("0.40", 1, "0.4 USD per chip-hour of H100, on demand: outside 0.497 to 23.9 of all providers"),
-        ("3.19", 8, "0.3987 USD per chip-hour of H100, on demand: outside 0.497 to 23.9 of all providers"),
+        ("2328.70", 1, "2329 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
+        ("25.52", 1, "25.52 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
+        ("0.40", 1, "0.4 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
+        ("3.19", 8, "0.3987 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
     ],
 )
 def test_a_known_chip_out_of_range_is_held_on_first_sight(price: str, count: int, said: str) -> None:
