@@ -189,8 +189,8 @@ VIEWS = {
 }
 """Views of the log's tables by schema; those of core have the names and columns that everybody asks."""
 LAST_OF_CHAIN = "qualify row_number() over (partition by offer_no, source order by valid_from desc) = 1"
-"""Of the rows of log.price_open those that count in a lake, where they are only appended: who replaces a row there meets
-everybody who appends one."""
+"""Of the rows of log.price_open those that count in a lake, where they are only appended: replacing a row of a table
+conflicts with every insertion by others."""
 
 
 def create_views(con: duckdb.DuckDBPyConnection, *, is_appended: bool = False) -> None:
