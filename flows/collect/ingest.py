@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, islice
 from typing import Any
@@ -84,11 +84,19 @@ def catch_up(
                     fetches.sort(key=lambda fetch: (fetch.source not in with_facts, fetch.source))
                     for _, of_source in groupby(fetches, key=lambda fetch: fetch.source):
                         results += load(con, of_source, recorded_at=recorded_at)
+        _know_history(con, landing)
         for part, (end, recorded_at) in sorted(ends.items()):
             if end > loaded.get(part, 0):
                 values = [end, naive(recorded_at), part]
                 transacted(con, partial(con.execute, "insert into core.journal_position values (?, ?, ?)", values))
     return results, sorted(set(notes))
+
+
+def _know_history(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
+    """Write down, once, which history the log is of."""
+    if con.execute("select 1 from meta.history").fetchone() is None and (history_id := landing.history_id()):
+        values = [history_id, datetime.now(UTC).replace(tzinfo=None)]
+        transacted(con, partial(con.execute, "insert into meta.history values (?, ?)", values))
 
 
 def _portions(entries: list[Entry]) -> Iterator[list[Entry]]:

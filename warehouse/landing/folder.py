@@ -189,6 +189,17 @@ class Landing:
         """Return the names of the journal's parts, in order; '' is the one without a name."""
         return self.journal_parts.parts()
 
+    def history_id(self) -> str | None:
+        """Return which history lies here: the SHA-256 of the first line that was recorded; None where there is none.
+
+        The journal is only ever appended to, so it stays, and is the same in every copy.
+        """
+        first = next(self.entries(), None)
+        if first is None:
+            return None
+        line, _ = next(self.journal_parts.lines(first.part, 0))
+        return hashlib.sha256(line.rstrip(b"\n")).hexdigest()
+
     def is_beyond(self, start: int, part: str = "") -> bool:
         """Return whether a part holds more than up to a position; raise ChipledgerError where it holds less."""
         return self.journal_parts.is_beyond(part, start)
