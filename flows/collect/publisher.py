@@ -125,7 +125,7 @@ class Publisher:
         """Write down what was made of what; without it the next run makes it again, and nothing else."""
         with suppress(OSError):
             self._notes.parent.mkdir(exist_ok=True)
-            put(self._notes, json.dumps(self._made() | made))
+            put(self._notes, json.dumps(self._made() | made), mode=0o600)
 
     @property
     def _notes(self) -> Path:
