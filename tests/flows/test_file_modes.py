@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.shared.folders import as_user
+from flows.shared.folders import as_user, users_umask
 
 CSV = (
     "observed_at_utc,provider,region,pricing,usd_per_hour,instance_type,gpu_raw,gpu_count,source\n"
@@ -110,6 +110,7 @@ def test_a_shared_warehouse_is_its_groups(tmp_path: Path, umask: int, expected: 
 
 def test_the_users_umask_ends_with_what_he_named(tmp_path: Path) -> None:
     """What follows an export is the owner's again."""
+    users_umask()
     before = os.umask(0o077)
     try:
         with as_user():
