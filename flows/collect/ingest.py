@@ -84,18 +84,18 @@ def catch_up(
                     fetches.sort(key=lambda fetch: (fetch.source not in with_facts, fetch.source))
                     for _, of_source in groupby(fetches, key=lambda fetch: fetch.source):
                         results += load(con, of_source, recorded_at=recorded_at)
-        _know_history(con, landing)
         for part, (end, recorded_at) in sorted(ends.items()):
             if end > loaded.get(part, 0):
                 values = [end, naive(recorded_at), part]
                 transacted(con, partial(con.execute, "insert into core.journal_position values (?, ?, ?)", values))
+        _note_history(con, landing)
     return results, sorted(set(notes))
 
 
-def _know_history(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
-    """Write down, once, which history the log is of."""
-    if con.execute("select 1 from meta.history").fetchone() is None and (history_id := landing.history_id()):
-        values = [history_id, datetime.now(UTC).replace(tzinfo=None)]
+def _note_history(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
+    """Write down once which history the log has; that of two writers at once is the same."""
+    if con.execute("from meta.history limit 1").fetchone() is None and (found := landing.history()):
+        values = [found[0], naive(found[1])]
         transacted(con, partial(con.execute, "insert into meta.history values (?, ?)", values))
 
 
