@@ -34,6 +34,7 @@ LOG = {
     "quarantine": "observed_at",
     "availability": "observed_at",
     "fx_rate": "observed_at",
+    "withdrawal": "recorded_at",
 }
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
 KEPT = ("source", "document", "offer", "offer_unit")
@@ -62,6 +63,7 @@ FRAMES = (
     "repriced",
     "cheapest",
     "taken_back",
+    "withdrawn",
     "offer",
     "drifting",
     "checked",
@@ -337,7 +339,11 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         "where schema_name in ('core', 'ref') and database_name = 'published' "
         "and not starts_with(coalesce(comment, ''), 'Deprecated')"
     )
-    _take_macros(con, "core")
+    if known_then:
+        # What was withdrawn later counted.
+        con.execute("update core.scope_run set status = 'ok', withdrawn_at = null where withdrawn_at >= ?", [as_of])
+        con.execute("update core.sighting set withdrawn_at = null where withdrawn_at >= ?", [as_of])
+    _take_intervals(con)
     con.execute("create schema decision")
     for macro in ("commitment_class", "is_open_to_all"):
         _take_macros(con, "decision", macro)
@@ -354,6 +360,19 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         for name in INDEX:
             con.execute(f"create table int.{name} as {models[name]}")
         _take_macros(con, "mart", "drift")
+
+
+def _take_intervals(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the macros that derive intervals in memory, where all events are in core.price_event, none in chains."""
+    con.execute("create schema if not exists log")
+    for (name,) in con.execute(
+        "select table_name from duckdb_tables() where schema_name = 'log' and database_name = 'published' union all "
+        "select view_name from duckdb_views() where schema_name = 'log' and database_name = 'published'"
+    ).fetchall():
+        source = "core.price_event" if name == "other_event" else f"published.log.{name} limit 0"
+        con.execute(f"create table log.{name} as from {source}")
+    _take_macros(con, "log")
+    _take_macros(con, "core")
 
 
 def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None = None) -> None:
