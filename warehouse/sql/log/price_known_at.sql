@@ -8,11 +8,15 @@ with known as (
         f.observed_at,
         f.recorded_at,
         f.document_no,
-        x.fetch_no is not null as is_withdrawn,
-        f.complete and f.status = 'ok' and x.fetch_no is null as is_covered
+        f.complete and f.status = 'ok' as is_covered
     from log.scope_fetch as f
-    left join log.withdrawn_fetch as x on f.fetch_no = x.fetch_no and x.withdrawn_at <= moment
     where f.recorded_at <= moment
+),
+
+withdrawn as (
+    select fetch_no
+    from log.withdrawn_fetch
+    where withdrawn_at <= moment
 ),
 
 bound as (
@@ -47,11 +51,12 @@ questioned as (
 
 covered as (
     select distinct
-        source,
-        scope,
-        observed_at
-    from known
-    where is_covered
+        k.source,
+        k.scope,
+        k.observed_at
+    from known as k
+    anti join withdrawn as w on k.fetch_no = w.fetch_no
+    where k.is_covered
 ),
 
 last_covered as (
@@ -59,8 +64,7 @@ last_covered as (
         source,
         scope,
         max(observed_at) as observed_at
-    from known
-    where is_covered
+    from covered
     group by source, scope
 ),
 
@@ -73,7 +77,7 @@ seen as (
     from log.sighting as s
     inner join known as k on s.fetch_no = k.fetch_no
     anti join unsaid as x on s.offer_no = x.offer_no and k.source = x.source and k.observed_at = x.observed_at
-    where not k.is_withdrawn
+    anti join withdrawn as w on s.fetch_no = w.fetch_no
     union
     select
         u.offer_no,
@@ -109,8 +113,8 @@ unended as (
         c.unit_price,
         c.upfront_price
     from log.price_closed as c
-    cross join bound as b
     anti join known as e on c.end_fetch_no = e.fetch_no
+    cross join bound as b
     where
         c.end_fetch_no >= b.first_unknown
         and c.fetch_no <= b.last_known
