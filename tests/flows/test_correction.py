@@ -6,7 +6,6 @@ from typing import Any
 
 import duckdb
 import pytest
-from looks import day
 from toy_source import TOY, Toy, installed
 
 from flows.collect import steps
@@ -92,7 +91,7 @@ def test_it_is_no_move(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("known_then", [False, True])
-def test_the_mail_names_it(toy: Toy, known_then: bool) -> None:  # noqa: FBT001
+def test_the_mail_names_it(toy: Toy, known_then: bool) -> None:
     """What we said, of which days, until when, what it was, and why."""
     toy.run(5, one=RIGHT)
     file = toy.data_dir / FILE_NAME
