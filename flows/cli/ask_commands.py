@@ -66,13 +66,15 @@ def query(
     form = "json" if in_json else form or (SUFFIXES.get(target.suffix.lower()) if target else None) or "table"
     if form == "parquet" and target is None:
         raise click.UsageError("--format parquet cannot go to stdout: name a file with --output.")
-    from flows.shared import child, tabular
+    from flows.shared import child, folders, tabular
 
     text = sys.stdin.read() if sql == "-" and not list_tables else sql or ""
     file = read.published() if as_of is None else _published_by(read(), as_of)
     # A process of its own, which is ended where DuckDB cannot be interrupted. This one does not import DuckDB.
     answering = child.Child(ADDRESS_SPACE_BYTES, "flows.shared.query", writes=target is not None)
-    part = tabular.part_of(target, answering.number) if target else None
+    with folders.as_user():  # which the process has for good
+        number = answering.number
+    part = tabular.part_of(target, number) if target else None
     try:
         answer = answering.ask(
             "flows.shared.query:ask", seconds=timeout, file=file, sql=text, timeout=timeout, form=form,

@@ -67,13 +67,14 @@ def collect(read: Reader, *, names: tuple[str, ...], scopes: tuple[str, ...], pr
 
 
 @command("build")
-def build(read: Reader, *, progress: Progress) -> Result:
+@click.option("--new-history", is_flag=True, help="Replace a file of another or longer history; it is kept.")
+def build(read: Reader, *, new_history: bool, progress: Progress) -> Result:
     """Load landed documents, and publish."""
     from flows.collect import steps
 
     with steps.open_run(read(), progress=progress) as one:
         one.load()
-        one.publisher.publish()
+        one.publisher.publish(new_history=new_history)
     return _result(one.summary, judge=False)
 
 

@@ -1,7 +1,7 @@
 """Fetch scopes of sources for one run, in threads or processes.
 
-What a fetch needs of the log (versions already landed, the last good fetch of a scope) is read when the run begins, so
-that fetching needs no connection to the log.
+What a fetch needs of the log: the last good fetch of a scope, which is read when the run begins, and versions already
+landed, which are looked up by their keys.
 """
 
 import logging
@@ -24,6 +24,7 @@ from flows.config.settings import Settings, read
 from flows.shared import Clock, Progress, query
 from warehouse.documents import WHOLE_HASHES, Document, ScopeFetch, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged, SourceError
+from warehouse.lake import ducklake
 from warehouse.landing.folder import Landing
 
 if TYPE_CHECKING:
@@ -62,30 +63,45 @@ Plan = tuple[list[tuple[Source, str]], list[FetchResult], list[str]]
 class LogState:
     """What a fetch needs of the log.
 
-    `versions`: rows of core.document by source and version key, times naive UTC. `last_observed`: the last good fetch
-    of each scope, aware UTC.
+    `con` is asked for a document when a fetch wants it; in another process, which has none, `versions` are rows of
+    log.document by source and version key. `last_observed`: the last good fetch of each scope, aware UTC.
     """
 
+    con: duckdb.DuckDBPyConnection | None = None
     versions: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     last_observed: Mapping[Scope, datetime] = field(default_factory=dict)
 
     @staticmethod
     def read(con: duckdb.DuckDBPyConnection) -> "LogState":
-        versions = query.rows(con, "from core.document where version_key is not null")
         last = con.execute(
-            "select source, scope, max(observed_at) from core.scope_run where status = 'ok' group by all"
+            "select source, scope, max(observed_at) from log.scope_fetch where status = 'ok' group by all"
         ).fetchall()
-        return LogState(
-            versions={(row["source"], row["version_key"]): row for row in versions},
-            last_observed={(source, scope): moment.replace(tzinfo=UTC) for source, scope, moment in last},
-        )
+        found = {(source, scope): moment.replace(tzinfo=UTC) for source, scope, moment in last}
+        return LogState(con=con, last_observed=found)
+
+    def version(self, source: str, key: str) -> Mapping[str, Any] | None:
+        """Return the last document of a version, times naive UTC; safe in any thread."""
+        if self.con is None:
+            return self.versions.get((source, key))
+        found = self._documents("version_key = ? order by document_no desc limit 1", source, key)
+        return found[0] if found else None
 
     def of(self, source: str, scope: str) -> "LogState":
-        """Return the part of the state that concerns one scope."""
+        """Return the part of the state that concerns one scope, for another process."""
+        found = self._documents("scope = ? and version_key is not null order by document_no", source, scope)
         return LogState(
-            versions={key: row for key, row in self.versions.items() if (key[0], row["scope"]) == (source, scope)},
+            versions={(source, row["version_key"]): row for row in found},
             last_observed={key: at for key, at in self.last_observed.items() if key == (source, scope)},
         )
+
+    def _documents(self, which: str, *parameters: str) -> list[dict[str, Any]]:
+        if self.con is None:
+            return []
+        # A connection of its own: the run's may be at work in another thread.
+        with self.con.cursor() as apart:
+            if ducklake.of(self.con) is not None:
+                apart.execute(f"use {ducklake.NAME}")
+            return query.rows(apart, f"from log.document where source = ? and {which}", list(parameters))
 
 
 @dataclass
@@ -186,7 +202,7 @@ class Collector:
             return self._polite
 
     def _landed_document(self, source: str, key: str) -> Document | None:
-        row = self.state.versions.get((source, key))
+        row = self.state.version(source, key)
         if row is None:
             return None
         try:

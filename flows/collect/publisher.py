@@ -55,15 +55,25 @@ class Publisher:
     clock: Clock
     summary: Summary
 
-    def publish(self) -> Path:
-        """Build, verify and replace the published file, then build the private one; return the path of the first."""
+    def publish(self, *, new_history: bool = False) -> Path:
+        """Build, verify and replace the published file, then build the private one; return the path of the first.
+
+        Raises ChipledgerError where the file that stands is of another history or has more events, unless `new_history`
+        says that this is meant.
+        """
         file, made_of = self.settings.data_dir / FILE_NAME, self._made_of()
         if not self._is_private and self._made().get("file") == [made_of, _state(file)] != [made_of, None]:
             self.summary.file, self.summary.unchanged = file, ["the published file"]
             return file
         if ducklake.of(self.con) is None:
             fit_threads(self.con)
-        self.summary.file = publish_log(self.con, self.settings.data_dir, self.clock(), ranking=self.settings.ranking)
+        self.summary.file = publish_log(
+            self.con,
+            self.settings.data_dir,
+            self.clock(),
+            ranking=self.settings.ranking,
+            new_history=new_history,
+        )
         self._note(file=[made_of, _state(file)])
         self._build_private()
         return self.summary.file
@@ -115,7 +125,7 @@ class Publisher:
         """Write down what was made of what; without it the next run makes it again, and nothing else."""
         with suppress(OSError):
             self._notes.parent.mkdir(exist_ok=True)
-            put(self._notes, json.dumps(self._made() | made))
+            put(self._notes, json.dumps(self._made() | made), mode=0o600)
 
     @property
     def _notes(self) -> Path:
@@ -164,6 +174,7 @@ def publish_log(
     *,
     ranking: RankingSettings,
     from_nothing: bool = False,
+    new_history: bool = False,
 ) -> Path:
     """Build, verify and replace the published file of a log, with all marts; return its path.
 
@@ -189,6 +200,7 @@ def publish_log(
         marketplace_days=ranking.marketplace_max_age_days,
         code=_code(),
         from_nothing=from_nothing,
+        new_history=new_history,
     )
 
 

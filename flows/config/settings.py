@@ -546,9 +546,11 @@ def read(
     """Return the settings: `data_dir`, then the environment, then a file (`chipledger.toml` here, if there is one).
 
     Raises SettingsError for an unknown name, a value out of range, or a file that was named and does not exist. A file
-    of certificates in [network] counts for all clients of this process from now on.
+    of certificates in [network] counts for all clients of this process from now on; so does that new files are readable
+    by their owner alone, or by his group too where the warehouse is shared.
     """
     found = layers(path, data_dir=data_dir, environ=environ).model()
+    folders.restrict_new_files(to_group=found.warehouse.url not in ("", place.FILE))
     if found.network.ca_bundle:
         from extract.web import certificates
 

@@ -64,6 +64,8 @@ def log_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         con.execute("create schema alone.core")
         for table in ("offer", "price_event"):
             con.execute(f"create table alone.core.{table} as from core.{table}")
+        con.execute("create schema alone.meta")
+        con.execute("create table alone.meta.build as select history_id from meta.history")
         con.execute("detach alone")
         return file
 

@@ -18,6 +18,8 @@ from warehouse.log.db import insert_rows
 
 MADE = {"core.instance_type", "meta.migration", "meta.made", "meta.publication", "meta.reserved"}
 """Tables that each warehouse makes for itself."""
+READ_AS = {"log.price_open": "log.open_link"}
+"""Tables of which a lake holds rows that no longer count, and the views that leave them out."""
 POSITION = "core.journal_position"
 LINES = 1000
 """Lines of the journal that are written at once."""
@@ -91,7 +93,7 @@ def copy_tables(
                 at = source.execute(f"select max(recorded_at) from {POSITION}").fetchone()
                 insert_rows(target, POSITION, [(end, at[0] if at else None, part) for part, end in ends.items()])
                 continue
-            target.register("moved", source.execute(f"from {name}").to_arrow_reader(1 << 16))
+            target.register("moved", source.execute(f"from {READ_AS.get(name, name)}").to_arrow_reader(1 << 16))
             try:
                 target.execute(f"insert into {name} by name select * from moved")
             finally:
@@ -103,7 +105,7 @@ def copy_tables(
 def hashes(con: duckdb.DuckDBPyConnection, *, without: tuple[str, ...] = ()) -> dict[str, TableHash]:
     """Return the hash of each table that a move copies."""
     found = content.tables(con, ("core", "log", "meta"))
-    return {name: found[name] for name in tables(con) if name not in without}
+    return {name: found[READ_AS.get(name, name)] for name in tables(con) if name not in without}
 
 
 def copy_landing(source: Landing, target: Landing) -> Landed:

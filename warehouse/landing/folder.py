@@ -15,6 +15,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import Any
 
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import ChipledgerError
-from warehouse.landing.journal import Files, Objects, checked
+from warehouse.landing.journal import FIRST_PART, Files, Objects, checked
 from warehouse.landing.storage import Bucket, Folder, is_bucket
 
 MAX_BODY_BYTES = 1 << 30
@@ -188,6 +189,23 @@ class Landing:
     def parts(self) -> list[str]:
         """Return the names of the journal's parts, in order; '' is the one without a name."""
         return self.journal_parts.parts()
+
+    def history(self) -> tuple[str, datetime] | None:
+        """Return the id of this history, the hash of the first line of its journal, and when that was recorded.
+
+        None where there is no such line yet. Of several writers' parts only the first counts, which is there before
+        the others and stays: what they land later never changes the id. It goes with the journal wherever that goes.
+        """
+        firsts = []
+        for part in ("", FIRST_PART):
+            for line, _ in self.journal_parts.lines(part, 0):
+                with suppress(ValueError, KeyError, TypeError):  # of a damaged line, which loading names
+                    firsts.append((unstamp(json.loads(line)["recorded_at"]), line))
+                break
+        if not firsts:
+            return None
+        recorded_at, line = min(firsts)
+        return hashlib.sha256(line.rstrip(b"\n")).hexdigest(), recorded_at
 
     def is_beyond(self, start: int, part: str = "") -> bool:
         """Return whether a part holds more than up to a position; raise ChipledgerError where it holds less."""

@@ -126,9 +126,7 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
             _apply(con, _steps(con))
             if _made(con) != _to_make():
                 with ducklake.transaction(con):
-                    # A scope's open prices lie in files of their own: who replaces them meets nobody else.
-                    con.execute("alter table log.price_open set partitioned by (source, scope)")
-                    create_views(con)
+                    create_views(con, is_appended=True)
                     create_macros(con)
                     load_instance_types(con)
                     con.execute("insert into meta.made values (?, ?)", [_to_make(), _now()])
@@ -156,7 +154,7 @@ def _apply(con: duckdb.DuckDBPyConnection, steps: Sequence[Traversable]) -> None
             con.execute(step.read_text())
             if step is steps[-1]:
                 # No log is ever without the names that everybody asks.
-                create_views(con)
+                create_views(con, is_appended=ducklake.of(con) is not None)
             con.execute("insert into meta.migration values (?, ?)", [step.name, _now()])
 
 
@@ -179,7 +177,7 @@ def _to_make() -> str:
     """Return the hash of the macros and facts of this chipledger."""
     import hashlib
 
-    return hashlib.sha256(repr([views(), macros(), instance_types.read_table()]).encode()).hexdigest()
+    return hashlib.sha256(repr([views(is_appended=True), macros(), instance_types.read_table()]).encode()).hexdigest()
 
 
 def _now() -> datetime:
@@ -191,17 +189,21 @@ VIEWS = {
     "core": ("price_event", "scope_run", "sighting", "document"),
 }
 """Views of the log's tables by schema; those of core have the names and columns that everybody asks."""
+LAST_OF_CHAIN = "qualify row_number() over (partition by offer_no, source order by valid_from desc) = 1"
+"""Of the rows of log.price_open those that count in a lake, where they are only appended: replacing a row of a table
+conflicts with every insertion by others."""
 
 
-def create_views(con: duckdb.DuckDBPyConnection) -> None:
-    """Create, in the database in use, the views of the tables of `log`."""
-    for statement in views():
+def create_views(con: duckdb.DuckDBPyConnection, *, is_appended: bool = False) -> None:
+    """Create, in the database in use, the views of the tables of `log`; `is_appended` where it is a lake."""
+    for statement in views(is_appended=is_appended):
         con.execute(statement)
 
 
-def views() -> list[str]:
+def views(*, is_appended: bool = False) -> list[str]:
     """Return the statements that make the views of the log's tables."""
-    return [
+    last = f" {LAST_OF_CHAIN}" if is_appended else ""
+    return [f"create or replace view log.open_link as from log.price_open{last}"] + [
         f"create or replace view {schema}.{name} as {sql(f'log/{name}.sql')}"
         for schema, names in VIEWS.items()
         for name in names

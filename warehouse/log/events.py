@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 import duckdb
 import polars as pl
 
+from warehouse.lake import ducklake
 from warehouse.log.db import sql
 from warehouse.log.shared_rows import append_offers, free_number
 
@@ -125,15 +126,11 @@ def _append_prices(con: duckdb.DuckDBPyConnection, recorded_at: datetime) -> Non
         "?::TIMESTAMP as recorded_at, unit_price, upfront_price from new_link where is_chain and is_last",
         [recorded_at],
     )
-    con.execute(
-        "update log.price_open as p set fetch_no = n.fetch_no, valid_from = n.valid_from, recorded_at = n.recorded_at, "
-        "unit_price = n.unit_price, upfront_price = n.upfront_price from new_open as n "
-        "where p.offer_no = n.offer_no and p.source = n.source"
-    )
-    con.execute(
-        "insert into log.price_open by name select n.* from new_open as n anti join log.price_open as p "
-        "on n.offer_no = p.offer_no and n.source = p.source order by n.source, n.scope, n.offer_no"
-    )
+    if ducklake.of(con) is not None:
+        # Of the rows of a chain the last counts (log.open_link); `maintain` removes the others.
+        con.execute("insert into log.price_open by name from new_open order by source, scope, offer_no")
+    else:
+        _replace_open(con)
     con.execute(
         "insert into log.price_other by name select offer_no, fetch_no, unit_price, upfront_price from new_link "
         "where not is_chain order by fetch_no, offer_no"
@@ -145,6 +142,19 @@ def _append_prices(con: duckdb.DuckDBPyConnection, recorded_at: datetime) -> Non
         "inner join (select source, scope, observed_at, document_sha256, min(fetch_no) as fetch_no from new_number "
         "group by all) as n on s.source = n.source and s.scope = n.scope and s.observed_at = n.observed_at "
         "and s.document_sha256 is not distinct from n.document_sha256 order by n.fetch_no, offer_no"
+    )
+
+
+def _replace_open(con: duckdb.DuckDBPyConnection) -> None:
+    """Put the new last links of chains in place of those before them."""
+    con.execute(
+        "update log.price_open as p set fetch_no = n.fetch_no, valid_from = n.valid_from, recorded_at = n.recorded_at, "
+        "unit_price = n.unit_price, upfront_price = n.upfront_price from new_open as n "
+        "where p.offer_no = n.offer_no and p.source = n.source"
+    )
+    con.execute(
+        "insert into log.price_open by name select n.* from new_open as n anti join log.price_open as p "
+        "on n.offer_no = p.offer_no and n.source = p.source order by n.source, n.scope, n.offer_no"
     )
 
 

@@ -202,7 +202,7 @@ class _Amendment:
             )
         if con.execute("from new_withdrawal limit 1").fetchone():
             raise FromNothing("fetches were withdrawn, which confirm nothing any more")
-        self._renew("log.price_open", f"from {self._theirs('log.price_open')}")
+        self._renew("log.price_open", f"from {self._theirs('log.price_open')} {db.LAST_OF_CHAIN}")
         self._temp(
             "new_price",
             "select o.offer_id, e.source from ("

@@ -13,7 +13,7 @@ import duckdb
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake
 from warehouse.log import db
-from warehouse.log.db import create_macros, create_views, insert_rows, quote, sql
+from warehouse.log.db import LAST_OF_CHAIN, create_macros, create_views, insert_rows, quote, sql
 from warehouse.log.events import naive
 from warehouse.reference import accelerators, prepared
 from warehouse.schema.columns import columns
@@ -263,7 +263,8 @@ def _copy_log(con: duckdb.DuckDBPyConnection, log: str, at: str) -> None:
     for table in STORED_TABLES:
         keys = order.get(table.name, "all")
         name = MOVED.get(table.qualified, table.qualified)
-        con.execute(f"create table {name} as from {log}.{table.qualified}{at} order by {keys}")
+        last = f" {LAST_OF_CHAIN}" if table.name == "price_open" else ""
+        con.execute(f"create table {name} as from {log}.{table.qualified}{at}{last} order by {keys}")
     create_views(con)
 
 

@@ -19,7 +19,7 @@ told as (
         l.source,
         l.observed_at,
         o.offer_no is not null or p.valid_from > l.observed_at as is_whole
-    from log.price_open as p
+    from log.open_link as p
     inner join new_fetch as l on p.source = l.source and p.scope = l.scope
     left join other_offer as o on p.offer_no = o.offer_no
     where

@@ -11,5 +11,5 @@ select
     null::TIMESTAMP as retracts_recorded_at
 from touched as t
 inner join core.offer as o on t.offer_id = o.offer_id
-inner join log.price_open as p on o.offer_no = p.offer_no and t.source = p.source
+inner join log.open_link as p on o.offer_no = p.offer_no and t.source = p.source
 where not t.is_whole

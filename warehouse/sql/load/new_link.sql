@@ -43,7 +43,7 @@ beside_last as (
         if(lag(e.fetch_no) over w is null, p.upfront_price, lag(e.upfront_price) over w) as upfront_price_before,
         lead(e.fetch_no) over w is null as is_last
     from numbered as e
-    left join log.price_open as p on e.offer_no = p.offer_no and e.source = p.source
+    left join log.open_link as p on e.offer_no = p.offer_no and e.source = p.source
     window w as (partition by e.offer_no, e.source order by e.valid_from, e.fetch_no, e.unit_price, e.upfront_price)
 )
 

@@ -20,7 +20,7 @@ state as (
         p.unit_price,
         p.upfront_price,
         o.offer_no is null as is_chain
-    from log.price_open as p
+    from log.open_link as p
     left join other_offer as o on p.offer_no = o.offer_no
     union all
     select
@@ -31,7 +31,7 @@ state as (
         null::DECIMAL(18, 10) as upfront_price,
         false as is_chain
     from other as o
-    anti join log.price_open as p on o.offer_no = p.offer_no and o.source = p.source
+    anti join log.open_link as p on o.offer_no = p.offer_no and o.source = p.source
 )
 
 select

@@ -19,7 +19,7 @@ event as (
         p.unit_price,
         p.upfront_price,
         null::TIMESTAMP as retracts_recorded_at
-    from log.price_open as p
+    from log.open_link as p
     semi join other as o on p.offer_no = o.offer_no
     union all
     select

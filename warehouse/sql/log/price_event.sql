@@ -14,7 +14,7 @@ with event as (
         unit_price,
         upfront_price,
         null::TIMESTAMP as retracts_recorded_at
-    from log.price_open
+    from log.open_link
     union all
     select
         offer_no,

@@ -100,7 +100,7 @@ unended as (
         p.fetch_no,
         p.unit_price,
         p.upfront_price
-    from log.price_open as p
+    from log.open_link as p
     where p.recorded_at <= moment and (p.unit_price is not null or p.upfront_price is not null)
     union all
     select
