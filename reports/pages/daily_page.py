@@ -44,6 +44,7 @@ MAX_TROUBLES = 8
 WITHDRAWN_DAYS = 7
 """A price that was withdrawn is named for so many days, and since the run before the last one."""
 MAX_WITHDRAWN = 10
+FOREVER = datetime.fromisoformat("9999-12-31")
 MAX_LETTERS = 90
 """Of an error: enough to know its kind; the table of sources has more."""
 ALIKE = (
@@ -166,7 +167,7 @@ def read(
             counts=ask(con, "count")[0],
             confirmed=read_frame(con, "confirmed", run_id=last["run_id"]).item(),
             changes=changes,
-            withdrawn=read_frame(con, "withdrawn", since=min(filter(None, [week_ago, previous])), until=datetime.max),
+            withdrawn=read_frame(con, "withdrawn", since=min(filter(None, [week_ago, previous])), until=FOREVER),
             aws_prices=aws_prices,
             provider_prices=provider_prices,
             old_prices=old_prices,

@@ -1,5 +1,5 @@
--- Prices that were withdrawn between two moments: what was said, of which days, what holds then now (NULL: nothing known)
--- and why. Offers alike are one row. Amounts are per chip-hour; of what has no known chips, as sold.
+-- Prices that were withdrawn between two moments: what was said, of which days, what holds then now (NULL: nothing
+-- known) and why. Offers alike are one row. Amounts are per chip-hour; of what has no known chips, as sold.
 with withdrawn as (
     select
         c.*,

@@ -348,8 +348,9 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
     for macro in ("commitment_class", "is_open_to_all"):
         _take_macros(con, "decision", macro)
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
-    for (view,) in con.execute(f"select sql from duckdb_views() {ours} order by view_name").fetchall():
-        con.execute(view)
+    for name, view in con.execute(f"select view_name, sql from duckdb_views() {ours} order by view_name").fetchall():
+        if name not in (*LOG, *KEPT):
+            con.execute(view)
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
     for name in REMADE:
         if name in ("price_move", "repricing", "price_change") and not known_then:
@@ -365,14 +366,9 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
 def _take_intervals(con: duckdb.DuckDBPyConnection) -> None:
     """Make the macros that derive intervals in memory, where all events are in core.price_event, none in chains."""
     con.execute("create schema if not exists log")
-    for (name,) in con.execute(
-        "select table_name from duckdb_tables() where schema_name = 'log' and database_name = 'published' union all "
-        "select view_name from duckdb_views() where schema_name = 'log' and database_name = 'published'"
-    ).fetchall():
-        source = "core.price_event" if name == "other_event" else f"published.log.{name} limit 0"
-        con.execute(f"create table log.{name} as from {source}")
+    con.execute("create view log.other_event as from core.price_event")
     _take_macros(con, "log")
-    _take_macros(con, "core")
+    con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
 
 
 def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None = None) -> None:
@@ -382,7 +378,7 @@ def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None =
         "where schema_name = ? and database_name = 'published' and coalesce(function_name = ?, true)",
         [schema, only],
     ).fetchall()
-    for name, parameters, definition, is_table in sorted(macros, key=lambda macro: macro[0] != "price_point"):
+    for name, parameters, definition, is_table in sorted(macros, reverse=True):
         kind = "table " if is_table else ""
         con.execute(f"create macro {schema}.{name}({', '.join(parameters)}) as {kind}{definition}")
 

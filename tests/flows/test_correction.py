@@ -15,8 +15,8 @@ from warehouse.log.withdraw import selected
 from warehouse.publish.published_file import FILE_NAME
 
 REASON = "prices per node <b>&"
-WRONG = {"p5.48xlarge": "3.50", "g5.xlarge": "1.00"}
-RIGHT = {"p5.48xlarge": "2.00", "g5.xlarge": "1.00"}
+WRONG = {"p5.48xlarge": "50.00", "g5.xlarge": "1.00"}
+RIGHT = {"p5.48xlarge": "60.00", "g5.xlarge": "1.00"}
 CHANGES = (
     "select instance_type, change_kind, unit_price_before, unit_price_after, strftime(last_observed_before_at, '%d'), "
     "strftime(observed_at, '%d'), reason from int.price_change where reason is not null order by all"
@@ -38,7 +38,7 @@ def withdraw(toy: Toy, at: float, days: str) -> None:
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
-    """A price of 2.00 that was read as 3.50 on 2 and 3 January, which was withdrawn on the 4th; a run on the 6th."""
+    """A price of 60.00 that was read as 50.00 on 2 and 3 January, which was withdrawn on the 4th; a run on the 6th."""
     made = installed(monkeypatch, tmp_path)
     made.learn(0, one=RIGHT)
     made.learn(1, one=WRONG)
@@ -49,33 +49,33 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
 
 def test_it_is_a_correction_with_its_reason(toy: Toy) -> None:
     """Before is what was withdrawn, after what holds at that moment now; also after the next day was added."""
-    expected = [("p5.48xlarge", "correction", Decimal("3.5"), Decimal(2), "02", "04", REASON)]
+    expected = [("p5.48xlarge", "correction", Decimal(50), Decimal(60), "02", "04", REASON)]
 
     assert asked(toy, CHANGES) == expected
-    toy.run(5, one=RIGHT | {"p5.48xlarge": "2.10"})
+    toy.run(5, one=RIGHT | {"p5.48xlarge": "62.00"})
     assert asked(toy, CHANGES) == expected
     assert asked(
         toy,
         "select price_per_accelerator_hour_before, price_per_accelerator_hour_after, reason from mart.price_change "
         "where change_kind = 'correction'",
-    ) == [(3.5 / 8, 2 / 8, REASON)]
+    ) == [(6.25, 7.5, REASON)]
 
 
 def test_nothing_holds_where_nothing_else_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first price is withdrawn: after is NULL, never 0; the price that stands as it did is no correction."""
     toy = installed(monkeypatch, tmp_path)
-    toy.learn(0, one={"p5.48xlarge": "2.00"})
+    toy.learn(0, one={"p5.48xlarge": "60.00"})
     withdraw(toy, 1, "2026-01-01")
 
-    assert asked(toy, CHANGES) == [("p5.48xlarge", "correction", Decimal(2), None, "01", "02", REASON)]
+    assert asked(toy, CHANGES) == [("p5.48xlarge", "correction", Decimal(60), None, "01", "02", REASON)]
 
 
 def test_it_is_no_move(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every other mart and the weeks are those of a log that never had the fetches."""
-    toy.run(5, one=RIGHT | {"p5.48xlarge": "2.10"})
+    toy.run(5, one=RIGHT | {"p5.48xlarge": "62.00"})
     never = installed(monkeypatch, tmp_path / "never")
     never.learn(0, one=RIGHT)
-    never.run(5, one=RIGHT | {"p5.48xlarge": "2.10"})
+    never.run(5, one=RIGHT | {"p5.48xlarge": "62.00"})
     at = "date '2026-01-01'"
     for sql in (
         "select * exclude (document_sha256, offer_id) from int.price_change where reason is null",
@@ -103,7 +103,7 @@ def test_the_mail_names_it(toy: Toy, known_then: bool) -> None:
 
     assert told == [
         [
-            "H100 SXM at AWS: until 4 Jan we said 0.44 USD of 2 Jan to 4 Jan; it was 0.25, because: "
+            "H100 SXM at AWS: until 4 Jan we said 6.25 USD of 2 Jan to 4 Jan; it was 7.50, because: "
             "prices per node <b>&."
         ],
         [],
@@ -117,7 +117,7 @@ def test_the_daily_page_names_it(toy: Toy) -> None:
     text = " ".join(page.split())
 
     assert (
-        "H100 SXM at AWS: until 4 Jan we said 0.44 USD of 2 Jan to 4 Jan; it was 0.25, because: "
+        "H100 SXM at AWS: until 4 Jan we said 6.25 USD of 2 Jan to 4 Jan; it was 7.50, because: "
         "prices per node &lt;b&gt;&amp;." in text
     )
     assert "correction" not in daily_page.headline(daily_page.read(toy.data_dir / FILE_NAME))

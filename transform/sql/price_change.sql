@@ -2,10 +2,10 @@
 -- what kind of change each is, by the signs that stand there.
 -- A list change is part of a repricing of the whole catalogue (is_repricing) where more than half of what its source
 -- showed of the provider's list under the purchase option changed on that day, three prices or more: int.repricing.
--- A price that somebody withdrew is a correction with its reason, and no move of the market: before is what was withdrawn,
--- seen at last_observed_before_at; after is the price that holds at that moment now, NULL where none does; observed_at is
--- when it was withdrawn. A price that stands as it did, as in a file that replaces another one, is none; so is one that
--- was not in the history, as a better source was then confirmed.
+-- A price that somebody withdrew is a correction with its reason, and no move of the market: before is what was
+-- withdrawn, seen at last_observed_before_at; after is the price that holds at that moment now, NULL where none does;
+-- observed_at is when it was withdrawn. A price that stands as it did, as in a file that
+-- replaces another one, is none; so is one that was not in the history, as a better source was then confirmed.
 with withdrawn as (
     select distinct
         e.offer_id,

@@ -226,7 +226,8 @@ def macros(*, of_events: bool = False) -> list[str]:
     if not of_events:
         others = known_at.replace("core.price_point(", "log.other_point(")
         found["log.other_point"] = point.replace("core.price_event", "log.other_event")
-        found["core.price_known_at"] = f"({sql('log/price_known_at.sql')}) union all ({others})"
+        found["log.other_known_at"] = others
+        found["core.price_known_at"] = f"({sql('log/price_known_at.sql')}) union all from log.other_known_at(moment)"
     return [f"create or replace macro {name}(moment) as table {text}" for name, text in sorted(found.items())[::-1]]
 
 
