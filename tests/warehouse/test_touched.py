@@ -128,7 +128,7 @@ AN_EARLIER_FIRST_LOOK = Case(
 
 def regions(at: float, scope: str, prices: list[float]) -> ParsedFetch:
     rows = [chip(H100, f"{price:.4f}", region_id=f"{scope}{number}") for number, price in enumerate(prices)]
-    return pages(at, *rows, scope=scope)
+    return pages(at, *rows, scope=scope, trusted=True)
 
 
 MOVED = (1.01, 1.012, 1.014, 1.016, 1.018, 1.4)

@@ -22,7 +22,7 @@ STEPS = ("old_point", "confirmation", "fresh_point", "held_point", "new_event", 
 def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:
     """Put typed rows into `observed_row`, numbered and with the ids of their offers.
 
-    Beside `schemas.OBSERVATION` they have `source`, `scope`, `observed_at`, `document_sha256`, `archived`,
+    Beside `schemas.OBSERVATION` they have `source`, `scope`, `observed_at`, `document_sha256`, `is_archived`,
     `fetch_number`, and `refusal_number`: set where a gate refused the amounts, so that only the id is wanted.
     """
     con.register("accepted_row", rows.with_row_index("row_number").to_arrow())

@@ -143,6 +143,7 @@ def _accept_row(con: duckdb.DuckDBPyConnection, row: Quarantined, recorded_at: d
             scope=pl.lit(row.scope),
             observed_at=pl.lit(row.observed_at),
             is_past_gates=pl.lit(value=True),
+            is_archived=pl.lit(value=False),
             fetch_number=pl.lit(0, pl.Int64),
             refusal_number=pl.lit(None, pl.Int64),
         ),

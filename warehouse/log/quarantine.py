@@ -11,6 +11,7 @@ import duckdb
 
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows
+from warehouse.log.moves import FOR_PERSON
 
 if TYPE_CHECKING:
     from warehouse.log.parsed import ParsedFetch
@@ -73,6 +74,11 @@ class Quarantined:
             document_sha256=document_sha256 or fetch.document_sha256,
         )
 
+    @property
+    def for_person(self) -> bool:
+        """Return whether no second fetch releases it."""
+        return self.reason.endswith(FOR_PERSON)
+
     def decided(self, decision: str, *, by: str) -> "Quarantined":
         """Return the decision that resolves this row."""
         return replace(self, decision=decision, decided_by=by)
@@ -83,14 +89,21 @@ class Quarantined:
 
     def waits_at(self, fetch: int, observed_at: datetime) -> "Quarantined":
         """Return the same held price, seen once more but not yet confirmed."""
-        key = f"{self.quarantine_id}\x1f{observed_at.isoformat()}"
-        return replace(
-            self,
-            quarantine_id=int(hashlib.sha256(key.encode()).hexdigest()[:13], 16),
-            fetch=fetch,
-            observed_at=observed_at,
-        )
+        return replace(self, quarantine_id=self._id_with(observed_at.isoformat()), fetch=fetch, observed_at=observed_at)
 
+    def in_place_of(self, offer_id: int) -> "Quarantined":
+        """Return that nothing is known of another offer, whose place the held one would take; nobody has to look."""
+        reason, by = f"another offer in its place waits: {self.quarantine_id}", "the gate"
+        row = replace(self, quarantine_id=self._id_with(str(offer_id)), offer_id=offer_id, reason=reason, row_json="{}")
+        return row.decided("refuse", by=by)
+
+    def _id_with(self, text: str) -> int:
+        key = f"{self.quarantine_id}\x1f{text}"
+        return int(hashlib.sha256(key.encode()).hexdigest()[:13], 16)
+
+
+HOLDING = ("history", "band")
+"""Gates whose refused rows wait: they may be right, and a later fetch or a person lets them in."""
 
 CONTRADICTS = "another price of the same offer, source and moment is known, so that neither counts"
 """How the reason of a row begins that is in the log beside another one."""
@@ -162,31 +175,43 @@ def open_holds(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], list[Qua
     """Return the prices that wait for confirmation, oldest first, by source and offer."""
     holds: dict[tuple[str, int], list[Quarantined]] = {}
     for row in listed(con):
-        if row.gate == "history" and row.offer_id is not None:
+        if row.gate in HOLDING and row.offer_id is not None:
             holds.setdefault((row.source, row.offer_id), []).append(row)
     return holds
 
 
 def waiting_with(con: duckdb.DuckDBPyConnection, row: Quarantined) -> list[Quarantined]:
-    """Return the open rows that are the same price of the same offer in the same document, oldest first."""
-    if row.gate != "history" or row.offer_id is None:
+    """Return the open rows that are the same price of the same offer, oldest first."""
+    if row.gate not in HOLDING or row.offer_id is None:
         return [row]
     waiting = open_holds(con)[row.source, row.offer_id]
     return [each for each in waiting if shown_price(each) == shown_price(row)]
 
 
 def refused_prices(con: duckdb.DuckDBPyConnection) -> dict[tuple[object, ...], str]:
-    """Return the prices that jumped and were refused by a person, as `shown_price` names them, and by whom."""
+    """Return the prices that waited and were refused by a person, as `shown_price` names them, and by whom.
+
+    A refusal counts as long as every fetch of its scope shows the price: where one did not, it is judged anew.
+    """
+    last = {
+        (source, scope): at
+        for source, scope, at in con.execute(
+            "select source, scope, max(observed_at) from core.scope_run where status = 'ok' group by all"
+        ).fetchall()
+    }
     return {
         shown_price(row): row.decided_by or ""
         for row in listed(con, everything=True)
-        if row.gate == "history" and row.decision == "refuse" and row.decided_by != NOT_REPEATED
+        if row.gate in HOLDING
+        and row.decision == "refuse"
+        and row.decided_by != NOT_REPEATED
+        and row.observed_at >= last.get((row.source, row.scope), row.observed_at)
     }
 
 
 def shown_price(row: Quarantined) -> tuple[object, ...]:
-    """Return what makes two sightings of a price one: source, offer, document and the row itself."""
-    return (row.source, row.offer_id, row.document_sha256, row.row_json)
+    """Return what makes two sightings of a price one: source, offer and the row itself, whatever the document."""
+    return (row.source, row.offer_id, row.row_json)
 
 
 def find(con: duckdb.DuckDBPyConnection, quarantine_id: int) -> Quarantined:
