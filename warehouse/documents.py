@@ -86,7 +86,8 @@ class ScopeFetch:
 
     Only a complete look allows to say that an offer is gone; archives and imports are never complete.
     `observed_at` is the moment the prices were true of: the time of the fetch for a live look,
-    the provider's date of publication for an archived one.
+    the provider's date of publication for an archived one. `clock_ahead_s` says by how many seconds the clock of the
+    machine that fetched was ahead of the median of the answers' Date headers; None where no answer had one.
     """
 
     source: str
@@ -96,3 +97,4 @@ class ScopeFetch:
     documents: tuple[Document, ...]
     archived: bool = False
     notes: tuple[str, ...] = ()
+    clock_ahead_s: float | None = None

@@ -8,10 +8,11 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -19,6 +20,7 @@ import duckdb
 from extract import SOURCES, source_named
 from extract.base import Context, Parsed, Source, failing_alone, past_fetches
 from extract.offline_archive import ArchiveWeb
+from extract.web import answer_dates
 from flows.collect.offline import ARCHIVES
 from flows.config.settings import Settings, read
 from flows.shared import Clock, Progress, query
@@ -147,8 +149,9 @@ class Collector:
         ctx = self.context(source)
         if source.kind == "archive":
             return tuple(past_fetches(source, ctx, scope, None, None))
-        with failing_alone(source.name, scope):
-            return (source.fetch(ctx, scope),)
+        with failing_alone(source.name, scope), answer_dates.measured() as ahead_s:
+            fetched = source.fetch(ctx, scope)
+        return (replace(fetched, clock_ahead_s=median(ahead_s)) if ahead_s else fetched,)
 
     def fetch_named(self, source: str, scope: str) -> tuple[ScopeFetch, ...]:
         """Return the fetches of one scope of a source, by its name. Raises SourceError."""

@@ -175,24 +175,37 @@ def _seen_besides(
         since = first.get((content["source"], content["scope"]))
         if not (imports if is_import else since is not None and (content.get("archived") or at > since)):
             continue
-        for parsed in _parsed(con, landing, each, []):
+        for parsed in _parsed(con, landing, each, [], is_accepted=True):
             key = (parsed.source, parsed.scope, naive(parsed.observed_at), parsed.document_sha256)
             if key in loaded and key not in wrong and (not is_import or parsed.source in imports):
                 found.append(parsed)
     return found
 
 
-def rehearse(con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str) -> None:
-    """Raise ChipledgerError where a decision could not be carried out; the log stays as it is."""
+def rehearse(con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str, *, now: datetime) -> None:
+    """Raise ChipledgerError where a decision could not be carried out; the log stays as it is. `now` is aware."""
     row = find(con, quarantine_id)
+    if decision == "accept" and row.observed_at > naive(now):
+        raise ChipledgerError(
+            "it cannot be accepted: its time lies in the future",
+            source=row.source,
+            field="observed_at",
+            value=str(row.observed_at),
+            hint="Set this machine's clock, and fetch the scope again",
+        )
     if decision == "accept" and row.row_json != "{}":
         checked_row(row)
 
 
-def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, notes: list[str]) -> list[ParsedFetch]:
+def _parsed(
+    con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, notes: list[str], *, is_accepted: bool = False
+) -> list[ParsedFetch]:
+    """Return what an entry says; of a fetch that was refused when it was landed nothing, until somebody accepts it."""
     content = entry.content
     if entry.kind == "failure":
         return [_fetch(content, error=content["error"])]
+    if content.get("refused") and not is_accepted:
+        return [replace(_fetch(content), refused=content["refused"])]
     if observations.is_import(content["source"]):
         return _imported(landing, content, notes)
     if content["source"] == benchmarks.NAME:
@@ -292,6 +305,7 @@ def _decide(
         if entry.kind == "look" and (fetch["source"], fetch["scope"]) == (row.source, row.scope):
             if naive(unstamp(fetch["observed_at"])) != row.observed_at:
                 continue
-            again = [replace(parsed, trusted=True) for parsed in _parsed(con, landing, entry, [])]
+            parsed = _parsed(con, landing, entry, [], is_accepted=True)
+            again = [replace(each, trusted=True) for each in parsed]
             load(con, again, recorded_at=recorded_at)
             close_overtaken(con, row, recorded_at=naive(recorded_at))

@@ -12,7 +12,7 @@ import duckdb
 
 from extract.base import Source
 from flows.backup import retention
-from flows.collect import ingest
+from flows.collect import fetch_times, ingest
 from flows.collect import offline as archive
 from flows.collect.collector import Collector, FetchResult, LogState, utc_now
 from flows.collect.publisher import Publisher
@@ -91,7 +91,8 @@ class Run:
                     ScopeResult(source=fetch.source, scope=fetch.scope, observed_at=fetch.observed_at, status="known")
                 )
                 continue
-            self.landing.record_fetch(fetch, run_id=run_id, recorded_at=at)
+            refused = fetch_times.fault(self.con, fetch, self.clock())
+            self.landing.record_fetch(fetch, run_id=run_id, recorded_at=at, refused=refused)
         self.progress(f"{result.source} {result.scope}: {len(result.fetches)} fetched")
 
     def load(self) -> None:
@@ -104,7 +105,7 @@ class Run:
 
     def decide(self, quarantine_id: int, decision: str) -> None:
         """Decide one open row of the quarantine: checked first, then written to the journal, then carried out."""
-        ingest.rehearse(self.con, quarantine_id, decision)
+        ingest.rehearse(self.con, quarantine_id, decision, now=self.clock())
         self.landing.record_decision(
             quarantine_id=quarantine_id, decision=decision, decided_by=self.settings.operator, recorded_at=self.clock()
         )

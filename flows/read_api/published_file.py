@@ -102,7 +102,8 @@ class Book:
         }
         for row in found:
             max_age = max_ages.get(row[source], timedelta.min)
-            row["is_current"] = bool(row["is_current"] and self.now - row["last_observed_at"] <= max_age)
+            age = self.now - row["last_observed_at"]
+            row["is_current"] = bool(row["is_current"] and timedelta() <= age <= max_age)
             row.pop("age_days", None)
             row["document"] = documents.get(row.pop("document_sha256"))
             if row["document"] is None:

@@ -583,7 +583,7 @@ def sources(
     for row in scopes:
         age = None if row["last_good_at"] is None else round((book.now - row["last_good_at"]).total_seconds() / 3600, 2)
         max_age = max_ages.get(row["source"])
-        row["is_current"] = bool(row["is_current"] and max_age is not None and age is not None and age <= max_age)
+        row["is_current"] = bool(row["is_current"] and max_age is not None and age is not None and 0 <= age <= max_age)
         row["age_hours"] = age
         del row["age_days"]
     if source is None:

@@ -369,7 +369,7 @@ def _changes(found: Facts) -> Markup:
 def _withdrawn(found: Facts) -> Markup:
     """Return what was said of prices that were withdrawn, what they were, and why."""
     told = [news.withdrawn(row, found.built_at) for row in found.withdrawn.head(MAX_WITHDRAWN).rows(named=True)]
-    if left := found.withdrawn["n_offers"].sum() - found.withdrawn["n_offers"].head(MAX_WITHDRAWN).sum():
+    if left := sum(found.withdrawn["n_offers"].to_list()[MAX_WITHDRAWN:]):
         told.append(f"{wording.count(left, 'more price')}: select * from int.price_change where reason is not null")
     return _part("withdrawn")(told)
 

@@ -129,9 +129,10 @@ class Landing:
             )
         return body
 
-    def record_fetch(self, fetch: ScopeFetch, *, run_id: str, recorded_at: datetime) -> None:
-        """Store the documents of a fetch and write it to the journal."""
-        self._append("look", recorded_at, run_id=run_id, **self._content(fetch))
+    def record_fetch(self, fetch: ScopeFetch, *, run_id: str, recorded_at: datetime, refused: str = "") -> None:
+        """Store the documents of a fetch and write it to the journal, with the reason where it is refused whole."""
+        reason = {"refused": refused} if refused else {}
+        self._append("look", recorded_at, run_id=run_id, **self._content(fetch), **reason)
 
     def _content(self, fetch: ScopeFetch) -> dict[str, Any]:
         """Store the documents of a fetch, and return its line of the journal, in values that JSON has."""

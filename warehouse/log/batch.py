@@ -72,7 +72,9 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         if fetch.unread:
             # Whose prices they are is unknown, so this fetch reports no offer as gone.
             batch.incomplete.add(number)
-        if not fetch.error and accepted.is_empty():
+        if fetch.refused:
+            batch.refused_fetches[number] = fetch.refused
+        elif not fetch.error and accepted.is_empty():
             _judge_empty(con, batch, number, fetch, n_refused=len(refused) + len(fetch.unread))
         for refusal in refused:
             quarantined = Quarantined.of(

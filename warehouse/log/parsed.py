@@ -14,11 +14,11 @@ class ParsedFetch:
     """A fetch with the content of its documents. `rows` has the columns `schemas.OBSERVATION` and `document_sha256`.
 
     Rows of an import bring an `observed_at` (naive UTC) of their own; all others share the fetch's.
-    `error` is set, and `rows` empty, where the fetch failed or could not be parsed. `trusted` fetches, which a person
-    accepted, pass the batch and history gates. `set_aside` are rows that are no prices as they are, with `reason`,
-    `field`, `value`, a time of their own, and `is_withdrawn`: refused for good by their collector. `facts` are frames
-    by the name of their table, for `warehouse.log.facts`. `unread` are rows of its documents that could not be read
-    while most could.
+    `error` is set, and `rows` empty, where the fetch failed or could not be parsed; `refused` where it was refused
+    whole before it was parsed. `trusted` fetches, which a person accepted, pass the batch and history gates.
+    `set_aside` are rows that are no prices as they are, with `reason`, `field`, `value`, a time of their own, and
+    `is_withdrawn`: refused for good by their collector. `facts` are frames by the name of their table, for
+    `warehouse.log.facts`. `unread` are rows of its documents that could not be read while most could.
     """
 
     run_id: str
@@ -30,6 +30,7 @@ class ParsedFetch:
     document_sha256: str | None
     rows: pl.DataFrame
     error: str | None = None
+    refused: str = ""
     trusted: bool = False
     facts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     set_aside: pl.DataFrame | None = None
