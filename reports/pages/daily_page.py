@@ -368,10 +368,10 @@ def _changes(found: Facts) -> Markup:
 
 def _withdrawn(found: Facts) -> Markup:
     """Return what was said of prices that were withdrawn, what they were, and why."""
-    told = [news.withdrawn(row, found.built_at) for row in found.withdrawn.head(MAX_WITHDRAWN).rows(named=True)]
+    lines = [news.withdrawn(row, found.built_at) for row in found.withdrawn.head(MAX_WITHDRAWN).rows(named=True)]
     if left := sum(found.withdrawn["n_offers"].to_list()[MAX_WITHDRAWN:]):
-        told.append(f"{wording.count(left, 'more price')}: select * from int.price_change where reason is not null")
-    return _part("withdrawn")(told)
+        lines.append(f"{wording.count(left, 'more price')}: select * from int.price_change where reason is not null")
+    return _part("withdrawn")(lines)
 
 
 def _table(found: Facts, changes: pl.DataFrame, id: str, when: str, subtitle: str) -> Table:

@@ -80,7 +80,7 @@ def withdrawn(row: Row, page: date) -> str:
     was = "what it was is not known" if right is None else f"it was {wording.amount(right, places)}"
     of = f" ({wording.count(row['n_offers'], 'offer')})" if row["n_offers"] > 1 else ""
     return (
-        f"{brief(chip)} at {brief(row['service_provider_name'])}{option}{of}: until {until} we said "
+        f"{brief(chip)} at {brief(row['service_provider_name'])}{option}{of}: until {until} we published "
         f"{wording.amount(wrong, places)} {currency(row)} of {days}; {was}, because: "
         f"{brief(row['reason'], most=MAX_REASON).rstrip('.')}."
     ).replace(wording.NBSP, " ")

@@ -92,7 +92,7 @@ def test_it_is_no_move(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("known_then", [False, True])
 def test_the_mail_names_it(toy: Toy, known_then: bool) -> None:
-    """What we said, of which days, until when, what it was, and why."""
+    """What we published, of which days, until when, what it was, and why."""
     toy.run(5, one=RIGHT)
     file = toy.data_dir / FILE_NAME
     weeks = [
@@ -103,7 +103,7 @@ def test_the_mail_names_it(toy: Toy, known_then: bool) -> None:
 
     assert told == [
         [
-            "H100 SXM at AWS: until 4 Jan we said 6.25 USD of 2 Jan to 4 Jan; it was 7.50, because: "
+            "H100 SXM at AWS: until 4 Jan we published 6.25 USD of 2 Jan to 4 Jan; it was 7.50, because: "
             "prices per node <b>&."
         ],
         [],
@@ -117,11 +117,11 @@ def test_the_daily_page_names_it(toy: Toy) -> None:
     text = " ".join(page.split())
 
     assert (
-        "H100 SXM at AWS: until 4 Jan we said 6.25 USD of 2 Jan to 4 Jan; it was 7.50, because: "
+        "H100 SXM at AWS: until 4 Jan we published 6.25 USD of 2 Jan to 4 Jan; it was 7.50, because: "
         "prices per node &lt;b&gt;&amp;." in text
     )
     assert "correction" not in daily_page.headline(daily_page.read(toy.data_dir / FILE_NAME))
     toy.run(12, one=RIGHT)
     toy.run(13, one=RIGHT)
     (later,) = daily_page.render(daily_page.read(toy.data_dir / FILE_NAME), ["index.html"])
-    assert "we said" not in later
+    assert "we published" not in later
