@@ -200,7 +200,8 @@ def publish_log(
         marketplace_days=ranking.marketplace_max_age_days,
         code=_code(),
         from_nothing=from_nothing,
-        new_history=new_history,
+        # The archive can be replayed at any time, and its scopes land in the order in which threads end.
+        new_history=new_history or as_of is not None,
     )
 
 

@@ -162,7 +162,7 @@ def test_a_rebuild_of_another_landing_needs_a_yes(toy: Toy, tmp_path: Path, monk
 
 
 def test_the_archive_started_anew_is_the_same_history(least_marts: None, tmp_path: Path) -> None:
-    """It has a clock of its own: the same journal, so that its directory may lose landing and log at any time."""
+    """It can be replayed at any time, so that its directory may lose landing and log; the old file is kept."""
     settings = Settings(data_dir=tmp_path)
     steps.run(settings, offline=True)
     for folder in ("landing", "cache"):  # which notes what the published file was made of
