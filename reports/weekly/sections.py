@@ -283,10 +283,10 @@ def _corrected(found: WeekFacts) -> Section:
     note = "A price that is back within 7 days is a correction, and in no other number." if shown else ""
     withdrawn = found["withdrawn"].to_dicts()
     named = sorted(withdrawn, key=lambda row: row["accelerator_name"] not in found.chips)[:MAX_CORRECTED]
-    taken_back = [news.withdrawn(row, found.last_day) for row in named]
+    withdrawals = [news.withdrawn(row, found.last_day) for row in named]
     if left := sum(row["n_offers"] for row in withdrawn) - sum(row["n_offers"] for row in named):
-        taken_back.append(f"{wording.count(left, 'more price')} withdrawn, which int.price_change has.")
-    return Section(sentences=(*taken_back, *shown), note=note)
+        withdrawals.append(f"{wording.count(left, 'more price')} withdrawn, which int.price_change has.")
+    return Section(sentences=(*withdrawals, *shown), note=note)
 
 
 def _of_sentences(make: Callable[[WeekFacts], Iterable[str]]) -> Maker:
