@@ -187,19 +187,14 @@ def measured(folder: Path, *, n_prices: int = N_PRICES, years: tuple[int, ...] =
     longer = (last.load_cpu + last.publish_cpu) / (first.load_cpu + first.publish_cpu)
     return [
         *found,
-<<<<<<< HEAD
-        Result(f"a day after {last.years} years beside one after {first.years}", longer, "x", 1.3),
+        Result(f"a day after {last.years} years beside one after {first.years}", longer, "x", LONGER),
         Result(
             "log (prices and fetches)",
             last.log_mb,
             "MB",
-            60,
+            LOG_MB,
             note=f"documents {last.document_mb:.0f} MB, writer's file {last.build_mb:.0f} MB",
         ),
-=======
-        Result(f"a day after {last.years} years beside one after {first.years}", longer, "x", LONGER),
-        Result("log (core.price_event)", last.log_mb, "MB", LOG_MB, note=f"writer's file {last.build_mb:.0f} MB"),
->>>>>>> w-speed
         Result(
             "published file",
             last.published_mb,
