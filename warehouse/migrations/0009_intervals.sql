@@ -1,6 +1,6 @@
--- The log as intervals: a price is one row from when it was recorded to when another took its place. Each fetch, document
--- and offer has a number; hashes stand once. core.price_event, scope_run, sighting and document become views, which are
--- made whenever the file is opened.
+-- The log as intervals: a price is one row from when it was recorded to when another took its place. Each fetch,
+-- document and offer has a number; hashes stand once. core.price_event, scope_run, sighting and document become views,
+-- which are made whenever the file is opened.
 
 create schema log;
 
@@ -34,7 +34,7 @@ with named as (
 
 select
     (
-        (select coalesce(max(document_no), 0) from log.document)
+        (select coalesce(max(l.document_no), 0) from log.document as l)
         + row_number() over (order by n.document_sha256)
     )::INTEGER as document_no,
     n.document_sha256
@@ -46,7 +46,7 @@ alter table core.offer rename to old_offer;
 
 create table core.offer as
 select
-    *,
+    *, -- noqa: AM04
     row_number() over (order by recorded_at, offer_id)::INTEGER as offer_no
 from core.old_offer;
 

@@ -33,6 +33,14 @@ wrong as (
             and e.valid_from = r.valid_from
             and e.recorded_at = r.retracts_recorded_at
     where e.retracts_recorded_at is null
+),
+
+document_number as (
+    select
+        document_sha256,
+        min(document_no) as document_no
+    from log.document
+    group by document_sha256
 )
 
 select
@@ -42,10 +50,4 @@ select
     dense_rank() over (order by w.source, w.scope, w.valid_from, d.document_no)::INTEGER as moment_no
 from wrong as w
 inner join core.offer as o on w.offer_id = o.offer_id
-left join (
-    select
-        document_sha256,
-        min(document_no) as document_no
-    from log.document
-    group by document_sha256
-) as d on w.document_sha256 = d.document_sha256
+left join document_number as d on w.document_sha256 = d.document_sha256

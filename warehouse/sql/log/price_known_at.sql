@@ -2,15 +2,15 @@
 -- next that was. The numbers of fetches sort out most rows before any is looked at.
 with known as (
     select
-        f.fetch_no,
-        f.source,
-        f.scope,
-        f.observed_at,
-        f.recorded_at,
-        f.document_no,
-        f.complete and f.status = 'ok' as is_covered
-    from log.scope_fetch as f
-    where f.recorded_at <= moment
+        fetch_no,
+        source,
+        scope,
+        observed_at,
+        recorded_at,
+        document_no,
+        complete and status = 'ok' as is_covered
+    from log.scope_fetch
+    where recorded_at <= moment
 ),
 
 withdrawn as (
@@ -19,10 +19,16 @@ withdrawn as (
     where withdrawn_at <= moment
 ),
 
-bound as (
-    select
-        (select max(fetch_no) from log.scope_fetch where recorded_at <= moment) as last_known,
-        (select coalesce(min(fetch_no), 2147483647) from log.scope_fetch where recorded_at > moment) as first_unknown
+last_known as (
+    select max(fetch_no) as fetch_no
+    from log.scope_fetch
+    where recorded_at <= moment
+),
+
+first_unknown as (
+    select coalesce(min(fetch_no), 2147483647) as fetch_no
+    from log.scope_fetch
+    where recorded_at > moment
 ),
 
 other as (
@@ -100,12 +106,12 @@ last_seen as (
 -- What had no end by then: it may have had one since.
 unended as (
     select
-        p.offer_no,
-        p.fetch_no,
-        p.unit_price,
-        p.upfront_price
-    from log.open_link as p
-    where p.recorded_at <= moment and (p.unit_price is not null or p.upfront_price is not null)
+        offer_no,
+        fetch_no,
+        unit_price,
+        upfront_price
+    from log.open_link
+    where recorded_at <= moment and (unit_price is not null or upfront_price is not null)
     union all
     select
         c.offer_no,
@@ -114,10 +120,11 @@ unended as (
         c.upfront_price
     from log.price_closed as c
     anti join known as e on c.end_fetch_no = e.fetch_no
-    cross join bound as b
+    cross join last_known as l
+    cross join first_unknown as u
     where
-        c.end_fetch_no >= b.first_unknown
-        and c.fetch_no <= b.last_known
+        c.end_fetch_no >= u.fetch_no
+        and c.fetch_no <= l.fetch_no
         and (c.unit_price is not null or c.upfront_price is not null)
 ),
 

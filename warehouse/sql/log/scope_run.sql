@@ -1,4 +1,5 @@
--- Each fetch of a scope; one that was taken back has the status withdrawn. A number of a moment or a document alone, which has no status, is none.
+-- Each fetch of a scope; one that was taken back has the status withdrawn. A number of a moment or a document alone,
+-- which has no status, is none.
 select
     f.run_id,
     f.source,
