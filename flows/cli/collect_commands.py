@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 SCOPES = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")
 SOURCES = click.option("--source", "names", multiple=True, help="Only this source; may repeat. See `sources`.")
+OF_SOURCE = click.option("--source", "sources", multiple=True, help="Only rows of this source; may repeat.")
+OLDER_THAN = click.option(
+    "--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Only rows seen more than so many days ago."
+)
 
 
 @command("run --offline")
@@ -99,29 +103,45 @@ def quarantine() -> None:
 
 @command("quarantine list --all", group=quarantine, name="list")
 @click.option("--all", "everything", is_flag=True, help="Include rows already decided.")
-def list_quarantine(read: Reader, *, everything: bool) -> Result:
+@OF_SOURCE
+@OLDER_THAN
+def list_quarantine(read: Reader, *, everything: bool, sources: tuple[str, ...], older_than: int | None) -> Result:
     """List refused rows: what, where, why."""
-    from flows.shared import query
+    from flows.collect import steps, waiting
 
-    rows = query.refused(read.published(), everything=everything)
-    return Result(rows, [output.text_table(rows) or "Nothing is in quarantine."])
+    rows, note = waiting.listed(read(), read.published, everything=everything)
+    rows = waiting.chosen(rows, sources, older_than, steps.utc_now())
+    return Result(rows, [output.text_table(rows) or "Nothing is in quarantine."], [note] if note else [])
 
 
 def _decision(decision: str, explanation: str) -> None:
     @command(f"quarantine {decision} 17 18", group=quarantine, name=decision, help=explanation)
-    @click.argument("quarantine_ids", type=int, nargs=-1, required=True)
-    def decide(read: Reader, *, quarantine_ids: tuple[int, ...]) -> Result:
-        from flows.collect import steps
+    @click.argument("quarantine_ids", type=int, nargs=-1)
+    @click.option("--all", "everything", is_flag=True, help="All open rows.")
+    @OF_SOURCE
+    @OLDER_THAN
+    def decide(
+        read: Reader,
+        *,
+        quarantine_ids: tuple[int, ...],
+        everything: bool,
+        sources: tuple[str, ...],
+        older_than: int | None,
+    ) -> Result:
+        from flows.collect import steps, waiting
 
         with steps.open_run(read()) as one:
-            for quarantine_id in quarantine_ids:
-                one.decide(quarantine_id, decision)
+            waiting.decide(one, decision, quarantine_ids, sources=sources, older_than=older_than, everything=everything)
             one.publisher.publish()
         return _result(one.summary, judge=False)
 
 
-_decision("accept", "Accept rows by id.\n\nTheir prices count from when they were seen.")
-_decision("refuse", "Leave rows out for good, by id.")
+_decision(
+    "accept",
+    "Accept rows by id, source or age.\n\nTheir prices count from when they were seen. An accepted fetch closes the "
+    "older ones of its scope.",
+)
+_decision("refuse", "Leave rows out for good, by id, source or age.")
 
 
 @command("import seen.csv", name="import")
@@ -137,6 +157,7 @@ def import_files(read: Reader, *, files: tuple[Path, ...]) -> Result:
         for file in files:
             importer.land_file(one, file)
         one.load()
+        one.summary.notes += importer.refused(one)
         if one.summary.fresh:
             one.publisher.publish()
     return _result(one.summary)

@@ -13,6 +13,15 @@ from flows.shared import user_file
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
 
+MAX_REASONS = 12
+REFUSED = """
+select decision is null as is_open, reason, count(*)
+from core.quarantine
+where run_id = ? and starts_with(source, 'import:')
+group by all
+order by is_open desc, count(*) desc, reason
+"""
+
 
 def land_file(run: Run, file: Path) -> None:
     """Land a CSV file of observations, as a look at the past. Raises ChipledgerError where it cannot be parsed."""
@@ -21,6 +30,20 @@ def land_file(run: Run, file: Path) -> None:
     document = Document(source=observations.NAME, scope=name, url=name, body=body, fetched_at=now)
     observations.parse(document)
     _record(run, document)
+
+
+def refused(run: Run) -> list[str]:
+    """Return a line for each reason for which rows of this run's files are no prices, most frequent first.
+
+    What waits for a decision is told before what nobody has to decide.
+    """
+    found = run.con.execute(REFUSED, [run.summary.run_id]).fetchall()
+    lines = [
+        f"{count:,} row{'' if count == 1 else 's'} {'held' if is_open else 'refused'}: {reason}"
+        for is_open, reason, count in found[:MAX_REASONS]
+    ]
+    left = sum(count for _, _, count in found[MAX_REASONS:])
+    return [*lines, f"{left:,} more rows: `chipledger quarantine list --all`"] if left else lines
 
 
 def backfill(

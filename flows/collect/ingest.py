@@ -25,7 +25,7 @@ from warehouse.landing.journal import lock_of, scope_lock
 from warehouse.log.events import naive
 from warehouse.log.load import ScopeResult, checked_row, decide, load, no_rows
 from warehouse.log.parsed import ParsedFetch
-from warehouse.log.quarantine import find, listed
+from warehouse.log.quarantine import close_overtaken, find, listed
 from warehouse.log.shared_rows import append_documents
 from warehouse.reference.instance_types import disagreements, read_table
 
@@ -177,22 +177,19 @@ def _chosen(source: Source, landing: Landing, content: Mapping[str, Any]) -> Map
 
 def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) -> list[ParsedFetch]:
     try:
-        document = landing.document(content, 0)
-        by_origin, flagged = observations.parse(document), observations.flagged(document)
+        observed = observations.parse(landing.document(content, 0))
     except ChipledgerError as error:
         return [_fetch(content, error=str(error))]
-    for rows in flagged.values():
-        counts = sorted(rows["flag"].value_counts().iter_rows())
-        notes += [f"{content['scope']}: {count} rows refused, flagged {flag}" for flag, count in counts]
+    notes += observed.notes
     sha256 = pl.lit(content["documents"][0]["sha256"])
     nothing = no_rows().drop("document_sha256")
     fetches = []
-    for origin in sorted({*by_origin, *flagged}):
+    for origin in sorted({*observed.prices, *observed.set_aside}):
         fetch = _fetch(
             {**content, "source": f"{observations.PREFIX}{origin}"},
-            rows=by_origin.get(origin, nothing).with_columns(document_sha256=sha256),
+            rows=observed.prices.get(origin, nothing).with_columns(document_sha256=sha256),
         )
-        fetches.append(replace(fetch, flagged=flagged.get(origin)))
+        fetches.append(replace(fetch, set_aside=observed.set_aside.get(origin)))
     return fetches
 
 
@@ -237,3 +234,4 @@ def _decide(
                 continue
             again = [replace(parsed, trusted=True) for parsed in _parsed(con, landing, entry, [])]
             load(con, again, recorded_at=recorded_at)
+            close_overtaken(con, row, recorded_at=naive(recorded_at))

@@ -205,16 +205,15 @@ def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
             LOG.warning("the private file cannot be read: %s", str(error).splitlines()[0])
 
 
-def refused(file: Path, *, everything: bool) -> list[dict[str, Any]]:
-    """Return the refused rows of the published file, oldest first; decided ones only with `everything`."""
+def refused(con: duckdb.DuckDBPyConnection, *, everything: bool) -> list[dict[str, Any]]:
+    """Return the refused rows of a log or a published file, oldest first; decided ones only with `everything`."""
     sql = (
         "select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json "
         "from core.quarantine "
         "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1 "
         "order by observed_at, source, scope, quarantine_id"
     )
-    with duckdb.connect(str(file), read_only=True) as con:
-        return [row for row in rows(con, sql) if everything or row["decision"] is None]
+    return [row for row in rows(con, sql) if everything or row["decision"] is None]
 
 
 def _box(relation: duckdb.DuckDBPyRelation) -> str:

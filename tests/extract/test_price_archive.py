@@ -377,7 +377,7 @@ def test_histories_are_those_of_the_table(shared: Path, origin: str, collector: 
     """Each row stands there; between two of them that agree, no other price does."""
     table: dict[tuple[str, ...], dict[str, Decimal]] = {}
     for row in read_csv(shared / "data/neocloud_history_open.csv"):
-        if row["source"] == collector and not any(flag in row["flags"] for flag in observations.DOUBTFUL):
+        if row["source"] == collector and not any(flag in row["flags"] for flag in observations.WITHDRAWN):
             key = (row["gpu_raw"], row["gpu_count"], row["pricing"], row["tier_raw"])
             table.setdefault((_plain(row["provider"]), *key), {})[row["observed_at_utc"]] = Decimal(row["usd_per_hour"])
     told: dict[tuple[str, ...], dict[str, Decimal]] = {}

@@ -19,7 +19,7 @@ from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import naive, plain_amount, stage_rows, start_fetches
 from warehouse.log.gates import Refusal, row_gate, row_json
 from warehouse.log.parsed import ParsedFetch
-from warehouse.log.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
+from warehouse.log.quarantine import CONTRADICTS, NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
 from warehouse.reference.instance_types import chip_counts
 from warehouse.schema import tables
 
@@ -87,7 +87,7 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
                 [*tables.IDENTITY, "observed_at", "unit_price", "upfront_price"], keep="first", maintain_order=True
             )
         frames.append(_placed(accepted, fetch, number))
-        batch.refusals += [*_flagged(fetch, number), *_unread(fetch, number)]
+        batch.refusals += [*_set_aside(fetch, number), *_unread(fetch, number)]
         if fetch.unread:
             # Whose prices they are is unknown, so this fetch reports no offer as gone.
             batch.incomplete.add(number)
@@ -144,22 +144,22 @@ def _row_gates(fetches: list[ParsedFetch]) -> list[tuple[pl.DataFrame, list[Refu
     return [found[number] for number in range(len(fetches))]
 
 
-def _flagged(fetch: ParsedFetch, number: int) -> list[Quarantined]:
-    """Return the rows that their collector flagged, resolved: nobody has to inspect them."""
-    rows = [] if fetch.flagged is None else fetch.flagged.to_dicts()
-    return [
-        Quarantined.of(
+def _set_aside(fetch: ParsedFetch, number: int) -> list[Quarantined]:
+    """Return the rows of an import that are no prices as they are; those that their collector withdrew are resolved."""
+    found = []
+    for row in () if fetch.set_aside is None else fetch.set_aside.iter_rows(named=True):
+        refusal = Quarantined.of(
             fetch,
             number,
             gate="row",
-            reason=f"flagged by its collector: {row['flag']}",
-            field="flags",
-            value=row["flag"],
+            reason=f"{row['reason']}: {row['value']}",
+            field=row["field"],
+            value=row["value"],
             row_json=row_json({name: row[name] for name in tables.OBSERVATION}),
             observed_at=row["observed_at"],
-        ).decided("refuse", by="its collector")
-        for row in rows
-    ]
+        )
+        found.append(refusal.decided("refuse", by="its collector") if row["is_withdrawn"] else refusal)
+    return found
 
 
 def _unread(fetch: ParsedFetch, number: int) -> list[Quarantined]:
@@ -359,25 +359,44 @@ def _resolve_holds(
 def _refuse_row(
     con: duckdb.DuckDBPyConnection, batch: Batch, row_number: int, gate: str, reason: str, name: str = "unit_price"
 ) -> None:
+    batch.refusals.append(_row_refused(con, batch, row_number, gate, reason, name))
+    con.execute("delete from observed_row where row_number = ?", [row_number])
+
+
+def _row_refused(
+    con: duckdb.DuckDBPyConnection, batch: Batch, row_number: int, gate: str, reason: str, name: str = "unit_price"
+) -> Quarantined:
     cursor = con.execute("select * from observed_row where row_number = ?", [row_number])
     columns = [column[0] for column in cursor.description or ()]
     row: dict[str, Any] = dict(zip(columns, cursor.fetchone() or (), strict=True))
-    con.execute("delete from observed_row where row_number = ?", [row_number])
     number = row["fetch_number"]
-    batch.refusals.append(
-        Quarantined.of(
-            batch.fetches[number],
-            number,
-            gate=gate,
-            reason=reason,
-            field=name,
-            value=plain_amount(row[name]) or "",
-            row_json=row_json({key: row[key] for key in tables.OBSERVATION}),
-            offer_id=row["offer_id"],
-            document_sha256=row["document_sha256"],
-            observed_at=row["observed_at"],
-        )
+    return Quarantined.of(
+        batch.fetches[number],
+        number,
+        gate=gate,
+        reason=reason,
+        field=name,
+        value=plain_amount(row[name]) or "",
+        row_json=row_json({key: row[key] for key in tables.OBSERVATION}),
+        offer_id=row["offer_id"],
+        document_sha256=row["document_sha256"],
+        observed_at=row["observed_at"],
     )
+
+
+def contradicted(con: duckdb.DuckDBPyConnection, batch: Batch) -> list[Quarantined]:
+    """Return the rows, already in the log, whose moment is void as the log has another price of it: neither counts."""
+    found = con.execute(sql("load/void_row.sql")).fetchall()
+    return [
+        _row_refused(
+            con,
+            batch,
+            row_number,
+            "batch",
+            f"{CONTRADICTS}, {plain_amount(other) or 'none'}, in document {sha256[:12]}",
+        )
+        for row_number, other, sha256 in found
+    ]
 
 
 def _stage_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:

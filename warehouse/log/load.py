@@ -14,13 +14,13 @@ import polars as pl
 
 from warehouse.errors import ChipledgerError
 from warehouse.lake.ducklake import transacted
-from warehouse.log.batch import Batch, stage
+from warehouse.log.batch import Batch, contradicted, stage
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
 from warehouse.log.facts import append_facts
 from warehouse.log.gates import row_gate
 from warehouse.log.parsed import ParsedFetch
-from warehouse.log.quarantine import Quarantined, find, record, waiting_with
+from warehouse.log.quarantine import CONTRADICTS, Quarantined, find, record, waiting_with
 from warehouse.schema import tables
 
 SCOPE_RUN = (
@@ -95,7 +95,18 @@ def decide(
 
 
 def checked_row(row: Quarantined) -> pl.DataFrame:
-    """Return a quarantined row as the row gate accepts it; raise ChipledgerError where it does not."""
+    """Return a quarantined row as the row gate accepts it; raise ChipledgerError where it does not.
+
+    Raises it too where the row is in the log already, beside another price of its moment.
+    """
+    if row.reason.startswith(CONTRADICTS):
+        raise ChipledgerError(
+            "it cannot be accepted: both prices are in the log",
+            source=row.source,
+            field=row.field,
+            value=row.value,
+            hint="Withdraw the document that has the wrong one; docs/importing.md says how",
+        )
     content = json.loads(row.row_json)
     text = {
         name: None
@@ -170,6 +181,7 @@ def _load_round(con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch], reco
         return results
     stage(con, batch)
     events = append_events(con, recorded_at=recorded_at)
+    batch.refusals += contradicted(con, batch)
     record(con, batch.refusals, recorded_at=recorded_at)
     # Events are of a scope and a round, not of a fetch: the first fetch of the scope gets the number.
     counts = dict(con.execute(sql("load/row_count.sql")).fetchall())

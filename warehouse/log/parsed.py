@@ -15,9 +15,10 @@ class ParsedFetch:
 
     Rows of an import bring an `observed_at` (naive UTC) of their own; all others share the fetch's.
     `error` is set, and `rows` empty, where the fetch failed or could not be parsed. `trusted` fetches, which a person
-    accepted, pass the batch and history gates. `flagged` rows, which have `flag` and a time of their own, are refused
-    for good: their collector withdrew them. `facts` are frames by the name of their table, for
-    `warehouse.log.facts`. `unread` are rows of its documents that could not be read while most could.
+    accepted, pass the batch and history gates. `set_aside` are rows that are no prices as they are, with `reason`,
+    `field`, `value`, a time of their own, and `is_withdrawn`: refused for good by their collector. `facts` are frames
+    by the name of their table, for `warehouse.log.facts`. `unread` are rows of its documents that could not be read
+    while most could.
     """
 
     run_id: str
@@ -31,5 +32,5 @@ class ParsedFetch:
     error: str | None = None
     trusted: bool = False
     facts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    flagged: pl.DataFrame | None = None
+    set_aside: pl.DataFrame | None = None
     unread: tuple[RefusedRow, ...] = ()

@@ -91,6 +91,10 @@ class Quarantined:
         )
 
 
+CONTRADICTS = "another price of the same offer, source and moment is known, so that neither counts"
+"""How the reason of a row begins that is in the log beside another one."""
+OVERTAKEN = "a later fetch of the scope was accepted"
+"""Who refused a fetch that was open when a later one was accepted."""
 NOT_REPEATED = "the next observation differs"
 """Who refused a jump that the next document did not show."""
 
@@ -140,6 +144,17 @@ def listed(con: duckdb.DuckDBPyConnection, *, everything: bool = False) -> list[
     ).fetchall()
     found = [Quarantined(fetch=-1, **dict(zip(_COLUMNS, row, strict=True))) for row in rows]
     return found if everything else [row for row in found if row.decision is None]
+
+
+def close_overtaken(con: duckdb.DuckDBPyConnection, accepted: Quarantined, *, recorded_at: datetime) -> None:
+    """Refuse the open fetches of a scope that are older than one of it that was accepted: nobody needs them."""
+    older = [
+        row.decided("refuse", by=OVERTAKEN)
+        for row in listed(con)
+        if (row.source, row.scope, row.row_json) == (accepted.source, accepted.scope, "{}")
+        and row.observed_at < accepted.observed_at
+    ]
+    record(con, older, recorded_at=recorded_at)
 
 
 def open_holds(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], list[Quarantined]]:
