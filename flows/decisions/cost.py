@@ -14,7 +14,6 @@ from flows.decisions import chips, cost_added
 from flows.decisions.cost_added import NOT_INCLUDED, Added, addable
 from flows.shared import output
 from flows.shared.query import columns, rows
-from reports.pages import frame
 from warehouse.errors import ChipledgerError, SettingsError
 
 UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
@@ -338,6 +337,8 @@ def lines(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> list[
 
 def render(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> str:
     """Return the answer as an HTML page; the same answer gives the same bytes, and all text is escaped."""
+    from reports.pages import frame
+
     cells = [{name: output.word(row[name]) for name in table[0]} for row in table]
     before = _head(found) + ([] if table else [_nothing(found)])
     return frame.answer("Cost per token", [("Cost per token", before, cells, _foot(found, len(table)))])

@@ -156,6 +156,8 @@ def _writer(folder: Path, landing: Path | str) -> list[Row]:
             ((position,),) = con.execute(sql).fetchall()
     except WriterBusy as error:
         return [warn("writer's file", f"not checked: {error}", "Check again when the run is over")]
+    except ChipledgerError as error:
+        return [fail("writer's file", f"{error.message}: {error.source}", error.hint)]
     except duckdb.Error as error:
         return [fail("writer's file", _first_line(error), "`chipledger data rebuild` makes it anew from landing/")]
     if not isinstance(landing, Path):

@@ -154,13 +154,18 @@ def inside(folder: Path, *names: str) -> Path:
     return target
 
 
+def part_of(target: Path, process: int) -> Path:
+    """Return the file beside its place that a process fills."""
+    return target.with_name(f".{target.name}.{process}.part")
+
+
 def put(target: Path, write: Callable[[Path], int], *, force: bool, private: bool = False) -> int:
     """Let `write` fill a file beside its place, put it there whole, and return what `write` did.
 
     What stands in the place is replaced with `force` only, a link itself and not what it leads to.
     """
     refuse_existing([target], force=force)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    part = part_of(target, os.getpid())
     try:
         target.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
         # Made anew, so that a link of that name is not followed; what is private is so from its first byte.

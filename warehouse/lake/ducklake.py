@@ -10,7 +10,6 @@ file, they are locks of files next to it, and reach one machine. A thread that h
 threads of its process wait like anybody.
 """
 
-import fcntl
 import hashlib
 import importlib
 import logging
@@ -27,6 +26,7 @@ from weakref import WeakKeyDictionary
 
 import duckdb
 
+from warehouse import disk
 from warehouse.errors import ChipledgerError, CredentialsMissing, WriterBusy
 from warehouse.lake.place import Place
 
@@ -182,17 +182,16 @@ class FileLocks(Locks):
     def __init__(self, place: Place) -> None:
         super().__init__(where=place.catalogue)
         self._folder = Path(f"{place.catalogue}.locks")
-        self._files: dict[str, Any] = {}
+        self._files: dict[str, ExitStack] = {}
 
     def _seize(self, name: str) -> bool:
         self._folder.mkdir(parents=True, exist_ok=True)
-        file = (self._folder / hashlib.sha256(name.encode()).hexdigest()[:32]).open("a")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
+        opened = ExitStack()
+        file = opened.enter_context(disk.lock_file(self._folder / hashlib.sha256(name.encode()).hexdigest()[:32]))
+        if not disk.try_lock(file):
+            opened.close()
             return False
-        self._files[name] = file
+        self._files[name] = opened
         return True
 
     def _release(self, name: str) -> None:

@@ -3,12 +3,11 @@
 Readers have the published file.
 """
 
-import fcntl
 import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -28,6 +27,8 @@ SQL = files("warehouse") / "sql"
 
 FILE_NAME = "build.duckdb"
 LOCK = "writer.lock"
+HOLDER = 80
+"""Bytes of the lock that say who holds it; blanks where nobody does."""
 
 
 def sql(name: str) -> str:
@@ -228,26 +229,18 @@ def declared_tables() -> dict[str, tuple[str, ...]]:
 
 @contextmanager
 def _lock(path: Path, wait_seconds: float) -> Iterator[None]:
-    deadline = datetime.now(UTC).timestamp() + wait_seconds
-    with path.open("a+") as file:
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if datetime.now(UTC).timestamp() >= deadline:
-                    file.seek(0)
-                    holder = file.read().strip() or "an unknown process"
-                    raise WriterBusy(
-                        f"another run is writing: {holder}",
-                        source=str(path),
-                        hint="Wait for it to end, or pass --wait SECONDS",
-                    ) from None
-                time.sleep(0.1)
-        file.truncate(0)
-        file.write(f"process {os.getpid()} since {datetime.now(UTC).isoformat(timespec='seconds')}\n")
-        file.flush()
+    deadline = time.monotonic() + wait_seconds
+    with disk.lock_file(path) as file:
+        while not disk.try_lock(file):
+            if time.monotonic() >= deadline:
+                holder = os.pread(file, HOLDER, 0).decode(errors="replace").strip() or "an unknown process"
+                hint = "Wait for it to end, or pass --wait SECONDS"
+                raise WriterBusy(f"another run is writing: {holder}", source=str(path), hint=hint)
+            time.sleep(0.1)
+        holder = f"process {os.getpid()} since {datetime.now(UTC).isoformat(timespec='seconds')}"
+        os.pwrite(file, holder.ljust(HOLDER).encode(), 0)
         try:
             yield
         finally:
-            file.truncate(0)
+            with suppress(OSError):  # of a disk that fails: what matters is that the lock ends
+                os.pwrite(file, b" " * HOLDER, 0)
