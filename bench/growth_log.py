@@ -1,6 +1,6 @@
 """The log that years of daily runs would have left, made by a seeded generator straight into the writer's file.
 
-Offers are those of every AWS type in many regions under each purchase option, and of neoclouds; one look a day at each
+Offers are those of some AWS types in many regions under each purchase option, and of neoclouds; one look a day at each
 scope, each with a document; an event where a price changed. RATES are the shares of prices that change a day: with the
 kinds' shares of all prices, 1 % together. Prices, regions and neoclouds' machines are made up, as are their moves.
 """
@@ -9,6 +9,7 @@ import hashlib
 import random
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ SIDES = ("east", "west", "central", "south", "north")
 REGIONS = tuple(f"{area}-{side}-{n}" for area in AREAS for side in SIDES for n in (1, 2))
 CLOUDS = ("lambda", "nebius", "runpod", "verda", "crusoe", "scaleway", "ovh", "vultr", "together", "hyperstack")
 CHIPS = ("H100 SXM", "A100 80GB", "H200", "B200", "L40S", "RTX 4090", "A10", "L4")
+FIRST_TYPES = ("p5.48xlarge", "p5en.48xlarge", "p4d.24xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf2.48xlarge")
+"""Of all AWS types those that the market has first; as many others as TYPES say follow in the order of their names."""
+TYPES = 36
 RATES = {"spot": 0.060, "cloud": 0.025, "list": 0.0019}
 
 
@@ -72,11 +76,12 @@ def market(n_prices: int) -> Market:
     """Return so many offers: a tenth of neoclouds, and of AWS a tenth spot and the rest lists and commitments."""
     dice = random.Random(SEED)  # noqa: S311 (a made-up market, the same each time)
     rows = _cloud_rows(dice, n_prices // 10)
-    types = [row.instance_type for row in instance_types.read_table() if row.capacity_unit == "instance"]
-    for number in range(len(REGIONS) * len(types)):
+    named = {row.instance_type for row in instance_types.read_table() if row.capacity_unit == "instance"}
+    types = [*FIRST_TYPES, *sorted(named.difference(FIRST_TYPES))][:TYPES]
+    for region, instance_type in product(REGIONS, types):
         if len(rows) >= n_prices:
             break
-        rows += _aws_rows(types[number // len(REGIONS)], REGIONS[number % len(REGIONS)], dice.uniform(1, 100))
+        rows += _aws_rows(instance_type, region, dice.uniform(1, 100))
     schema = {**observation_schema(), "source": pl.String, "scope": pl.String, "rate": pl.Float64, "price": pl.Float64}
     filled = [{name: row.get(name) for name in schema} for row in rows[:n_prices]]
     return Market(pl.DataFrame(filled, schema=schema).with_columns(pl.col("price").round(4)), dice)

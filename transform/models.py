@@ -173,9 +173,7 @@ MARTS = (
     Mart("token_cost_history", "What a million output tokens cost at best from one day to another", is_table=True),
     Mart("serving_offer", "One operating point on one provider's terms", is_table=True),
     Mart(
-        "token_cost",
-        "What a million tokens costs at one operating point, on one provider's terms, at one utilisation",
-        is_table=True,
+        "token_cost", "What a million tokens costs at one operating point, on one provider's terms, at one utilisation"
     ),
     Mart("training_rate", "How fast one training runs on one size of unit", is_table=True),
     Mart("training_offer", "One measured training on one provider's terms", is_table=True),

@@ -18,6 +18,7 @@ import duckdb
 
 from extract import SOURCES, source_named
 from extract.base import Context, Parsed, Source, failing_alone, past_fetches
+from extract.offline_archive import ArchiveWeb
 from flows.collect.offline import ARCHIVES
 from flows.config.settings import Settings, read
 from flows.shared import Clock, Progress, query
@@ -168,7 +169,12 @@ class Collector:
         )
 
     def _web(self, source: Source) -> "Web":
-        """Return the web for a source; polite sources share one, which has the rules and pauses of each host."""
+        """Return the web for a source; polite sources share one, which has the rules and pauses of each host.
+
+        Sources in the package have that package's archive alone, and nothing is loaded that reaches a network.
+        """
+        if source.name in ARCHIVES:
+            return ArchiveWeb()
         from extract.web.http import HttpWeb
 
         if not source.polite:

@@ -21,6 +21,7 @@ from flows.collect.summary import Summary
 from flows.config.settings import RankingSettings, Settings
 from flows.shared import Clock, query
 from reports.files import put
+from reports.queries import fit_threads
 from transform.audit import tables as audit_tables
 from transform.formula import create_formulas
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC
@@ -57,6 +58,8 @@ class Publisher:
         if not self._is_private and self._made().get("file") == [made_of, _state(file)] != [made_of, None]:
             self.summary.file, self.summary.unchanged = file, ["the published file"]
             return file
+        if ducklake.of(self.con) is None:
+            fit_threads(self.con)
         self.summary.file = publish_log(self.con, self.settings.data_dir, self.clock(), ranking=self.settings.ranking)
         self._note(file=[made_of, _state(file)])
         self._build_private()
@@ -219,8 +222,6 @@ def write_pages(settings: Settings, file: Path, *, draw: bool | None = None) -> 
     """
     from reports.pages import site
 
-    with duckdb.connect(str(file), read_only=True) as con:
-        query.refuse_older(con, file)
     chosen, regions = settings.site, settings.decision.regions
     write_site = partial(
         site.write,
@@ -231,13 +232,16 @@ def write_pages(settings: Settings, file: Path, *, draw: bool | None = None) -> 
         shown_in=settings.reporting_currency,
         chips=chosen.chips,
     )
-    if not regions:
-        return write_site()
-    from flows.decisions import regions as allowed
+    # Held open, the file is opened once.
+    with duckdb.connect(str(file), read_only=True) as con:
+        query.refuse_older(con, file)
+        if not regions:
+            return write_site()
+        from flows.decisions import regions as allowed
 
-    with allowed.opened(file, regions) as standing:
-        notes = [*allowed.lines(allowed.as_dict(standing, regions)), OF_ALL]
-        return write_site(standing=standing, regions=" ".join(notes))
+        with allowed.opened(file, regions) as standing:
+            notes = [*allowed.lines(allowed.as_dict(standing, regions)), OF_ALL]
+            return write_site(standing=standing, regions=" ".join(notes))
 
 
 def report(settings: Settings, summary: Summary, *, clock: Clock) -> Path:

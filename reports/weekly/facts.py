@@ -19,7 +19,7 @@ from reports import currency as currencies
 from reports import wording
 from reports.charts import chart_facts
 from reports.charts.chart_facts import Charted
-from reports.queries import SQL, select
+from reports.queries import SQL, fit_threads, select
 from reports.tables import truth_tables
 from reports.weekly.calendar import Week
 from warehouse.errors import SettingsError
@@ -182,6 +182,7 @@ def read(
     """
     with duckdb.connect() as con:
         con.execute(f"attach {_quoted(str(file))} as published (read_only)")
+        fit_threads(con, "published")
         built_at, version, *days = con.execute(
             "select built_at, version, ranked_days, marketplace_days from published.meta.build"
         ).fetchall()[0]
