@@ -98,7 +98,7 @@
     if (!table.tHead || !table.tBodies.length) continue;
     const groups = [{ first: null, rows: [] }];
     for (const row of table.tBodies[0].rows) {
-      if (row.matches(".group")) groups.push({ first: row, rows: [] });
+      if (row.matches(".gt_group_heading_row")) groups.push({ first: row, rows: [] });
       else groups[groups.length - 1].rows.push(row);
     }
     const n = groups.reduce((sum, group) => sum + group.rows.length, 0);

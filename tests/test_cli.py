@@ -247,7 +247,7 @@ def test_quick_commands_import_nothing_slow(published):
     script = (
         "import sys; from flows.cli.main import main\n"
         "main(['--data-dir', sys.argv[1], 'query', 'select 1'], standalone_mode=False)\n"
-        "slow = {'prefect', 'pandera', 'boto3', 'polars', 'pydantic'} & set(sys.modules)\n"
+        "slow = {'prefect', 'pandera', 'boto3', 'polars', 'great_tables', 'pydantic'} & set(sys.modules)\n"
         "print(*sorted(slow), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script, published], check=True, capture_output=True, text=True)

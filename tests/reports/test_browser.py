@@ -96,7 +96,7 @@ def _is_away(url: str, reports: Path) -> bool:
 def column(page: Page, table: str, number: int) -> list[str]:
     """Return the visible cells of a column of a table, groups left out, without small print."""
     return page.eval_on_selector_all(
-        f"#{table} tbody tr:not(.group):not([hidden])",
+        f"#{table} tbody tr:not(.gt_group_heading_row):not([hidden])",
         f"rows => rows.map(row => row.cells[{number}].innerText.split('\\n')[0].trim())",
     )
 
@@ -182,7 +182,7 @@ def test_a_table_sorts_by_its_numbers_with_what_is_unknown_last(opened: Open) ->
 def test_rows_sort_within_their_group(opened: Open) -> None:
     """Words as people sort them; a group keeps its heading and its rows."""
     page = opened("sources.html")
-    groups = "rows => rows.map(row => row.matches('.group') ? row.innerText : 'row')"
+    groups = "rows => rows.map(row => row.matches('.gt_group_heading_row') ? row.innerText : 'row')"
     before, names = page.eval_on_selector_all("#summary tbody tr", groups), column(page, "summary", 0)
     page.locator("#summary thead th button").first.dblclick()
 
@@ -198,7 +198,7 @@ def test_a_filter_leaves_the_rows_with_its_words(opened: Open) -> None:
     page = opened("cost.html")
     table = "t-llama-2-70b-serving"
     bar = page.locator(f".filter:has(+ #{table})")
-    every, headings = column(page, table, 0), page.locator(f"#{table} .group:visible")
+    every, headings = column(page, table, 0), page.locator(f"#{table} .gt_group_heading_row:visible")
     n_headings = headings.count()
     bar.get_by_role("searchbox").fill("nothing like it")
     none, no_headings = column(page, table, 0), headings.count()

@@ -147,9 +147,9 @@ def test_every_price_of_the_page_is_the_marts(live: Path, live_page: Path) -> No
     table = page[page.index('id="aws-regions"') :]
     table = table[: table.index("</table>")]
     shown = []
-    for part in re.split(r'<tr class="group"><th[^>]*>', table)[1:]:
+    for part in re.split(r'<th class="gt_group_heading"[^>]*>', table)[1:]:
         chip = html.unescape(part[: part.index("<")])
-        for region, price in re.findall(r'stub">([^<]+)</th>\s*<td class="right"[^>]*>([\d.,]+)<', part):
+        for region, price in re.findall(r'gt_stub">([^<]+)</th>\s*<td class="gt_right"[^>]*>([\d.,]+)<', part):
             shown.append((chip, region, price))
     assert sorted(shown) == [(chip, region, f"{price:,.2f}") for chip, region, price in lowest]
     assert len(shown) > 30
@@ -251,4 +251,4 @@ def test_no_cell_is_blank(page: str) -> None:
     """What is unknown is a dash with its reason; it is never blank, and never 0."""
     assert re.findall(r"<td[^>]*>\s*</td>", page) == []
     assert ">None<" not in page
-    assert re.findall(r'<td class="right"[^>]*>0\.00</td>\s*<td[^>]*><a href="#d-', page) == []
+    assert re.findall(r'<td class="gt_right"[^>]*>0\.00</td>\s*<td[^>]*><a href="#d-', page) == []

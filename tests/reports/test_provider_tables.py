@@ -52,9 +52,9 @@ def rows(page: str, option: str = "on-demand") -> list[Cells]:
     heads = [text_of(head) for head in re.findall(r'<th[^>]*scope="col"[^>]*>(.*?)</th>', text, re.DOTALL)]
     found, group = [], ""
     for line in re.findall(r"<tr[^>]*>(.*?)</tr>", text[text.index("<tbody") :], re.DOTALL):
-        if 'scope="colgroup"' in line:
+        if "gt_group_heading" in line:
             group = text_of(line)
-        elif 'class="stub"' in line:
+        elif "gt_stub" in line:
             cells = [text_of(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, re.DOTALL)]
             found.append({"group": group, **dict(zip(heads, cells, strict=True))})
     return found

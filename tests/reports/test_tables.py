@@ -73,7 +73,7 @@ def test_a_table_has_a_caption_scopes_and_a_frame_for_the_keyboard() -> None:
     assert '<caption id="t-caption">' in made
     assert 'role="region" tabindex="0" aria-labelledby="t-caption"' in made
     assert made.count('scope="col"') == 4
-    assert '<th scope="row" class="stub">x</th>' in made
+    assert '<th scope="row" class="gt_stub">x</th>' in made
     assert "USD per<br>hour" in made
 
 
@@ -103,8 +103,8 @@ def test_documents_are_linked_by_their_hash() -> None:
 def test_a_fall_has_arrow_sign_and_both_prices() -> None:
     made = changes(change())
     assert '<span class="fall"><span aria-hidden="true">▼</span> \N{MINUS SIGN}44.0 %</span>' in made
-    assert '<td class="right">98.32</td>' in made
-    assert '<td class="right">55.04</td>' in made
+    assert '<td class="gt_right">98.32</td>' in made
+    assert '<td class="gt_right">55.04</td>' in made
 
 
 def test_new_and_gone_offers_are_said_in_words() -> None:
@@ -145,7 +145,7 @@ def test_options_stand_in_columns_of_their_own() -> None:
         infer_schema_length=None,
     )
     made = to_html(price_tables.by_region(frame))
-    assert '<td class="right">6.88</td>' in made
+    assert '<td class="gt_right">6.88</td>' in made
     assert "3.01<small>All Upfront</small>" in made
     assert price_tables.NO_PRICE_TERM in made
 
