@@ -64,15 +64,10 @@ def results(folder: Path, shared: Path | None = None) -> list[Result]:
     file = folder / "data" / "offline" / "prices.duckdb"
     python = timed((sys.executable, "-c", "pass"))
     plain = timed((sys.executable, "-c", PLAIN, file, QUERY))
-<<<<<<< HEAD
-    imports = timed((sys.executable, "-c", "import duckdb, polars, pandera.polars"), starts=3)
+    imports = timed((sys.executable, "-c", "import duckdb, polars, pandera.polars, great_tables"), starts=3)
     heavy = {"imports alone": imports.processor}
     alone = {"python alone": python.processor}
     note = f"without Prefect, one start; the version of {BEFORE_AT} took {OFFLINE_BEFORE} loops; {offline}"
-=======
-    imports = timed((sys.executable, "-c", "import duckdb, polars, pandera.polars, great_tables"), starts=3)
-    heavy = {"imports alone": imports.seconds}
->>>>>>> parent of f94acf1 (reports: write heads and notes of tables by their template, without great-tables)
     return [
         in_loops("run --offline", offline.processor, OFFLINE_BEFORE / 2, peers=heavy, note=note),
         in_loops("run --offline with nothing new", again.processor, OFFLINE_BEFORE / 5, note=f"one start; {again}"),
