@@ -235,7 +235,6 @@ def add(read: Reader, *, files: tuple[Path, ...], words: tuple[str, ...], label:
     done = _added(settings, understood) if understood else {"added": [], "known": [], "file": None}
     lines = [
         f"{state} {run['throughput_id']}: {run['sentence']}"
-        + (f" Priced by nothing, because {run['unpriced']}." if run["unpriced"] else "")
         for state in ("added", "known")
         for result in done[state]
         for run in result["runs"]
@@ -293,7 +292,7 @@ def _shown(result: "BenchmarkResult") -> dict[str, Any]:
     from flows.collect import benchmarks
 
     runs = [
-        {"throughput_id": number, "sentence": describe(run), "unpriced": benchmarks.unpriced(run)}
+        {"throughput_id": number, "sentence": describe(run)}
         for number, run in zip(benchmarks.ids(result), result.runs, strict=True)
     ]
     return {"result": result.name, "name": result.label, "given": dict(result.supplied), "runs": runs}
