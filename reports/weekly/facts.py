@@ -335,14 +335,16 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         con.execute(f"create view ref.{table} as from published.ref.{table}")
     ours = (
         "where schema_name in ('core', 'ref') and database_name = 'published' "
-        "and not starts_with(coalesce(comment, ''), 'Deprecated')"
+        "and not starts_with(coalesce(comment, ''), 'Deprecated') and not list_contains(?, view_name)"
     )
-    _take_macros(con, "core")
+    for macro in ("price_point", "price_of_events"):
+        _take_macros(con, "core", macro)
     con.execute("create schema decision")
     for macro in ("commitment_class", "is_open_to_all"):
         _take_macros(con, "decision", macro)
-    con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
-    for (view,) in con.execute(f"select sql from duckdb_views() {ours} order by view_name").fetchall():
+    con.execute("create table core.sku_price as select * from core.price_of_events(TIMESTAMP '9999-01-01')")
+    there = [*LOG, *KEPT]
+    for (view,) in con.execute(f"select sql from duckdb_views() {ours} order by view_name", [there]).fetchall():
         con.execute(view)
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
     for name in REMADE:
@@ -363,7 +365,7 @@ def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None =
         "where schema_name = ? and database_name = 'published' and coalesce(function_name = ?, true)",
         [schema, only],
     ).fetchall()
-    for name, parameters, definition, is_table in sorted(macros, key=lambda macro: macro[0] != "price_point"):
+    for name, parameters, definition, is_table in macros:
         kind = "table " if is_table else ""
         con.execute(f"create macro {schema}.{name}({', '.join(parameters)}) as {kind}{definition}")
 

@@ -117,7 +117,7 @@ def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -
 
     assert there.landed is not None
     assert (there.landed.n_lines, there.landed.missing) == (1, ())
-    assert there.log["core.price_event"].n_rows == 2
+    assert there.log["log.price_open"].n_rows == 2
     assert prices(shared.published()) == [1.0, 3.0]
     with pytest.raises(ChipledgerError, match="holds something already"):
         replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)

@@ -71,8 +71,7 @@ def known_at(con: duckdb.DuckDBPyConnection, moment: datetime, macro: str = "cor
 
 def by_events(con: duckdb.DuckDBPyConnection, moment: datetime) -> list[object]:
     """Return the same, derived from all events, as of offers whose events are no chain."""
-    con.execute(f"create or replace macro core.by_events(moment) as table {db.sql('log/other_known_at.sql')}")
-    return known_at(con, moment, "core.by_events")
+    return known_at(con, moment, "core.price_of_events")
 
 
 def expected(looks: list[ParsedFetch]) -> set[tuple[object, ...]]:

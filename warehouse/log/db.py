@@ -220,13 +220,15 @@ def create_macros(con: duckdb.DuckDBPyConnection, *, of_events: bool = False) ->
 
 def macros(*, of_events: bool = False) -> list[str]:
     """Return the statements that make the table macros of the log."""
-    point, known_at = sql("log/price_point.sql"), sql("log/other_known_at.sql")
-    found = {"core.price_point": point, "core.price_known_at": known_at}
-    if not of_events:
-        others = known_at.replace("core.price_point(", "log.other_point(")
+    point, of_any = sql("log/price_point.sql"), sql("log/price_of_events.sql")
+    found = {"core.price_point": point, "core.price_of_events": of_any}
+    if of_events:
+        found["core.price_known_at"] = of_any
+    else:
+        others = of_any.replace("core.price_point(", "log.other_point(").replace("core.scope_run", "log.scope_fetch")
         found["log.other_point"] = point.replace("core.price_event", "log.other_event")
         found["core.price_known_at"] = f"({sql('log/price_known_at.sql')}) union all ({others})"
-    return [f"create or replace macro {name}(moment) as table {text}" for name, text in sorted(found.items())[::-1]]
+    return [f"create or replace macro {name}(moment) as table {text}" for name, text in found.items()]
 
 
 def keep(con: duckdb.DuckDBPyConnection) -> None:

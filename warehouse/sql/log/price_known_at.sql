@@ -1,19 +1,7 @@
 -- Intervals as known at `moment`, of offers whose events are links of chains: what was recorded by then, each until the
--- next that was. The numbers of fetches sort out most rows before any is looked at.
-with known as (
-    select
-        fetch_no,
-        source,
-        scope,
-        observed_at,
-        recorded_at,
-        document_no,
-        complete and status = 'ok' as is_covered
-    from log.scope_fetch
-    where recorded_at <= moment
-),
-
-bound as (
+-- next that was. What was open then is told apart from what had ended, so that a question for one does not read the
+-- other; the numbers of fetches sort out most rows before any is looked at.
+with bound as (
     select
         (select max(fetch_no) from log.scope_fetch where recorded_at <= moment) as last_known,
         (select coalesce(min(fetch_no), 2147483647) from log.scope_fetch where recorded_at > moment) as first_unknown
@@ -39,46 +27,37 @@ unsaid as (
 questioned as (
     select distinct
         offer_no,
-        source
+        source,
+        scope
     from unsaid
 ),
 
-covered as (
+questioned_offer as (
     select distinct
-        source,
-        scope,
-        observed_at
-    from known
-    where is_covered
-),
-
-last_covered as (
-    select
-        source,
-        scope,
-        max(observed_at) as observed_at
-    from known
-    where is_covered
-    group by source, scope
+        offer_no,
+        source
+    from questioned
 ),
 
 -- An offer by itself seen, or by fetches that did not refuse it.
 seen as (
     select
         s.offer_no,
-        k.source,
-        k.observed_at
+        f.source,
+        f.observed_at
     from log.sighting as s
-    inner join known as k on s.fetch_no = k.fetch_no
-    anti join unsaid as x on s.offer_no = x.offer_no and k.source = x.source and k.observed_at = x.observed_at
-    union
+    inner join log.scope_fetch as f on s.fetch_no = f.fetch_no
+    anti join unsaid as x on s.offer_no = x.offer_no and f.source = x.source and f.observed_at = x.observed_at
+    where f.recorded_at <= moment
+    union all
     select
         u.offer_no,
-        c.source,
-        c.observed_at
-    from unsaid as u
-    inner join covered as c on u.source = c.source and u.scope = c.scope
-    anti join unsaid as x on u.offer_no = x.offer_no and u.source = x.source and c.observed_at = x.observed_at
+        f.source,
+        f.observed_at
+    from questioned as u
+    inner join log.scope_fetch as f on u.source = f.source and u.scope = f.scope
+    anti join unsaid as x on u.offer_no = x.offer_no and f.source = x.source and f.observed_at = x.observed_at
+    where f.complete and f.status = 'ok' and f.recorded_at <= moment
 ),
 
 last_seen as (
@@ -90,14 +69,25 @@ last_seen as (
     group by offer_no, source
 ),
 
+last_covered as (
+    select
+        source,
+        scope,
+        max(observed_at) as observed_at
+    from log.scope_fetch
+    where complete and status = 'ok' and recorded_at <= moment
+    group by source, scope
+),
+
 -- What had no end by then: it may have had one since.
-unended as (
+unended as materialized (
     select
         p.offer_no,
         p.fetch_no,
         p.unit_price,
         p.upfront_price
     from log.open_link as p
+    anti join other as o on p.offer_no = o.offer_no
     where p.recorded_at <= moment and (p.unit_price is not null or p.upfront_price is not null)
     union all
     select
@@ -107,96 +97,102 @@ unended as (
         c.upfront_price
     from log.price_closed as c
     cross join bound as b
-    anti join known as e on c.end_fetch_no = e.fetch_no
+    anti join log.scope_fetch as e on c.end_fetch_no = e.fetch_no and e.recorded_at <= moment
+    anti join other as o on c.offer_no = o.offer_no
     where
         c.end_fetch_no >= b.first_unknown
         and c.fetch_no <= b.last_known
         and (c.unit_price is not null or c.upfront_price is not null)
 ),
 
-open_interval as (
+begun as materialized (
+    select f.*
+    from log.scope_fetch as f
+    semi join unended as u on f.fetch_no = u.fetch_no
+    where f.recorded_at <= moment
+),
+
+begun_document as (
     select
-        u.offer_no,
-        k.source,
-        k.scope,
-        k.observed_at as valid_from,
-        null::TIMESTAMP as valid_to,
-        greatest(
-            k.observed_at,
-            case when q.offer_no is null then l.observed_at end,
-            n.observed_at
-        ) as last_observed_at,
-        u.unit_price,
-        u.upfront_price,
-        k.document_no,
-        k.recorded_at
-    from unended as u
-    inner join known as k on u.fetch_no = k.fetch_no
-    left join questioned as q on u.offer_no = q.offer_no and k.source = q.source
-    left join last_covered as l on k.source = l.source and k.scope = l.scope
-    left join last_seen as n on u.offer_no = n.offer_no and k.source = n.source
-    anti join other as o on u.offer_no = o.offer_no
+        d.document_no,
+        d.document_sha256
+    from log.document as d
+    semi join begun as b on d.document_no = b.document_no
 ),
 
 ended as (
     select
         c.offer_no,
-        k.source,
-        k.scope,
-        k.observed_at as valid_from,
+        b.source,
+        b.scope,
+        b.observed_at as valid_from,
         e.observed_at as valid_to,
         c.unit_price,
         c.upfront_price,
-        k.document_no,
-        k.recorded_at
+        b.document_no,
+        b.recorded_at
     from log.price_closed as c
-    inner join known as k on c.fetch_no = k.fetch_no
-    inner join known as e on c.end_fetch_no = e.fetch_no
+    inner join log.scope_fetch as b on c.fetch_no = b.fetch_no
+    inner join log.scope_fetch as e on c.end_fetch_no = e.fetch_no
     anti join other as o on c.offer_no = o.offer_no
-    where c.unit_price is not null or c.upfront_price is not null
+    where
+        b.recorded_at <= moment
+        and e.recorded_at <= moment
+        and (c.unit_price is not null or c.upfront_price is not null)
 ),
 
-closed_interval as (
+covered as (
     select
-        i.offer_no,
-        i.source,
-        i.scope,
-        i.valid_from,
-        i.valid_to,
-        greatest(
-            i.valid_from,
-            case when q.offer_no is null then c.observed_at end,
-            n.observed_at
-        ) as last_observed_at,
-        i.unit_price,
-        i.upfront_price,
-        i.document_no,
-        i.recorded_at
-    from ended as i
-    left join questioned as q on i.offer_no = q.offer_no and i.source = q.source
-    asof left join covered as c
-        on i.source = c.source and i.scope = c.scope and i.valid_to > c.observed_at
-    asof left join seen as n
-        on i.offer_no = n.offer_no and i.source = n.source and i.valid_to > n.observed_at
-),
-
-interval as (
-    select * from open_interval
-    union all
-    select * from closed_interval
+        source,
+        scope,
+        observed_at
+    from log.scope_fetch
+    where complete and status = 'ok' and recorded_at <= moment
 )
 
 select
     o.offer_id,
-    i.source,
-    i.scope,
-    i.valid_from,
-    i.valid_to,
-    i.last_observed_at,
-    i.unit_price,
-    i.upfront_price,
+    b.source,
+    b.scope,
+    b.observed_at as valid_from,
+    null::TIMESTAMP as valid_to,
+    greatest(
+        b.observed_at,
+        case when q.offer_no is null then l.observed_at end,
+        n.observed_at
+    ) as last_observed_at,
+    u.unit_price,
+    u.upfront_price,
     d.document_sha256,
-    i.recorded_at
-from interval as i
-left join core.offer as o on i.offer_no = o.offer_no
-left join log.document as d on i.document_no = d.document_no
+    b.recorded_at
+from unended as u
+inner join begun as b on u.fetch_no = b.fetch_no
+left join core.offer as o on u.offer_no = o.offer_no
+left join questioned_offer as q on u.offer_no = q.offer_no and b.source = q.source
+left join last_covered as l on b.source = l.source and b.scope = l.scope
+left join last_seen as n on u.offer_no = n.offer_no and b.source = n.source
+left join begun_document as d on b.document_no = d.document_no
+union all
+select
+    o.offer_id,
+    e.source,
+    e.scope,
+    e.valid_from,
+    e.valid_to,
+    greatest(
+        e.valid_from,
+        case when q.offer_no is null then c.observed_at end,
+        n.observed_at
+    ) as last_observed_at,
+    e.unit_price,
+    e.upfront_price,
+    d.document_sha256,
+    e.recorded_at
+from ended as e
+left join core.offer as o on e.offer_no = o.offer_no
+left join questioned_offer as q on e.offer_no = q.offer_no and e.source = q.source
+left join log.document as d on e.document_no = d.document_no
+asof left join covered as c
+    on e.source = c.source and e.scope = c.scope and e.valid_to > c.observed_at
+asof left join seen as n
+    on e.offer_no = n.offer_no and e.source = n.source and e.valid_to > n.observed_at

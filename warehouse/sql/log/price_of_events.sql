@@ -1,8 +1,8 @@
 -- Intervals as known at `moment`: which price each source gave each offer, from when to when, and when last confirmed.
 -- A pure function of the events (core.price_point), the coverage (core.scope_run, core.sighting) and what was refused:
--- of any events, where sql/log/price_known_at.sql is of chains.
+-- of any events, where core.price_known_at reads the chains of most offers as they stand.
 -- The first of each run of equal prices. Absence before the first price says nothing, and falls out here.
-with changed as (
+with changed as materialized (
     select *
     from core.price_point(moment)
     where not is_void
@@ -39,13 +39,31 @@ unsaid as (
     where is_void
 ),
 
+-- Of the scopes of these offers alone: others may have a million fetches.
+told_scope as (
+    select
+        source,
+        scope
+    from changed
+    union
+    select
+        source,
+        scope
+    from unsaid
+),
+
 covered as (
     select distinct
-        source,
-        scope,
-        observed_at
-    from core.scope_run
-    where complete and status = 'ok' and recorded_at <= moment
+        f.source,
+        f.scope,
+        f.observed_at
+    from core.scope_run as f
+    semi join told_scope as t on f.source = t.source and f.scope = t.scope
+    where f.complete and f.status = 'ok' and f.recorded_at <= moment
+),
+
+told_offer as (
+    select distinct offer_id from changed
 ),
 
 seen as (
@@ -54,6 +72,7 @@ seen as (
         s.source,
         s.observed_at
     from core.sighting as s
+    semi join told_offer as t on s.offer_id = t.offer_id
     anti join unsaid as x on s.offer_id = x.offer_id and s.source = x.source and s.observed_at = x.observed_at
     where s.recorded_at <= moment
     union
