@@ -249,7 +249,8 @@ def add_documents(
         con.execute(
             "insert into log.scope_fetch by name select last_fetch_no + place as fetch_no, 'growth-' || day as run_id, "
             "source, scope, observed_at, true as complete, false as archived, 'ok' as status, "
-            "n_rows::INTEGER as n_rows, 0 as n_refused, last_document_no + place as document_no, recorded_at from look"
+            "n_rows::INTEGER as n_rows, 0 as n_refused, observed_at - interval 1 day as last_complete_at, "
+            "false as is_late, last_document_no + place as document_no, recorded_at from look"
         )
     con.unregister("looked")
 

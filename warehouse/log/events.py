@@ -101,6 +101,8 @@ def _append_prices(con: duckdb.DuckDBPyConnection, recorded_at: datetime) -> Non
     """Give numbers, and append the new moments, links, other events and sightings."""
     (n_numbers,) = con.execute("select count(*) from new_number").fetchone() or (0,)
     first = free_number(con, n_numbers)
+    con.execute(f"create or replace temp table scope_state as {sql('load/scope_state.sql')}")
+    con.execute(f"create or replace temp table new_moment as {sql('load/new_moment.sql')}", [recorded_at])
     con.execute("alter table new_number add column fetch_no INTEGER")
     if con.execute("select 1 from new_number where document_no is null and document_sha256 is not null").fetchone():
         # Of an earlier fetch: one that confirms, or that showed a price which waited.
@@ -111,8 +113,9 @@ def _append_prices(con: duckdb.DuckDBPyConnection, recorded_at: datetime) -> Non
         )
     con.execute("update new_number set fetch_no = place + ?", [first - 1])
     con.execute(
-        "insert into log.scope_fetch by name select fetch_no, source, scope, observed_at, document_no, "
-        "?::TIMESTAMP as recorded_at from new_number where fetch_number is null order by fetch_no",
+        "insert into log.scope_fetch by name select n.fetch_no, n.source, n.scope, n.observed_at, n.document_no, "
+        "?::TIMESTAMP as recorded_at, m.last_complete_at, m.is_late from new_number as n inner join new_moment as m "
+        "on n.place = m.place where n.fetch_number is null order by n.fetch_no",
         [recorded_at],
     )
     con.execute(f"create or replace temp table new_link as {sql('load/new_link.sql')}", {"recorded_at": recorded_at})

@@ -6,7 +6,7 @@ order, as it waits for what comes next.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -39,6 +39,8 @@ SCOPE_FETCH = (
     "n_rows",
     "n_refused",
     "error",
+    "last_complete_at",
+    "is_late",
 )
 
 
@@ -181,9 +183,10 @@ def _load_round(con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch], reco
     counts = dict(con.execute(sql("load/row_count.sql")).fetchall())
     n_refused = Counter(refusal.fetch for refusal in batch.refusals if refusal.decision != "accept")
     numbers = {
-        number: (fetch_no, document_no)
-        for number, fetch_no, document_no in con.execute(
-            "select fetch_number, fetch_no, document_no from new_number where fetch_number is not null"
+        number: place
+        for number, *place in con.execute(
+            "select n.fetch_number, n.fetch_no, n.document_no, m.last_complete_at, m.is_late from new_number as n "
+            "inner join new_moment as m on n.place = m.place where n.fetch_number is not null"
         ).fetchall()
     }
     records = []
@@ -217,11 +220,14 @@ def _status(batch: Batch, number: int) -> str:
 
 
 def _record(
-    batch: Batch, number: int, result: ScopeResult, numbers: tuple[int, int | None], recorded_at: datetime
+    batch: Batch, number: int, result: ScopeResult, place: Sequence[object], recorded_at: datetime
 ) -> tuple[object, ...]:
-    """Return the row of a fetch in log.scope_fetch, of the columns SCOPE_FETCH; its own number and its document's."""
+    """Return the row of a fetch in log.scope_fetch, of the columns SCOPE_FETCH.
+
+    `place` has its number, its document's, the last complete fetch before it, and whether it is late.
+    """
     fetch = batch.fetches[number]
-    fetch_no, document_no = numbers
+    fetch_no, document_no, last_complete_at, is_late = place
     complete = fetch.complete and result.status == "ok" and number not in batch.incomplete
     return (
         fetch_no,
@@ -237,6 +243,8 @@ def _record(
         result.n_rows,
         result.n_refused,
         result.error,
+        last_complete_at,
+        is_late,
     )
 
 

@@ -1,6 +1,6 @@
--- The log as intervals: a price is one row from when it was recorded to when another took its place. Each fetch, document
--- and offer has a number; hashes stand once. core.price_event, scope_run, sighting and document become views, which are
--- made whenever the file is opened.
+-- The log as intervals: a price is one row from when it was recorded to when another took its place. Each fetch,
+-- document and offer has a number; hashes stand once. core.price_event, scope_run, sighting and document become views,
+-- which are made whenever the file is opened.
 
 create schema log;
 
@@ -30,15 +30,17 @@ with named as (
     select document_sha256 from core.scope_run
     union
     select document_sha256 from core.sighting
+),
+
+last_document as (
+    select coalesce(max(document_no), 0) as document_no from log.document
 )
 
 select
-    (
-        (select coalesce(max(document_no), 0) from log.document)
-        + row_number() over (order by n.document_sha256)
-    )::INTEGER as document_no,
+    (l.document_no + row_number() over (order by n.document_sha256))::INTEGER as document_no,
     n.document_sha256
 from named as n
+cross join last_document as l
 anti join core.document as d on n.document_sha256 = d.document_sha256
 where n.document_sha256 is not null;
 
@@ -46,7 +48,34 @@ alter table core.offer rename to old_offer;
 
 create table core.offer as
 select
-    *,
+    offer_id,
+    service_provider_name,
+    instance_type,
+    accelerator_label,
+    accelerator_count,
+    capacity_unit,
+    minimum_quantity,
+    region_id,
+    availability_zone_id,
+    availability_zone,
+    purchase_option,
+    commitment_discount_type,
+    commitment_term_hours,
+    purchase_payment_model,
+    offering_class,
+    tier,
+    statistic,
+    conditions,
+    pricing_currency,
+    unit_price_type,
+    contract_id,
+    host_provider_name,
+    fabric,
+    pricing_unit,
+    restriction,
+    sku_id,
+    sku_price_id,
+    recorded_at,
     row_number() over (order by recorded_at, offer_id)::INTEGER as offer_no
 from core.old_offer;
 
@@ -90,9 +119,34 @@ moment as (
 ),
 
 every as (
-    select * from core.scope_run
-    union all by name
-    select m.*
+    select
+        source,
+        scope,
+        observed_at,
+        document_sha256,
+        recorded_at,
+        run_id,
+        complete,
+        archived,
+        status,
+        n_rows,
+        n_refused,
+        error
+    from core.scope_run
+    union all
+    select
+        m.source,
+        m.scope,
+        m.observed_at,
+        m.document_sha256,
+        m.recorded_at,
+        null as run_id,
+        null as complete,
+        null as archived,
+        null as status,
+        null as n_rows,
+        null as n_refused,
+        null as error
     from moment as m
     anti join core.scope_run as r
         on
@@ -109,26 +163,41 @@ document_number as (
         min(document_no) as document_no
     from log.document
     group by document_sha256
+),
+
+numbered as (
+    select
+        row_number() over (
+            order by e.recorded_at, e.observed_at, e.source, e.scope, e.document_sha256, e.run_id, e.status
+        )::INTEGER as fetch_no,
+        e.source,
+        e.scope,
+        e.observed_at,
+        d.document_no,
+        e.recorded_at,
+        e.run_id,
+        e.complete,
+        e.archived,
+        e.status,
+        e.n_rows,
+        e.n_refused,
+        e.error
+    from every as e
+    left join document_number as d on e.document_sha256 = d.document_sha256
 )
 
 select
-    row_number() over (
-        order by e.recorded_at, e.observed_at, e.source, e.scope, e.document_sha256, e.run_id, e.status
-    )::INTEGER as fetch_no,
-    e.source,
-    e.scope,
-    e.observed_at,
-    d.document_no,
-    e.recorded_at,
-    e.run_id,
-    e.complete,
-    e.archived,
-    e.status,
-    e.n_rows,
-    e.n_refused,
-    e.error
-from every as e
-left join document_number as d on e.document_sha256 = d.document_sha256
+    *,
+    max(observed_at) filter (where complete and status = 'ok') over (
+        partition by source, scope
+        order by observed_at range between unbounded preceding and interval 1 microsecond preceding
+    ) as last_complete_at,
+    coalesce(
+        observed_at < max(observed_at) over before_it or recorded_at < max(recorded_at) over before_it, false
+    ) as is_late
+from numbered
+window
+    before_it as (partition by source, scope order by fetch_no rows between unbounded preceding and 1 preceding)
 order by fetch_no;
 
 create table log.fetch_number as

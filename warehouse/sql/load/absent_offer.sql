@@ -1,5 +1,5 @@
--- Offers of a scope that a complete fetch did not show: the only ones of which it may say that they are gone. Those that
--- are gone already are left out; of one whose past matters, as the fetch is late, all events are wanted.
+-- Offers of a scope that a complete fetch did not show: the only ones of which it may say that they are gone. Those
+-- that are gone already are left out; of one whose past matters, as the fetch is late, all events are wanted.
 with other as (
     select distinct
         e.offer_no,

@@ -1,4 +1,5 @@
--- Offers with something new to tell. Where all of it comes after the last link of a chain, that link is all that matters.
+-- Offers with something new to tell. Where all of it comes after the last link of a chain, that link is all that
+-- matters.
 select
     n.offer_id,
     n.source,

@@ -1,5 +1,6 @@
--- The log's last word on each offer, by source. It is a chain's where all of the offer's events are links of chains, and
--- plain where it is a price besides: then it needs no more thought. Of other offers core.price_point says what holds.
+-- The log's last word on each offer, by source. It is a chain's where all of the offer's events are links of chains,
+-- and plain where it is a price besides: then it needs no more thought. Of other offers core.price_point says what
+-- holds.
 with other as (
     select distinct
         e.offer_no,

@@ -3,7 +3,7 @@ with other as (
     select distinct offer_no from log.price_other
 ),
 
-event as (
+event as materialized (
     select
         c.offer_no,
         c.fetch_no,
@@ -30,6 +30,21 @@ event as (
         p.retracts_recorded_at
     from log.price_other as p
     semi join other as o on p.offer_no = o.offer_no
+),
+
+-- Of these events alone: there may be none, and a million fetches.
+event_fetch as materialized (
+    select f.*
+    from log.scope_fetch as f
+    semi join event as e on f.fetch_no = e.fetch_no
+),
+
+event_document as (
+    select
+        d.document_no,
+        d.document_sha256
+    from log.document as d
+    semi join event_fetch as f on d.document_no = f.document_no
 )
 
 select
@@ -43,6 +58,6 @@ select
     f.recorded_at,
     e.retracts_recorded_at
 from event as e
-inner join log.scope_fetch as f on e.fetch_no = f.fetch_no
+inner join event_fetch as f on e.fetch_no = f.fetch_no
 left join core.offer as o on e.offer_no = o.offer_no
-left join log.document as d on f.document_no = d.document_no
+left join event_document as d on f.document_no = d.document_no

@@ -3,8 +3,9 @@
 -- other; the numbers of fetches sort out most rows before any is looked at.
 with bound as (
     select
-        (select max(fetch_no) from log.scope_fetch where recorded_at <= moment) as last_known,
-        (select coalesce(min(fetch_no), 2147483647) from log.scope_fetch where recorded_at > moment) as first_unknown
+        max(fetch_no) filter (where recorded_at <= moment) as last_known,
+        coalesce(min(fetch_no) filter (where recorded_at > moment), 2147483647) as first_unknown
+    from log.scope_fetch
 ),
 
 other as (
@@ -112,87 +113,99 @@ begun as materialized (
     where f.recorded_at <= moment
 ),
 
-begun_document as (
-    select
-        d.document_no,
-        d.document_sha256
-    from log.document as d
-    semi join begun as b on d.document_no = b.document_no
-),
-
 ended as (
     select
         c.offer_no,
+        c.fetch_no,
+        e.source,
+        e.scope,
+        e.observed_at as valid_to,
+        e.last_complete_at,
+        c.unit_price,
+        c.upfront_price
+    from log.price_closed as c
+    inner join log.scope_fetch as e on c.end_fetch_no = e.fetch_no
+    anti join other as o on c.offer_no = o.offer_no
+    where e.recorded_at <= moment and (c.unit_price is not null or c.upfront_price is not null)
+),
+
+-- Where fetches of a scope were not recorded in their order, last_complete_at says nothing.
+late_scope as (
+    select distinct
+        source,
+        scope
+    from log.scope_fetch
+    where is_late
+),
+
+late_covered as (
+    select
+        f.source,
+        f.scope,
+        f.observed_at
+    from log.scope_fetch as f
+    semi join late_scope as l on f.source = l.source and f.scope = l.scope
+    where f.complete and f.status = 'ok' and f.recorded_at <= moment
+),
+
+told_interval as (
+    select
+        u.offer_no,
         b.source,
         b.scope,
         b.observed_at as valid_from,
-        e.observed_at as valid_to,
-        c.unit_price,
-        c.upfront_price,
+        null::TIMESTAMP as valid_to,
+        greatest(
+            b.observed_at,
+            case when q.offer_no is null then l.observed_at end,
+            n.observed_at
+        ) as last_observed_at,
+        u.unit_price,
+        u.upfront_price,
         b.document_no,
         b.recorded_at
-    from log.price_closed as c
-    inner join log.scope_fetch as b on c.fetch_no = b.fetch_no
-    inner join log.scope_fetch as e on c.end_fetch_no = e.fetch_no
-    anti join other as o on c.offer_no = o.offer_no
-    where
-        b.recorded_at <= moment
-        and e.recorded_at <= moment
-        and (c.unit_price is not null or c.upfront_price is not null)
-),
-
-covered as (
+    from unended as u
+    inner join begun as b on u.fetch_no = b.fetch_no
+    left join questioned_offer as q on u.offer_no = q.offer_no and b.source = q.source
+    left join last_covered as l on b.source = l.source and b.scope = l.scope
+    left join last_seen as n on u.offer_no = n.offer_no and b.source = n.source
+    union all
     select
-        source,
-        scope,
-        observed_at
-    from log.scope_fetch
-    where complete and status = 'ok' and recorded_at <= moment
+        e.offer_no,
+        e.source,
+        e.scope,
+        b.observed_at as valid_from,
+        e.valid_to,
+        greatest(
+            b.observed_at,
+            case when q.offer_no is null then if(l.scope is null, e.last_complete_at, c.observed_at) end,
+            n.observed_at
+        ) as last_observed_at,
+        e.unit_price,
+        e.upfront_price,
+        b.document_no,
+        b.recorded_at
+    from ended as e
+    left join log.scope_fetch as b on e.fetch_no = b.fetch_no
+    left join questioned_offer as q on e.offer_no = q.offer_no and e.source = q.source
+    left join late_scope as l on e.source = l.source and e.scope = l.scope
+    asof left join late_covered as c
+        on e.source = c.source and e.scope = c.scope and e.valid_to > c.observed_at
+    asof left join seen as n
+        on e.offer_no = n.offer_no and e.source = n.source and e.valid_to > n.observed_at
 )
 
 select
     o.offer_id,
-    b.source,
-    b.scope,
-    b.observed_at as valid_from,
-    null::TIMESTAMP as valid_to,
-    greatest(
-        b.observed_at,
-        case when q.offer_no is null then l.observed_at end,
-        n.observed_at
-    ) as last_observed_at,
-    u.unit_price,
-    u.upfront_price,
+    i.source,
+    i.scope,
+    i.valid_from,
+    i.valid_to,
+    i.last_observed_at,
+    i.unit_price,
+    i.upfront_price,
     d.document_sha256,
-    b.recorded_at
-from unended as u
-inner join begun as b on u.fetch_no = b.fetch_no
-left join core.offer as o on u.offer_no = o.offer_no
-left join questioned_offer as q on u.offer_no = q.offer_no and b.source = q.source
-left join last_covered as l on b.source = l.source and b.scope = l.scope
-left join last_seen as n on u.offer_no = n.offer_no and b.source = n.source
-left join begun_document as d on b.document_no = d.document_no
-union all
-select
-    o.offer_id,
-    e.source,
-    e.scope,
-    e.valid_from,
-    e.valid_to,
-    greatest(
-        e.valid_from,
-        case when q.offer_no is null then c.observed_at end,
-        n.observed_at
-    ) as last_observed_at,
-    e.unit_price,
-    e.upfront_price,
-    d.document_sha256,
-    e.recorded_at
-from ended as e
-left join core.offer as o on e.offer_no = o.offer_no
-left join questioned_offer as q on e.offer_no = q.offer_no and e.source = q.source
-left join log.document as d on e.document_no = d.document_no
-asof left join covered as c
-    on e.source = c.source and e.scope = c.scope and e.valid_to > c.observed_at
-asof left join seen as n
-    on e.offer_no = n.offer_no and e.source = n.source and e.valid_to > n.observed_at
+    i.recorded_at
+from told_interval as i
+left join core.offer as o on i.offer_no = o.offer_no
+left join log.document as d on i.document_no = d.document_no
