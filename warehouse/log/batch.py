@@ -86,7 +86,7 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
             accepted = accepted.unique(
                 [*tables.IDENTITY, "observed_at", "unit_price", "upfront_price"], keep="first", maintain_order=True
             )
-        frames.append(_placed(accepted, fetch, number))
+        frames.append(_placed(accepted, number))
         batch.refusals += _flagged(fetch, number)
         if not fetch.error and accepted.is_empty():
             _judge_empty(con, batch, number, fetch, n_refused=len(refused))
@@ -108,8 +108,8 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
                 batch.incomplete.add(number)
             else:
                 # The offer is known, its price is not: the fetch states nothing about this offer, and all about others.
-                frames.append(_placed(offer, fetch, number, refusal_number=len(batch.refusals) - 1))
-    stage_rows(con, pl.concat(frames, how="diagonal"))
+                frames.append(_placed(offer, number, refusal_number=len(batch.refusals) - 1))
+    stage_rows(con, _with_fetches(pl.concat(frames, how="diagonal"), batch.fetches))
     for refusal_number, offer_id in con.execute(
         "select refusal_number, offer_id from observed_row where refusal_number is not null"
     ).fetchall():
@@ -190,17 +190,31 @@ def _judge_empty(
         batch.empty.add(number)
 
 
-def _placed(rows: pl.DataFrame, fetch: ParsedFetch, number: int, refusal_number: int | None = None) -> pl.DataFrame:
+def _placed(rows: pl.DataFrame, number: int, refusal_number: int | None = None) -> pl.DataFrame:
     return rows.with_columns(
-        pl.lit(fetch.source).alias("source"),
-        pl.lit(fetch.scope).alias("scope"),
-        (pl.col("observed_at") if "observed_at" in rows.columns else pl.lit(naive(fetch.observed_at))).alias(
-            "observed_at"
-        ),
-        pl.lit(fetch.archived or fetch.trusted).alias("is_past_gates"),
-        pl.lit(number, pl.Int64).alias("fetch_number"),
-        pl.lit(refusal_number, pl.Int64).alias("refusal_number"),
+        pl.lit(number, pl.Int64).alias("fetch_number"), pl.lit(refusal_number, pl.Int64).alias("refusal_number")
     )
+
+
+def _with_fetches(rows: pl.DataFrame, fetches: list[ParsedFetch]) -> pl.DataFrame:
+    """Return rows with what is said of their fetches; a time of their own stays."""
+    told = pl.DataFrame(
+        [
+            (number, fetch.source, fetch.scope, naive(fetch.observed_at), fetch.archived or fetch.trusted)
+            for number, fetch in enumerate(fetches)
+        ],
+        schema={
+            "fetch_number": pl.Int64,
+            "source": pl.String,
+            "scope": pl.String,
+            "fetched_at": pl.Datetime("us"),
+            "is_past_gates": pl.Boolean,
+        },
+        orient="row",
+    )
+    joined = rows.join(told, on="fetch_number", how="left", maintain_order="left")
+    own = ("observed_at",) if "observed_at" in rows.columns else ()
+    return joined.with_columns(observed_at=pl.coalesce(*own, "fetched_at")).drop("fetched_at")
 
 
 def _gate_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:

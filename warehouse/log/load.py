@@ -70,7 +70,7 @@ def load(con: duckdb.DuckDBPyConnection, fetches: Iterable[ParsedFetch], *, reco
     rounds = list(_rounds(fetches))
     every = [fetch for batch in rounds for fetch in batch]
     scopes = {(fetch.source, fetch.scope) for fetch in every}
-    name_documents(con, (sha256 for fetch in every for sha256 in _hashes(fetch)))
+    name_documents(con, _hashes(every))
 
     def append() -> list[ScopeResult]:
         return [result for batch in rounds for result in _load_round(con, batch, naive(recorded_at))]
@@ -248,12 +248,12 @@ def _record(
     )
 
 
-def _hashes(fetch: ParsedFetch) -> Iterator[str | None]:
-    """Yield the documents that a fetch and its rows name."""
-    yield fetch.document_sha256
-    for rows in (fetch.rows, fetch.flagged):
-        if rows is not None and "document_sha256" in rows.columns:
-            yield from rows["document_sha256"].unique()
+def _hashes(fetches: Sequence[ParsedFetch]) -> set[str | None]:
+    """Return the documents that fetches and their rows name."""
+    frames = [rows for fetch in fetches for rows in (fetch.rows, fetch.flagged) if rows is not None]
+    named = [rows.select("document_sha256") for rows in frames if "document_sha256" in rows.columns]
+    of_rows = pl.concat(named)["document_sha256"].unique() if named else ()
+    return {*of_rows, *(fetch.document_sha256 for fetch in fetches)}
 
 
 def _known_fetches(con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch]) -> set[tuple[object, ...]]:

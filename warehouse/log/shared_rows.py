@@ -33,6 +33,9 @@ DOCUMENT = (
 )
 
 
+RECENT_DOCUMENTS = 10_000
+
+
 def append_offers(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> None:
     """Append the offers of `observed_row` that the log does not hold. Raises ChipledgerError where two share an id.
 
@@ -45,7 +48,7 @@ def append_offers(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> N
         f"select offer_id, {identity}, min(sku_id) as sku_id, min(sku_price_id) as sku_price_id, "
         "?::TIMESTAMP as recorded_at, ((select coalesce(max(offer_no), 0) from core.offer) "
         "+ row_number() over (order by offer_id))::INTEGER as offer_no from {rows} as r "
-        f"where not exists (select 1 from core.offer as o where o.offer_id = r.offer_id) group by offer_id, {identity}"
+        f"anti join core.offer as o on r.offer_id = o.offer_id group by offer_id, {identity}"
     )
     con.execute("create or replace temp table added_offer (offer_id BIGINT, offer_no INTEGER)")
     if shared is None:
@@ -82,9 +85,8 @@ def name_documents(con: duckdb.DuckDBPyConnection, hashes: Iterable[str | None])
     wanted = sorted({each for each in hashes if each is not None})
     con.execute("create or replace temp table wanted_document (document_sha256 VARCHAR)")
     insert_rows(con, "wanted_document", [(each,) for each in wanted])
-    _find_documents(con)
-    (n_named,) = con.execute("select count(*) from named_document").fetchone() or (0,)
-    if n_named == len(wanted):
+    # Most were recorded just before: those of years are not searched for them.
+    if _find_documents(con, n_last=RECENT_DOCUMENTS) == len(wanted) or _find_documents(con) == len(wanted):
         return
     with _shared_rows(con) as other:
         other.register("wanted_hash", con.execute("from wanted_document").to_arrow_table())
@@ -97,11 +99,16 @@ def name_documents(con: duckdb.DuckDBPyConnection, hashes: Iterable[str | None])
     _find_documents(con)
 
 
-def _find_documents(con: duckdb.DuckDBPyConnection) -> None:
+def _find_documents(con: duckdb.DuckDBPyConnection, *, n_last: int | None = None) -> int:
+    """Make `named_document` from all documents, or from the last so many; return how many were found."""
     con.execute(
         "create or replace temp table named_document as select d.document_sha256, min(d.document_no) as document_no "
-        "from log.document as d semi join wanted_document as w on d.document_sha256 = w.document_sha256 group by all"
+        "from log.document as d semi join wanted_document as w on d.document_sha256 = w.document_sha256 "
+        "where d.document_no > coalesce((select max(document_no) from log.document) - ?, 0) group by all",
+        [n_last],
     )
+    (n_found,) = con.execute("select count(*) from named_document").fetchone() or (0,)
+    return int(n_found)
 
 
 @contextmanager
@@ -179,9 +186,10 @@ def _of_several(con: duckdb.DuckDBPyConnection) -> ducklake.Lake | None:
 
 def _refuse_shared_ids(con: duckdb.DuckDBPyConnection, rows: str) -> None:
     """Raise where one id has two offers: with 52 bits that is a matter of luck, so it is checked."""
-    same = " and ".join(f"o.{name} is not distinct from r.{name}" for name in tables.IDENTITY)
+    here, there = (", ".join(f"{table}.{name}" for name in tables.IDENTITY) for table in "ro")
     clash = con.execute(
-        f"select r.offer_id from {rows} as r inner join core.offer as o using (offer_id) where not ({same}) limit 1"
+        f"select r.offer_id from {rows} as r inner join core.offer as o on r.offer_id = o.offer_id "
+        f"where hash({here}) <> hash({there}) limit 1"
     ).fetchone()
     if clash:
         raise ChipledgerError("two offers have one id", source="core.offer", field="offer_id", value=str(clash[0]))

@@ -14,25 +14,33 @@ with ratio as (
     where r.unit_price > 0 and l.unit_price > 0 and not r.is_past_gates
 ),
 
+compared as (
+    select
+        fetch_number,
+        count(*) as n_compared
+    from ratio
+    group by fetch_number
+),
+
 most as (
     select
         fetch_number,
         round(factor, 3) as factor,
-        count(*) as n_moved,
-        sum(count(*)) over (partition by fetch_number)::BIGINT as n_compared
+        count(*) as n_moved
     from ratio
+    where round(factor, 3) <> 1
     group by fetch_number, round(factor, 3)
 )
 
 select
-    fetch_number,
+    m.fetch_number,
     'one factor' as pattern,
-    factor,
-    n_moved,
-    n_compared
-from most
-where factor <> 1
-qualify row_number() over (partition by fetch_number order by n_moved desc, factor asc) = 1
+    m.factor,
+    m.n_moved,
+    c.n_compared
+from most as m
+inner join compared as c on m.fetch_number = c.fetch_number
+qualify row_number() over (partition by m.fetch_number order by m.n_moved desc, m.factor asc) = 1
 union all
 select
     fetch_number,
