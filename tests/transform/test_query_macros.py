@@ -50,6 +50,54 @@ def test_a_price_on_a_date(file: Path) -> None:
     assert on(file, "'2026-01-20'") == [("55.0400000000", 6.88, 0, True)]
 
 
+def bounds(file: Path, moment: str, instance_type: str = P5) -> list[tuple[object, ...]]:
+    """Return amount, low, high and the end of the window, and the same per chip in US dollars, at a moment."""
+    lines = records(
+        file,
+        f"select * replace (unit_price::DOUBLE as unit_price, unit_price_low::DOUBLE as unit_price_low, "
+        f"unit_price_high::DOUBLE as unit_price_high) from mart.price_on({moment}) "
+        f"where instance_type = '{instance_type}' and purchase_option in ('on_demand', 'reserved')",
+    )
+    usd = "price_per_accelerator_hour_usd"
+    for line in lines:
+        assert line["is_confirmed"] == (line["window_end"] is None and line["held_days"] <= 3)
+    names = ("unit_price", "unit_price_low", "unit_price_high", "window_end", usd, f"{usd}_low", f"{usd}_high")
+    return [tuple(line[name] for name in names) for line in lines]
+
+
+def test_inside_the_window_of_a_change_the_price_is_unknown(file: Path) -> None:
+    """Last seen at 98.32 on day 0, first at 55.04 on day 10: between them it was one of both. At either end it is known."""
+    end = day(10).replace(tzinfo=None)
+    inside = [(None, 55.04, 98.32, end, None, 6.88, 12.29)]
+    assert bounds(file, "'2026-01-01 00:00:01'") == inside
+    assert bounds(file, "'2026-01-10 23:59:59'") == inside
+    assert bounds(file, "'2026-01-01'") == [(98.32, 98.32, 98.32, None, 12.29, 12.29, 12.29)]
+    assert bounds(file, "'2026-01-11'") == [(55.04, 55.04, 55.04, None, 6.88, 6.88, 6.88)]
+    assert bounds(file, "'2026-01-26'") == [(55.04, 55.04, 55.04, None, 6.88, 6.88, 6.88)]
+
+
+def test_an_offer_that_was_gone_by_the_end_of_the_window_keeps_its_price(file: Path) -> None:
+    """Nothing contradicts 21.96, the only price it ever had; that it was gone on day 20 is said."""
+    end = day(20).replace(tzinfo=None)
+    assert bounds(file, "'2026-01-15'", "p4d.24xlarge") == [(21.96, 21.96, 21.96, end, 2.745, 2.745, 2.745)]
+
+
+def test_an_upfront_fee_that_changed_leaves_what_an_hour_cost_unknown(put: Put) -> None:
+    """The hourly part stayed at 8, so it is known; 87,600 or 43,800 were paid upfront: 18 or 13 an hour over a year."""
+    paid = {"purchase_option": "reserved", "commitment_term_hours": 8760, "offering_class": "standard"}
+    paid |= {"purchase_payment_model": "Partial Upfront"}
+    file = put(
+        seen(0, "aws_price_list", row(P5, "8", upfront_price="87600", **paid)),
+        seen(10, "aws_price_list", row(P5, "8", upfront_price="43800", **paid)),
+        at=11,
+    )
+    end = day(10).replace(tzinfo=None)
+    assert bounds(file, "'2026-01-05'") == [(8, 8, 8, end, None, 13 / 8, 18 / 8)]
+    (line,) = records(file, "select upfront_price, effective_hourly_price as hourly from mart.price_on('2026-01-05')")
+    assert line == {"upfront_price": None, "hourly": None}
+    assert bounds(file, "'2026-01-11'") == [(8, 8, 8, None, 13 / 8, 13 / 8, 13 / 8)]
+
+
 def test_a_price_is_held_and_says_how_long(file: Path) -> None:
     """Two days after the last look it is confirmed (the source's max_age is 72 hours), five days after it is held."""
     assert on(file, "'2026-01-23'") == [("55.0400000000", 6.88, 2, True)]
