@@ -103,7 +103,8 @@ def _(mo):
 def _(chip, con, mo, moment):
     on_date = con.execute(
         "select service_provider_name, instance_type, region_id, purchase_option, commitment_term_hours, unit_price, "
-        "unit_price_low, unit_price_high, window_end, pricing_currency, price_per_accelerator_hour_usd, valid_from, round(held_days, 1) as held_days, is_confirmed "
+        "unit_price_low, unit_price_high, window_end, pricing_currency, price_per_accelerator_hour_usd, valid_from, "
+        "round(held_days, 1) as held_days, is_confirmed "
         "from mart.price_on($moment) where accelerator_name = $chip order by price_per_accelerator_hour_usd",
         {"moment": moment.value, "chip": chip.value},
     ).pl()

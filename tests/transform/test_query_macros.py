@@ -66,7 +66,7 @@ def bounds(file: Path, moment: str, instance_type: str = P5) -> list[tuple[objec
 
 
 def test_inside_the_window_of_a_change_the_price_is_unknown(file: Path) -> None:
-    """Last seen at 98.32 on day 0, first at 55.04 on day 10: between them it was one of both. At either end it is known."""
+    """Seen at 98.32 on day 0, at 55.04 on day 10: between them it was one of both; at either end it is known."""
     end = day(10).replace(tzinfo=None)
     inside = [(None, 55.04, 98.32, end, None, 6.88, 12.29)]
     assert bounds(file, "'2026-01-01 00:00:01'") == inside
